@@ -1,0 +1,78 @@
+# Everything runs in a virtual environment that this file makes itself; all it needs is Python 3.11+,
+# make and git. `make demo` and `make test` are the two commands of the README.
+
+VENV ?= .venv
+PYTHON ?=
+PYTEST_FLAGS ?=
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+LIGHT := $(VENV)/.light
+DEV := $(VENV)/.dev
+RESULTS := .requirements.json
+PARTIAL := .requirements.partial.json
+CHECKED := src tests tools $(wildcard bench)
+SOURCES := $(shell find src tests -type f -not -name '*.py[co]')
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check format bench bench-all requirements coverage parts clean help
+.DEFAULT_GOAL := help
+
+help: ## say what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+demo: $(LIGHT) ## crawl the sample site that comes with geomi
+	@$(BIN)/geomi demo
+
+test: $(DEV) parts ## run every test: the quick ones in parallel, then the slow ones
+	@rm -f $(RESULTS) $(PARTIAL)
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -n $(JOBS) -m "not slow" --requirements $(PARTIAL)
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m slow --requirements $(PARTIAL)
+	@mv $(PARTIAL) $(RESULTS)
+
+check: $(DEV) ## lint, format, types, layers, docs
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/mypy $(CHECKED)
+	$(BIN)/lint-imports
+	$(BIN)/python tools/check_docs.py
+
+format: $(DEV) ## let ruff put the code in order
+	$(BIN)/ruff check --fix $(CHECKED)
+	$(BIN)/ruff format $(CHECKED)
+
+bench: $(DEV) ## measure a crawl beside its peers, in under five minutes
+	$(BIN)/python -m bench.crawl
+
+bench-all: $(DEV) ## the same with more rounds, for numbers worth quoting
+	$(BIN)/python -m bench.crawl --rounds 7 --budget-s 3600
+
+requirements: $(DEV) ## count the catalogue's requirements that passing tests prove
+	@$(MAKE) --no-print-directory $(RESULTS) || echo "Some tests failed; only what passed is counted."
+	@$(BIN)/python tools/requirements.py
+
+$(RESULTS): $(SOURCES)
+	@$(MAKE) --no-print-directory test PYTEST_FLAGS=-qq
+
+coverage: $(DEV) ## branch coverage of the quick tests
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term-missing
+
+parts: ## install the Debian packages that slow tests crawl, where that is possible
+	@tools/install_parts.sh python3.11-doc
+
+clean: ## remove what was made here
+	rm -rf $(VENV) build dist htmlcov .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+		.import_linter_cache $(RESULTS) $(PARTIAL)
+
+$(BIN)/python:
+	@tools/make_venv.sh "$(VENV)" $(PYTHON)
+
+$(LIGHT): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing geomi into $(VENV) …"
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+$(DEV): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing geomi and its tools into $(VENV) …"
+	@$(PIP_INSTALL) -e '.[dev]'
+	@touch $(LIGHT) $@

@@ -1,0 +1,75 @@
+"""The reference names everything that a user can set or meet."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from geomi import errors
+from geomi.cli.program import program
+from geomi.errors import GeomiError
+from geomi.model.config import CrawlConfig
+from geomi.settings.layers import all_values, profile_names
+from geomi.settings.options import RunOptions, Settings
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
+
+
+@pytest.mark.parametrize("name", all_values(CrawlConfig()))
+def test_every_crawl_setting_has_a_line(name: str) -> None:
+    """Whoever adds a setting says what it does."""
+    assert f"`{name}`" in _read("configuration.md")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [each.name for each in fields(Settings)] + [f"run.{each.name}" for each in fields(RunOptions)],
+)
+def test_every_process_setting_has_a_line(name: str) -> None:
+    """The process's own settings are named too."""
+    assert f"`{name}`" in _read("configuration.md")
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_every_profile_has_a_line(name: str) -> None:
+    """A profile nobody can find is no profile."""
+    assert f"| `{name}` |" in _read("configuration.md")
+
+
+def test_every_exit_code_has_a_line() -> None:
+    """A script can act on each code that an error carries."""
+    raised = {
+        each.exit_code
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, GeomiError)
+    }
+    assert [code for code in raised if f"| {code} |" not in _read("exit-codes.md")] == []
+
+
+def test_every_command_and_flag_has_a_line() -> None:
+    """The page of commands keeps up with the commands."""
+    text = _read("cli.md")
+    commands = getattr(get_command(program), "commands", {})
+    assert commands
+    assert [name for name in commands if f"geomi {name}" not in text] == []
+    assert [
+        flag for command in commands.values() for flag in _flags(command) if f"`{flag}" not in text
+    ] == []
+
+
+def _flags(command: object) -> list[str]:
+    inner = getattr(command, "commands", {}).values()
+    own = [
+        flag
+        for each in getattr(command, "params", [])
+        for flag in each.opts
+        if flag.startswith("-")
+    ]
+    return own + [flag for each in inner for flag in _flags(each)]
+
+
+def _read(name: str) -> str:
+    return (REFERENCE / name).read_text("utf-8")

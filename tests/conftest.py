@@ -1,0 +1,117 @@
+"""What every test can rely on: parts that may be missing, and the record of proven requirements.
+
+A part is something a machine may lack (a package of documentation, a second interpreter). A test
+that misses one is skipped, and the summary says so; where `CI` is set it fails, so that a green run
+means that everything ran. The corpus is different: it was written by others, is never part of this
+repository, and tests that read it are skipped wherever it is absent.
+
+With `--requirements FILE` a run adds to FILE which tests passed and failed for each
+`@pytest.mark.req` ID; `tools/requirements.py` counts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CI_IS_OFF = frozenset({"", "0", "false", "no"})
+
+
+def missing_part(reason: str) -> NoReturn:
+    """End a test that lacks a part of the machine: a loud skip locally, a failure in CI."""
+    if os.environ.get("CI", "").lower() in CI_IS_OFF:
+        pytest.skip(f"missing part: {reason}", allow_module_level=True)
+    pytest.fail(f"missing part: {reason}", pytrace=False)
+
+
+def corpus_folder() -> Path | None:
+    """Return where the corpus lies: `$GEOMI_CORPUS`, or beside this repository; None if nowhere."""
+    named = os.environ.get("GEOMI_CORPUS")
+    folder = Path(named) if named else ROOT.parent / "shared" / "corpus"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Return the folder of test material written by others, or skip."""
+    folder = corpus_folder()
+    if folder is None:
+        pytest.skip("no corpus: set GEOMI_CORPUS to its folder")
+    return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer `--requirements FILE`."""
+    parser.addoption(
+        "--requirements",
+        type=Path,
+        default=None,
+        help="add the outcome of each requirement to FILE",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the record where reports arrive: in the one process that is not an xdist worker."""
+    results = config.getoption("--requirements")
+    if results is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Proofs(results))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each test carry its IDs in its report, which is all that a worker sends home."""
+    for item in items:
+        for mark in item.iter_markers("req"):
+            item.user_properties.extend(("req", name) for name in mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name every missing part once more where nobody overlooks it."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = sorted({str(report.longrepr[2]) for report in skipped if report.longrepr})
+    if reasons:
+        terminalreporter.section("not tested here", yellow=True)
+    for reason in reasons:
+        terminalreporter.line(reason.removeprefix("Skipped: "))
+
+
+class Proofs:
+    """Which tests passed and which did not, for each requirement."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self._passed: dict[str, set[str]] = {}
+        self._failed: dict[str, set[str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that passed, or any phase of one that failed."""
+        if report.failed:
+            noted = self._failed
+        elif report.passed and report.when == "call":
+            noted = self._passed
+        else:
+            return
+        for key, name in report.user_properties:
+            if key == "req":
+                noted.setdefault(str(name), set()).add(report.nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self) -> Generator[None]:
+        """Write the record, joined with what an earlier run left in the file."""
+        yield
+        record = {"passed": self._passed, "failed": self._failed}
+        if self._results.exists():
+            for outcome, tests in json.loads(self._results.read_text("utf-8")).items():
+                for name, nodes in tests.items():
+                    record[outcome].setdefault(name, set()).update(nodes)
+        ordered = {
+            outcome: {name: sorted(nodes) for name, nodes in sorted(tests.items())}
+            for outcome, tests in record.items()
+        }
+        self._results.write_text(json.dumps(ordered, indent=1) + "\n", "utf-8")
