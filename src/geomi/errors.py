@@ -1,0 +1,69 @@
+"""The exceptions geomi raises; a page's failure is an `Outcome`, never one of these.
+
+    GeomiError                      everything we raise on purpose
+    ├── ConfigError                 a setting, flag or file is wrong: nothing was started      exit 2
+    ├── UnknownName                 a job, profile or page that is not there                   exit 2
+    ├── StoreError                  the data directory or database cannot be used              exit 4
+    │   ├── StoreTooNew             written by a newer geomi
+    │   ├── StoreBusy               another process holds what we need
+    │   └── StoreFull               no space left: nothing of the last batch was committed     exit 3
+    ├── LeaseLost                   a settlement came with a token that is no longer valid
+    └── NothingFetched              no seed could be reached                                   exit 5
+
+Each carries the exit code of the command line, so that the surface translates and decides nothing.
+"""
+
+from __future__ import annotations
+
+
+class GeomiError(Exception):
+    """Anything geomi refuses to do, with a message that names the thing, the value and the remedy."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(GeomiError):
+    """A setting, flag or file is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+class UnknownName(GeomiError):
+    """Something was named that does not exist."""
+
+    exit_code = 2
+
+
+class StoreError(GeomiError):
+    """The data directory or the database cannot be used."""
+
+    exit_code = 4
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a newer geomi."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds what we need."""
+
+
+class StoreFull(StoreError):
+    """No space is left; nothing of the last batch was committed."""
+
+    exit_code = 3
+
+
+class LeaseLost(GeomiError):
+    """A settlement came with a fencing token that is no longer valid."""
+
+
+class NothingFetched(GeomiError):
+    """No seed could be reached."""
+
+    exit_code = 5

@@ -1,0 +1,181 @@
+"""The frontier's values: what was found, what is lent to a worker, and what comes back.
+
+`UrlHash` is the first 16 bytes of SHA-256 of `url_key`; the full hex stands only on the wire.
+`host` is always `name:port`, the unit of politeness and of a claim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from geomi.model.page import PageRecord
+from geomi.model.verdict import Exclusion, Outcome, State
+
+UrlHash = bytes
+
+
+class Source(StrEnum):
+    """How a URL became known (FRN-12)."""
+
+    SEED = "seed"
+    SITEMAP = "sitemap"
+    LINK = "link"
+
+
+class EntryKind(StrEnum):
+    """What is expected behind a URL: a page to keep, or a sitemap to read."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """A URL that every rule let in; the store's unique key decides whether it is new.
+
+    Args:
+        parent: the page it was found on.
+        origin: the URL first asked for, where this one is the target of redirects.
+        hops: how many redirects lie between `origin` and this URL.
+    """
+
+    url_hash: UrlHash
+    url: str
+    host: str
+    depth: int
+    priority: int
+    source: Source
+    kind: EntryKind = EntryKind.PAGE
+    parent: str | None = None
+    origin: str | None = None
+    hops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UrlEntry:
+    """One URL in one job, as the frontier keeps it."""
+
+    job: str
+    url_hash: UrlHash
+    url: str
+    host: str
+    depth: int
+    priority: int
+    source: Source
+    kind: EntryKind
+    parent: str | None
+    origin: str | None
+    hops: int
+    state: State
+    attempts: int
+    due_s: float
+    discovered_s: float
+    settled_s: float | None = None
+    outcome: Outcome | None = None
+    status: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What politeness remembers of a host, whichever job or tenant asked.
+
+    Args:
+        last_end_s: when the last response of this host ended; 0 if it was never asked.
+        crawl_delay_s: what its robots.txt asks for, before any cap.
+        backoff_s: the extra wait that errors earned; 0 when the host is well.
+        latency_s: smoothed time to answer.
+        ip: the address it was last reached at; None before the first resolve.
+    """
+
+    host: str
+    last_end_s: float = 0.0
+    crawl_delay_s: float | None = None
+    backoff_s: float = 0.0
+    errors: int = 0
+    latency_s: float = 0.0
+    ip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to ask one host, alone, until `until_s`; `token` fences off a lease that was lost.
+
+    Args:
+        floor_s: the longest delay among the active jobs of this host.
+    """
+
+    host: str
+    job: str
+    token: int
+    until_s: float
+    floor_s: float
+    state: HostState
+    entries: tuple[UrlEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Everything that closing one visit changes, committed in one transaction.
+
+    Args:
+        state: where the entry goes; `PENDING` means that it is tried again at `due_s`.
+        counts: whether this visit counts for `max_pages`.
+        page: what is kept, if anything was.
+    """
+
+    entry: UrlEntry
+    token: int
+    outcome: Outcome
+    state: State
+    settled_s: float
+    due_s: float = 0.0
+    status: int | None = None
+    detail: str = ""
+    counts: bool = False
+    bytes_received: int = 0
+    requests: int = 1
+    discovered: tuple[Discovered, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
+    page: PageRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostUpdate:
+    """A host's politeness after some visits; with `next_s` the lease ends and the host rests till then."""
+
+    lease: Lease
+    state: HostState
+    next_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one transaction closes: visits, and the hosts they were paid to."""
+
+    settlements: tuple[Settlement, ...] = ()
+    hosts: tuple[HostUpdate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a batch did.
+
+    Args:
+        lost: hosts whose lease was no longer ours; nothing of theirs was written.
+        new_urls: how many discovered URLs were not known before.
+    """
+
+    lost: tuple[str, ...] = ()
+    new_urls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is left of a job: enough to decide whether to wait, and until when."""
+
+    pending: int
+    leased: int
+    next_s: float | None
+    by_state: dict[State, int] = field(default_factory=dict)

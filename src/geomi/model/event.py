@@ -1,0 +1,69 @@
+"""What happened, as values: the one source of every log line, metric and stream message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from geomi.model.verdict import Outcome, State
+
+
+@dataclass(frozen=True, slots=True)
+class JobStarted:
+    """A worker began, or went on with, a job."""
+
+    job: str
+    seeds: tuple[str, ...]
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettled:
+    """One visit is committed: the canonical line of a page."""
+
+    job: str
+    url: str
+    outcome: Outcome
+    state: State
+    status: int | None
+    depth: int
+    bytes_received: int
+    fetch_ms: int
+    links: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFetched:
+    """A robots.txt was asked for (ROB-29)."""
+
+    job: str
+    host: str
+    status: int
+    from_cache: bool
+    age_s: float
+    bytes: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something a person should know, that did not stop the crawl."""
+
+    job: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """The job took its last page for now."""
+
+    job: str
+    state: str
+    stop: str
+    collected: int
+    failed: int
+    seconds: float
+
+
+Event = JobStarted | PageSettled | RobotsFetched | Warned | JobEnded

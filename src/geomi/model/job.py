@@ -1,0 +1,95 @@
+"""A crawl job: its states, the legal steps between them, and its counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from geomi.model.config import CrawlConfig
+
+
+class JobState(StrEnum):
+    """The eight states of WF-01; pausing is a flag beside them (G-28)."""
+
+    PENDING = "pending"
+    INITIALIZING = "initializing"
+    DISCOVERING = "discovering"
+    PROCESSING = "processing"
+    FINALIZING = "finalizing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the job is over; one that a limit ended may still be reopened with a higher one."""
+        return self in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
+
+
+_ENDS = frozenset({JobState.FAILED, JobState.CANCELLED})
+
+STEPS: dict[JobState, frozenset[JobState]] = {
+    JobState.PENDING: _ENDS | {JobState.INITIALIZING},
+    JobState.INITIALIZING: _ENDS | {JobState.DISCOVERING},
+    JobState.DISCOVERING: _ENDS | {JobState.PROCESSING, JobState.FINALIZING},
+    JobState.PROCESSING: _ENDS | {JobState.FINALIZING},
+    JobState.FINALIZING: _ENDS | {JobState.COMPLETED, JobState.PROCESSING},
+    JobState.COMPLETED: frozenset({JobState.PROCESSING}),
+    JobState.FAILED: frozenset(),
+    JobState.CANCELLED: frozenset(),
+}
+
+
+class StopReason(StrEnum):
+    """Why a job took no more pages."""
+
+    DONE = "done"
+    MAX_PAGES = "max_pages"
+    MAX_TIME = "max_time"
+    MAX_BYTES = "max_bytes"
+    CANCELLED = "cancelled"
+    DISK_FULL = "disk_full"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlStats:
+    """A job's counters, kept in the transaction that changes what they count."""
+
+    discovered: int = 0
+    settled: int = 0  # visits that count for max_pages
+    collected: int = 0  # pages kept
+    failed: int = 0
+    skipped: int = 0
+    blocked: int = 0
+    redirected: int = 0
+    duplicates: int = 0
+    retries: int = 0
+    requests: int = 0
+    bytes_received: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlJob:
+    """One run of a crawl.
+
+    Args:
+        origins: where each changed setting came from, for `geomi config show --origin`.
+        active_s: seconds this job has worked so far, so that `max_time` survives a restart.
+    """
+
+    id: str
+    tenant: str
+    seeds: tuple[str, ...]
+    config: CrawlConfig
+    state: JobState
+    created_at_s: float
+    paused: bool = False
+    started_at_s: float | None = None
+    ended_at_s: float | None = None
+    active_s: float = 0.0
+    stop: StopReason | None = None
+    error: str = ""
+    stats: CrawlStats = field(default_factory=CrawlStats)
+    origins: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,174 @@
+"""A page on its road: Fetched -> Parsed -> Article -> PageRecord. One frozen type for each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from geomi.model.verdict import Outcome
+
+Headers = tuple[tuple[str, str], ...]  # names in lower case, in the order they came
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One GET, with every limit that the egress gate has to keep.
+
+    Args:
+        types: media types whose body is wanted; another type ends the fetch before its body. Empty: any.
+        truncate: keep what came inside `max_bytes` instead of refusing a longer body (robots.txt, C-11).
+    """
+
+    url: str
+    headers: Headers
+    connect_timeout_s: float
+    read_timeout_s: float
+    total_timeout_s: float
+    max_bytes: int
+    types: tuple[str, ...] = ()
+    truncate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What one request brought, or why it brought nothing: `failure` is None when a server answered.
+
+    Args:
+        body: decoded bytes; empty for redirects and for answers that were cut short.
+        wire_bytes: what came over the network, headers included.
+        head: status line and headers as they came, for the archive.
+        ip: the checked address that was connected to.
+        started_s, ended_s: scheduling time; the politeness gap runs from `ended_s`.
+    """
+
+    url: str
+    status: int = 0
+    headers: Headers = ()
+    body: bytes = b""
+    wire_bytes: int = 0
+    head: bytes = b""
+    ip: str = ""
+    started_s: float = 0.0
+    ended_s: float = 0.0
+    failure: Outcome | None = None
+    detail: str = ""
+
+    @property
+    def fetch_ms(self) -> int:
+        """How long the request took, in whole milliseconds."""
+        return round((self.ended_s - self.started_s) * 1000)
+
+    def header(self, name: str) -> str:
+        """Return the first header of that lower-case name, or the empty string."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as the page shows it (LNK-08); `url` is absolute, not yet normalised."""
+
+    url: str
+    text: str = ""
+    rel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """What a reader would keep of a page.
+
+    Args:
+        text: main text without markup, the basis of hashes.
+        strategy: which rung of the extraction ladder won, and `confidence` how sure it is (0 to 1).
+        robots: directives of the page itself (`noindex`, `nofollow`), lower case.
+        needs_browser: why the static page looks unfinished; empty when it does not.
+    """
+
+    title: str
+    markdown: str
+    text: str
+    links: tuple[Link, ...]
+    description: str = ""
+    language: str = ""
+    canonical: str = ""
+    author: str = ""
+    published_at: str = ""
+    modified_at: str = ""
+    robots: frozenset[str] = frozenset()
+    strategy: str = ""
+    confidence: float = 0.0
+    needs_browser: str = ""
+    metadata: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """How a page is recognised again.
+
+    Args:
+        content_hash: SHA-256 hex of the normalised main text; decides whether a page changed (C-95).
+        html_hash: SHA-256 hex of the body as it came.
+        exact_key: first 16 bytes of a hash over main text and outlinks (C-41); empty for short texts.
+        simhash: 64 bits over the main text.
+    """
+
+    content_hash: str
+    html_hash: str
+    exact_key: bytes
+    simhash: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Where bytes lie in the archive."""
+
+    segment: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One page as the archive takes it: the response as it came and the record made of it."""
+
+    url: str
+    fetched_at_s: float  # wall clock
+    record: bytes  # one line of pages.jsonl, without the newline
+    fetched: Fetched | None  # None where raw bytes are not kept
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """A page as the store keeps it, one row a tenant and URL, replaced at each visit.
+
+    Args:
+        record, response: where the archive holds the JSON record and the raw response.
+        due_s: when it should be visited again.
+        duplicate_of: URL of the page it repeats, `near` telling whether only nearly.
+    """
+
+    url_hash: bytes
+    url: str
+    final_url: str
+    status: int
+    content_type: str
+    fetched_at_s: float
+    due_s: float
+    fingerprint: Fingerprint
+    record: Ref
+    response: Ref | None
+    etag: str = ""
+    last_modified: str = ""
+    title: str = ""
+    duplicate_of: str = ""
+    near: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRow:
+    """A page that a job collected, in the order of commits; `seq` is the reader's cursor."""
+
+    seq: int
+    url: str
+    record: Ref

@@ -1,0 +1,77 @@
+"""What was decided, and by which rule: every refusal and every failure is one of these values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer of a chain of checks about one URL.
+
+    Args:
+        rule: stable name of the deciding rule, as `geomi why` prints it: `scope.host`, `exclude`,
+            `robots`, `trap.repeating_path`, `depth`.
+        detail: the value that decided: the pattern, the line of robots.txt, the limit.
+        hint: the smallest change of the configuration that would turn the answer round.
+    """
+
+    admitted: bool
+    rule: str
+    detail: str = ""
+    hint: str = ""
+
+
+class Outcome(StrEnum):
+    """How one visit of one URL ended."""
+
+    OK = "ok"
+    NOT_MODIFIED = "not_modified"
+    DUPLICATE = "duplicate"
+    REDIRECTED = "redirected"
+    # the site or our own rules said no
+    ROBOTS = "robots"
+    ADDRESS_REFUSED = "address_refused"
+    REFUSED = "refused"  # 401, 403, 407, 451
+    GONE = "gone"  # 404, 410
+    CLIENT_ERROR = "client_error"  # any other 4xx
+    # the site could not answer now
+    RATE_LIMITED = "rate_limited"  # 429
+    SERVER_ERROR = "server_error"  # 5xx
+    DNS_ERROR = "dns_error"
+    CONNECT_ERROR = "connect_error"
+    TLS_ERROR = "tls_error"
+    TIMEOUT = "timeout"
+    PROTOCOL_ERROR = "protocol_error"
+    # an answer came that we do not keep
+    TOO_LARGE = "too_large"
+    BAD_ENCODING = "bad_encoding"
+    WRONG_TYPE = "wrong_type"
+    TOO_COMPLEX = "too_complex"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    REDIRECT_EXCLUDED = "redirect_excluded"
+    EMPTY = "empty"
+    NOINDEX = "noindex"  # the page itself asks not to be kept (ROB-33); its links count
+
+
+class State(StrEnum):
+    """Where an entry of the frontier stands (FRN-13); `frontier/state.py` holds the transitions.
+
+    `queued` and `processing` of the catalogue are views of a live lease and are never stored.
+    """
+
+    PENDING = "pending"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """A link that a rule kept out of the frontier; counted per rule, some kept as examples."""
+
+    rule: str
+    url: str
+    detail: str = ""
