@@ -1,0 +1,70 @@
+"""Decide when two parsed hrefs are the same by the standard, and name that identity.
+
+Only what RFC 3986 §6.2.2 calls equivalent is merged (C-19): hex digits in upper case, unreserved
+characters decoded, everything outside ASCII encoded. A `%` that starts no escape becomes `%25`;
+otherwise `%%37e` would turn into another URL when read twice. What a crawl wants to merge beyond
+that is `admit/normalize.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from urllib.parse import quote
+
+
+def canonical(text: str) -> str:
+    """Return the canonical spelling of a parsed href or a part of one; twice is once."""
+    if not text.isascii():
+        text = _BEYOND_ASCII.sub(lambda found: _escape(found[0]), text)
+    if "%" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: _SPELLINGS[found[0]], text)
+
+
+def url_hash(key: str) -> bytes:
+    """Return the 16 bytes that name a URL in the stores (URL-18)."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def url_hash_hex(key: str) -> str:
+    """Return the full SHA-256 of a URL key, as it stands on the wire."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def display(href: str) -> str:
+    """Decode an href for people: letters become readable, what could mislead stays encoded.
+
+    The result is for eyes only. Reserved characters, white space, invisible characters and octets
+    that are not UTF-8 stay escaped, and so does an international host name, which can imitate
+    another.
+    """
+    return _ENCODED_LETTERS.sub(lambda found: _readable(found[0]), canonical(href))
+
+
+_HEX = string.hexdigits
+_UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
+_ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_ENCODED_LETTERS = re.compile("(?:%[89A-F][0-9A-F])+")
+
+
+def _spelling(digits: str) -> str:
+    character = chr(int(digits, 16))
+    return character if character in _UNRESERVED else "%" + digits.upper()
+
+
+_SPELLINGS = {"%": "%25"} | {f"%{a}{b}": _spelling(a + b) for a in _HEX for b in _HEX}
+
+
+def _escape(text: str) -> str:
+    return quote(text.encode("utf-8", "surrogatepass"), safe="")
+
+
+def _readable(escapes: str) -> str:
+    try:
+        letters = bytes.fromhex(escapes.replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return escapes
+    return "".join(letter if letter.isprintable() else _escape(letter) for letter in letters)
