@@ -1,0 +1,86 @@
+"""The lists every crawl starts with: places nobody wants collected, and files that are no pages.
+
+Data only; `rules.py` decides with it. Names are compared in lower case, as whole path segments or
+whole parameter names, since substrings lose documentation pages such as `/accounting` (C-66).
+"""
+
+from __future__ import annotations
+
+# SCP-10, in the form of C-66.
+BLOCKED_SEGMENTS = frozenset({
+    "logout", "signout", "login", "signin", "register", "signup", "cart", "checkout", "account",
+    "admin", "wp-admin", "xmlrpc.php", "wp-json", "calendar", "search",
+})  # fmt: skip
+BLOCKED_LAST_SEGMENTS = frozenset({"feed", "rss", "trackback"})
+BLOCKED_PARAMETERS = frozenset({"replytocom", "s"})
+
+# What lies behind a file name, by the media type that `content_types` would have to accept.
+# Formats that a crawl may read as text (json, xml, yaml, csv, md, txt) are left to the response.
+_MEDIA_TYPES = {
+    "application/pdf": "pdf",
+    "application/epub+zip": "epub",
+    "application/postscript": "ps eps",
+    "application/rtf": "rtf",
+    "application/msword": "doc dot",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx docm",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx xlsm",
+    "application/vnd.ms-powerpoint": "ppt pps",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx ppsx",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/x-hwp": "hwp hwpx",
+    "application/zip": "zip",
+    "application/gzip": "gz tgz",
+    "application/x-tar": "tar",
+    "application/x-bzip2": "bz2 tbz2",
+    "application/x-xz": "xz txz",
+    "application/zstd": "zst",
+    "application/x-7z-compressed": "7z",
+    "application/vnd.rar": "rar",
+    "application/java-archive": "jar war",
+    "application/octet-stream": "exe msi bin dmg pkg iso img deb rpm apk ipa dll so whl gem crx",
+    "application/vnd.sqlite3": "sqlite sqlite3",
+    "application/wasm": "wasm",
+    "application/vnd.ms-fontobject": "eot",
+    "font/ttf": "ttf",
+    "font/otf": "otf",
+    "font/woff": "woff",
+    "font/woff2": "woff2",
+    "image/jpeg": "jpg jpeg",
+    "image/png": "png apng",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/avif": "avif",
+    "image/heic": "heic",
+    "image/svg+xml": "svg svgz",
+    "image/bmp": "bmp",
+    "image/tiff": "tif tiff",
+    "image/x-icon": "ico",
+    "image/vnd.adobe.photoshop": "psd",
+    "audio/mpeg": "mp3",
+    "audio/mp4": "m4a aac",
+    "audio/ogg": "ogg oga opus",
+    "audio/wav": "wav",
+    "audio/flac": "flac",
+    "audio/midi": "mid midi",
+    "video/mp4": "mp4 m4v",
+    "video/webm": "webm",
+    "video/ogg": "ogv",
+    "video/quicktime": "mov",
+    "video/x-msvideo": "avi",
+    "video/x-matroska": "mkv",
+    "video/x-ms-wmv": "wmv wma",
+    "video/x-flv": "flv swf",
+    "video/mpeg": "mpg mpeg",
+    "text/css": "css scss less",
+    "text/javascript": "js mjs",
+    "application/source-map": "map",
+}
+
+MEDIA_TYPE_OF = {
+    extension: media_type
+    for media_type, extensions in _MEDIA_TYPES.items()
+    for extension in extensions.split()
+}
