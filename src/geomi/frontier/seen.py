@@ -1,0 +1,43 @@
+"""A bounded memory of URLs that the store surely has, so that most links cost no look-up (FRN-05).
+
+Exact, never a guess: a URL it does not know is asked of the store, whose unique key decides.
+Forgetting therefore costs a look-up and never a URL. Two generations: the young one fills up, then
+becomes the old one, and what is met again in the old one moves to the young.
+"""
+
+from __future__ import annotations
+
+CAPACITY = 100_000  # per generation; about 30 MB for both with URLs of 80 characters
+
+
+class Seen:
+    """URLs known to the store, with the least depth they are known at."""
+
+    __slots__ = ("_capacity", "_old", "_young")
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = max(1, capacity)
+        self._young: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+
+    def is_known(self, url: str, depth: int) -> bool:
+        """Say whether the store surely has a URL at this depth or a lesser one."""
+        known = self._young.get(url)
+        if known is None:
+            known = self._old.get(url)
+            if known is None:
+                return False
+            self._put(url, known)
+        return known <= depth
+
+    def remember(self, url: str, depth: int) -> None:
+        """Note that the store has a URL; call only once that is committed."""
+        known = self._young.get(url)
+        if known is None:
+            known = self._old.get(url, depth)
+        self._put(url, min(known, depth))
+
+    def _put(self, url: str, depth: int) -> None:
+        if url not in self._young and len(self._young) >= self._capacity:
+            self._old, self._young = self._young, {}
+        self._young[url] = depth

@@ -1,0 +1,61 @@
+"""The table of statuses."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geomi.fetch.respond import respond
+from geomi.model.page import Fetched
+from geomi.model.verdict import Outcome
+
+URL = "https://a.test/"
+
+
+@pytest.mark.req("ERR-01")
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (200, Outcome.OK),
+        (201, Outcome.OK),
+        (203, Outcome.OK),
+        (204, Outcome.EMPTY),
+        (205, Outcome.EMPTY),
+        (206, Outcome.PROTOCOL_ERROR),
+        (300, Outcome.PROTOCOL_ERROR),
+        (304, Outcome.NOT_MODIFIED),
+        (400, Outcome.CLIENT_ERROR),
+        (401, Outcome.REFUSED),
+        (403, Outcome.REFUSED),
+        (404, Outcome.GONE),
+        (405, Outcome.CLIENT_ERROR),
+        (407, Outcome.REFUSED),
+        (408, Outcome.TIMEOUT),
+        (410, Outcome.GONE),
+        (418, Outcome.CLIENT_ERROR),
+        (425, Outcome.TIMEOUT),
+        (429, Outcome.RATE_LIMITED),
+        (451, Outcome.REFUSED),
+        (500, Outcome.SERVER_ERROR),
+        (503, Outcome.SERVER_ERROR),
+        (599, Outcome.SERVER_ERROR),
+        (0, Outcome.PROTOCOL_ERROR),
+        (100, Outcome.PROTOCOL_ERROR),
+        (600, Outcome.PROTOCOL_ERROR),
+    ],
+)
+def test_status(status: int, expected: Outcome) -> None:
+    assert respond(Fetched(URL, status)) is expected
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_needs_a_location_c33(status: int) -> None:
+    assert respond(Fetched(URL, status, (("location", "/x"),))) is Outcome.REDIRECTED
+    assert respond(Fetched(URL, status)) is Outcome.PROTOCOL_ERROR
+
+
+@given(st.integers(-1, 1000), st.none() | st.sampled_from(Outcome))
+def test_a_failure_is_its_own_outcome(status: int, failure: Outcome | None) -> None:
+    outcome = respond(Fetched(URL, status, failure=failure))
+    assert failure is None or outcome is failure

@@ -1,0 +1,56 @@
+"""The bounded memory of known URLs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geomi.frontier.seen import Seen
+
+
+@pytest.mark.req("FRN-05")
+def test_known_at_the_same_depth_or_deeper() -> None:
+    seen = Seen()
+    assert not seen.is_known("a", 3)
+    seen.remember("a", 2)
+    assert seen.is_known("a", 2)
+    assert seen.is_known("a", 3)
+    assert not seen.is_known("a", 1)  # the store has to learn the lesser depth
+    seen.remember("a", 1)
+    seen.remember("a", 9)
+    assert seen.is_known("a", 1)
+
+
+def test_two_generations_are_remembered_and_no_more() -> None:
+    seen = Seen(capacity=2)
+    for url in "abcde":
+        seen.remember(url, 0)
+    assert [seen.is_known(url, 0) for url in "ab"] == [False, False]
+    assert [seen.is_known(url, 0) for url in "cde"] == [True, True, True]
+
+
+def test_what_is_met_again_is_kept() -> None:
+    seen = Seen(capacity=2)
+    for url in "abc":
+        seen.remember(url, 0)
+        assert seen.is_known("a", 0)
+    for url in "de":
+        assert seen.is_known("a", 0)
+        seen.remember(url, 0)
+    assert seen.is_known("a", 0)
+
+
+@given(
+    st.integers(-1, 3),
+    st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3), st.booleans())),
+)
+def test_it_may_forget_but_never_invents(capacity: int, steps: list[tuple[str, int, bool]]) -> None:
+    seen, truth = Seen(capacity), dict[str, int]()
+    for url, depth, remembers in steps:
+        if remembers:
+            seen.remember(url, depth)
+            truth[url] = min(depth, truth.get(url, depth))
+            assert seen.is_known(url, depth)
+        elif seen.is_known(url, depth):
+            assert truth[url] <= depth

@@ -1,0 +1,206 @@
+"""What a sitemap lists."""
+
+from __future__ import annotations
+
+import gzip
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geomi.seed.sitemap import (
+    ALWAYS_INFLATED_BYTES,
+    ELEMENTS_PER_URL,
+    MAX_LOC_CHARS,
+    MAX_MEMBERS,
+    MAX_NESTING,
+    MAX_RATIO,
+    Sitemap,
+    read,
+)
+
+A, B = "https://a.test/1", "https://a.test/2"
+
+
+def urlset(*locations: str) -> bytes:
+    urls = "".join(f"<url><loc>{location}</loc></url>" for location in locations)
+    return f"<urlset>{urls}</urlset>".encode()
+
+
+@pytest.mark.req("LNK-15")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+            f"<url><loc> {A} </loc><lastmod>2024-01-02</lastmod></url><url><loc>{B}</loc></url>"
+            "</urlset>",
+            Sitemap(((A, "2024-01-02"), (B, ""))),
+        ),
+        (
+            '<s:urlset xmlns:s="urn:wrong"><s:url><s:lastmod>2024</s:lastmod>'
+            f"<s:loc><![CDATA[{A}]]></s:loc></s:url></s:urlset>",
+            Sitemap(((A, "2024"),)),
+        ),
+        (
+            f"<sitemapindex><sitemap><loc>{A}</loc><lastmod>2024</lastmod></sitemap>"
+            f"<sitemap>\n{B}\n</sitemap></sitemapindex>",
+            Sitemap((), (A, B)),
+        ),
+        (
+            f"<urlset><url><loc>{A}?x=1&amp;y=2</loc><image:image><image:loc>{B}</image:loc>"
+            '</image:image><xhtml:link rel="alternate" href="https://a.test/ko"/></url></urlset>',
+            Sitemap(((f"{A}?x=1&y=2", ""),)),
+        ),
+        (
+            f"<rss><channel><link>{B}</link><image><url>{B}</url></image><item><link>{A}</link><pubDate>Sun</pubDate></item>"
+            "</channel></rss>",
+            Sitemap(((A, "Sun"),)),
+        ),
+        (
+            f'<feed><link href="{B}"/><entry><link rel="self" href="{B}"/><link href="{A}"/>'
+            "<updated>2024</updated></entry></feed>",
+            Sitemap(((A, "2024"),)),
+        ),
+        (f"\ufeff{A}\r\n\r\n# a note\n{B} \n/relative", Sitemap(((A, ""), (B, "")))),
+        (f"\ufeff\n {urlset(A).decode()}", Sitemap(((A, ""),))),
+    ],
+)
+def test_formats_c82(text: str, expected: Sitemap) -> None:
+    assert read(text.encode()) == expected
+    assert read(gzip.compress(text.encode())) == expected
+
+
+def test_utf16() -> None:
+    text = f'<?xml version="1.0" encoding="UTF-16"?>{urlset(A).decode()}'
+    assert read(text.encode("utf-16")).pages == ((A, ""),)
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        (b"", "neither"),
+        (b"{}", "neither"),
+        (b"<html></html>", "nothing"),
+        (b"<urlset></urlset>", "nothing"),
+        (b"<", "broken"),
+        (b"<!DOCTYPE html><html></html>", "document type"),
+        (b'<?xml version="1.0" encoding="no-such"?><urlset/>', "broken"),
+        (b"\x1f\x8bnot gzip", "gzip"),
+        (urlset("/relative", "ftp://a.test/"), "nothing"),
+    ],
+)
+def test_what_is_no_sitemap_says_so(body: bytes, word: str) -> None:
+    found = read(body)
+    assert (found.pages, found.sitemaps) == ((), ())
+    assert word in found.problem
+
+
+def test_no_entity_is_ever_expanded() -> None:
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    bomb = f'<!DOCTYPE x [<!ENTITY l0 "ha">{laughs}]><urlset><url><loc>&l9;</loc></url></urlset>'
+    started = time.perf_counter()
+    assert "document type" in read(bomb.encode()).problem
+    assert time.perf_counter() - started < 0.5
+    outside = f'<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>{urlset(A).decode()}'
+    assert read(outside.encode()).pages == ()
+
+
+def test_a_broken_file_gives_what_came_before() -> None:
+    found = read(urlset(A)[: -len("</urlset>")] + b"<url><loc>&nope;</loc>")
+    assert found.pages == ((A, ""),)
+    assert "broken" in found.problem
+
+
+def test_a_broken_gzip_gives_what_came_before() -> None:
+    packed = gzip.compress(urlset(A, B))
+    assert "too soon" in read(packed[:-6]).problem
+    assert read(packed[:-6]).pages == ((A, ""), (B, ""))
+    assert "broken" in read(packed + b"\x1f\x8bxxxxxxxxxxx").problem
+    assert read(packed + b"trailing").problem == ""
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+@pytest.mark.parametrize("is_text", [False, True])
+def test_the_number_of_urls_has_a_limit(extra: int, is_text: bool) -> None:
+    locations = [f"{A}{number}" for number in range(5 + extra)]
+    body = "\n".join(locations).encode() if is_text else urlset(*locations)
+    found = read(body, max_urls=5)
+    assert len(found.pages) == 5
+    assert bool(found.problem) is bool(extra)
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_the_bytes_have_a_limit(extra: int, is_packed: bool) -> None:
+    body = urlset(A, B)
+    found = read(gzip.compress(body) if is_packed else body, max_bytes=len(body) - extra)
+    assert found.pages == ((A, ""), (B, ""))
+    assert ("larger than" in found.problem) is bool(extra)
+
+
+def test_a_url_that_was_cut_is_not_listed() -> None:
+    body = f"{A}\n{B}".encode()
+    assert read(body, max_bytes=len(body) - 1).pages == ((A, ""),)
+    assert read(gzip.compress(body), max_bytes=len(body) - 1).pages == ((A, ""),)
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_location_has_a_limit(extra: int) -> None:
+    location = A.ljust(MAX_LOC_CHARS + extra, "x")
+    assert len(read(urlset(location)).pages) == 1 - extra
+    assert len(read(location.encode()).pages) == 1 - extra
+    assert not read(urlset(location * 9)).pages
+
+
+def test_a_bomb_inflates_to_its_ratio_at_most_g10() -> None:
+    packed = gzip.compress(urlset(A) + b" " * (4 * ALWAYS_INFLATED_BYTES))
+    assert len(packed) * MAX_RATIO < ALWAYS_INFLATED_BYTES
+    found = read(packed)
+    assert found.pages == ((A, ""),)
+    assert f"larger than {ALWAYS_INFLATED_BYTES} bytes" in found.problem
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_gzip_members_have_a_limit(extra: int) -> None:
+    members = [gzip.compress(f"{A}{number}\n".encode()) for number in range(MAX_MEMBERS + extra)]
+    found = read(b"".join(members))
+    assert len(found.pages) == MAX_MEMBERS
+    assert bool(found.problem) is bool(extra)
+
+
+def test_nesting_and_elements_have_limits() -> None:
+    deep = b"<a>" * (MAX_NESTING + 1)
+    assert "too many elements" in read(deep).problem
+    many = b"<urlset>" + b"<x/>" * (ELEMENTS_PER_URL + MAX_NESTING + 1) + b"</urlset>"
+    assert "too many elements" in read(many, max_urls=1).problem
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(body: bytes) -> None:
+    read(body)
+    read(b"<" + body)
+    read(gzip.compress(body))
+
+
+PIECES = st.sampled_from(
+    [
+        "<url>",
+        "</url>",
+        "<loc>",
+        "</loc>",
+        A,
+        "<sitemap>",
+        "</sitemap>",
+        "<entry>",
+        "<link/>",
+        "&lt;",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=12))
+def test_no_xml_raises(pieces: list[str]) -> None:
+    read(b"<urlset>" + "".join(pieces).encode())
