@@ -1,0 +1,150 @@
+"""Extraction in one child process: started when first needed, killed when it does not answer.
+
+A fresh interpreter on a socket pair rather than `multiprocessing`: it inherits nothing but that one
+socket, runs none of our caller's `__main__`, and needs no second process to watch it. The deadline
+covers the page alone, not the start of the child.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import geomi
+from geomi.adapters.compute.message import (
+    LENGTH,
+    MAX_REPLY_BYTES,
+    READY,
+    Question,
+    pack_question,
+    read_article,
+)
+from geomi.errors import GeomiError
+from geomi.model.config import Extraction, Limits
+from geomi.model.page import Article
+
+PROGRAM = "geomi.adapters.compute.serve"
+# A start takes half a second of one core; a machine under load may be many times slower.
+START_TIMEOUT_S = 60.0
+# The folder that holds our package: `-m` looks there first and not in the caller's folder, where a
+# file that happens to be called `orjson.py` would be imported.
+_HOME = Path(geomi.__file__).resolve().parents[1]
+
+
+class ChildCompute:
+    """Large pages, one at a time, in a process that can be killed.
+
+    Args:
+        max_links: how many links of a page are taken.
+    """
+
+    def __init__(self, *, max_links: int = Limits().max_links_per_page) -> None:
+        self._max_links = max_links
+        self._turn = asyncio.Lock()
+        self._child: _Child | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, while there is one."""
+        return None if self._child is None else self._child.process.pid
+
+    async def extract(
+        self, body: bytes, url: str, content_type: str, rules: Extraction, *, deadline_s: float
+    ) -> Article | None:
+        """Extract a large page; None when it took too long, too much memory, or the child."""
+        question = Question(url, content_type, rules, self._max_links)
+        async with self._turn:
+            child = await self._living_child()
+            article = None
+            try:
+                async with asyncio.timeout(deadline_s):
+                    article = await _ask(child, question, body)
+            except (TimeoutError, OSError, EOFError):
+                pass  # too slow, or dead: the page is to blame, and the next gets a new child
+            finally:
+                if article is None:
+                    await self._end()
+            return article
+
+    async def aclose(self) -> None:
+        """End the process."""
+        async with self._turn:
+            await self._end()
+
+    async def _living_child(self) -> _Child:
+        """Return the child; one that died while idle is replaced, and no page blamed for it."""
+        if self._child is not None and self._child.process.poll() is not None:
+            await self._end()
+        if self._child is None:
+            self._child = await _start()
+        return self._child
+
+    async def _end(self) -> None:
+        if self._child is not None:
+            child, self._child = self._child, None
+            await _kill(child)
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    process: subprocess.Popen[bytes]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+async def _start() -> _Child:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        reader, writer = await asyncio.open_connection(sock=ours)
+        # A session of its own: Ctrl-C in a terminal is for the parent, which ends in its own time.
+        process = subprocess.Popen(  # noqa: ASYNC220  (a millisecond, once a child)
+            (sys.executable, "-m", PROGRAM),
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=_HOME,
+            start_new_session=True,
+        )
+    child = _Child(process, reader, writer)
+    is_ready = False
+    try:
+        async with asyncio.timeout(START_TIMEOUT_S):
+            is_ready = await _reply(child.reader) == READY
+    except (TimeoutError, OSError, EOFError):
+        pass  # said below, with what to do about it
+    finally:
+        if not is_ready:
+            await _kill(child)
+    if not is_ready:
+        raise GeomiError(
+            "the process that extracts large pages does not start",
+            hint=f"run `{sys.executable} -c 'import geomi.extract.page'` to see why",
+        )
+    return child
+
+
+async def _ask(child: _Child, question: Question, body: bytes) -> Article | None:
+    for part in pack_question(question, body):
+        child.writer.write(part)
+    await child.writer.drain()
+    return read_article(await _reply(child.reader))
+
+
+async def _reply(reader: asyncio.StreamReader) -> bytes:
+    """Read one frame; an answer past the limit is taken for none."""
+    (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
+    return await reader.readexactly(length) if length <= MAX_REPLY_BYTES else b""
+
+
+async def _kill(child: _Child) -> None:
+    """End a child whatever it is doing, and wait until it is gone."""
+    child.process.kill()
+    child.writer.transport.abort()  # not `close`: a page half sent has nowhere to go
+    with suppress(OSError):
+        await child.writer.wait_closed()
+    await asyncio.to_thread(child.process.wait)

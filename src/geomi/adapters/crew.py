@@ -1,0 +1,133 @@
+"""Workers as the supervisor sees them: one in this process, or several in processes of their own.
+
+A worker process is a fresh interpreter on one pipe: its order comes in, its events and its last word
+go out. It drains on SIGTERM (a second one cuts it short), and ends by itself when the process that
+started it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from geomi.engine.crawl import Worker
+from geomi.model.event import Event
+from geomi.model.job import StopReason
+from geomi.ports.sink import EventSink
+
+
+class LocalHand:
+    """A worker in this process."""
+
+    def __init__(self, owner: str, worker: Worker) -> None:
+        self.owner = owner
+        self._worker = worker
+
+    async def wait(self) -> StopReason | None:
+        """Run the worker to its end."""
+        return await self._worker.run()
+
+    def drain(self) -> None:
+        """Let it finish what is in flight."""
+        self._worker.drain()
+
+    def abandon(self) -> None:
+        """Let it end now."""
+        self._worker.abandon()
+
+
+@dataclass(frozen=True, slots=True)
+class LastWord:
+    """What a worker process says before it ends: its reason, or the error that ended it."""
+
+    stop: StopReason | None
+    error: Exception | None = None
+
+
+class ProcessHand:
+    """A worker in a process of its own, started as `python -m PROGRAM DESCRIPTOR`.
+
+    Args:
+        order: what the program is told first, through its pipe; anything that can be pickled.
+    """
+
+    def __init__(self, owner: str, program: str, order: object, sink: EventSink) -> None:
+        self.owner = owner
+        self._sink = sink
+        self._word: LastWord | None = None
+        self._ours, theirs = multiprocessing.Pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", program, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the starter to translate
+        )
+        theirs.close()
+        self._ours.send(order)
+
+    async def wait(self) -> StopReason | None:
+        """Hand on its events until it ends; return its reason, None when it died without a word."""
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        loop.add_reader(self._ours.fileno(), self._listen, ended)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(self._ours.fileno())
+        await asyncio.to_thread(self._process.wait)
+        self._ours.close()
+        if self._word is None:
+            return None
+        if self._word.error is not None:
+            raise self._word.error
+        return self._word.stop
+
+    def drain(self) -> None:
+        """Ask it to finish what is in flight."""
+        self._process.terminate()
+
+    def abandon(self) -> None:
+        """Ask it to end now; a second SIGTERM means just that."""
+        self.drain()
+
+    def _listen(self, ended: asyncio.Event) -> None:
+        try:
+            while self._ours.poll():
+                message = self._ours.recv()
+                if isinstance(message, LastWord):
+                    self._word = message
+                else:
+                    self._sink.emit(message)
+        except (EOFError, OSError):
+            ended.set()
+
+
+class PipeSink:
+    """Sends a worker process's events to the one that started it."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def emit(self, event: Event) -> None:
+        """Send one event; nobody listening is no reason to fail."""
+        with suppress(OSError):
+            self._pipe.send(event)
+
+
+def obey(worker: Worker, pipe: Connection) -> None:
+    """Let signals and the end of the starting process reach a worker of this process."""
+    loop = asyncio.get_running_loop()
+    calls = iter((worker.drain,))
+    loop.add_signal_handler(signal.SIGTERM, lambda: next(calls, worker.abandon)())
+
+    def starter_is_gone() -> None:
+        loop.remove_reader(pipe.fileno())
+        worker.abandon()
+
+    loop.add_reader(pipe.fileno(), starter_is_gone)

@@ -1,0 +1,35 @@
+"""Files on a disk that may be full, read-only or someone else's.
+
+A write is whole or an error, and every refusal of the system becomes one of our errors, naming the
+path. Beneath the adapters that keep files, because they may not know one another.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from geomi.errors import StoreError, StoreFull
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_RIGHTS_HINT = "give this user the right to write there, or choose another data directory"
+
+
+def write_whole(fd: int, data: bytes) -> None:
+    """Write every byte: the system may take fewer than it was given."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def refusal(error: OSError, path: Path) -> StoreError:
+    """Say in our words why the system refused a file."""
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    if error.errno in _NO_SPACE:
+        return StoreFull(
+            f"no space is left for `{path}`", hint="free some space, then resume the job"
+        )
+    hint = _RIGHTS_HINT if error.errno in _NO_RIGHT else ""
+    return StoreError(f"`{path}` cannot be used: {reason}", hint=hint)

@@ -1,0 +1,150 @@
+"""One connection: a request goes out, an answer comes in, and three clocks watch it.
+
+Rules: the whole fetch has a deadline, every silence has one, and an answer that has begun must keep
+up a minimum speed, because a server that drips a byte a second never falls silent. Whatever ends an
+exchange before the answer is whole closes the connection. An idle connection that receives anything
+is closed: nothing it says could be meant for the next request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from geomi.adapters.http.failure import FetchFailed
+from geomi.adapters.http.response import Reader
+from geomi.model.verdict import Outcome
+
+# A page of 50 kB at 1 KiB in 10 s would take longer than any total deadline; slower is not serving.
+MIN_WINDOW_BYTES = 1024
+WINDOW_S = 10.0
+
+
+class Connection(asyncio.BufferedProtocol):
+    """A connection to one host; carries one exchange at a time.
+
+    Args:
+        buffer: where asyncio puts what it receives. All connections of a loop may share one,
+            because it is read before anything else runs. `data_received` would allocate it anew for
+            each packet, which costs 0.05 ms on a page of 50 kB.
+
+    Attributes:
+        ip: the checked address behind it.
+        opened_s, parked_s: loop time of its opening and of its last exchange's end.
+    """
+
+    def __init__(self, buffer: bytearray) -> None:
+        self._buffer = memoryview(buffer)
+        self.ip = ""
+        self.opened_s = 0.0
+        self.parked_s = 0.0
+        self.is_open = False
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._reader: Reader | None = None
+        self._done: asyncio.Future[None] | None = None
+        self._watch: asyncio.TimerHandle | None = None
+        self._deadline_s = self._silence_s = self._heard_s = 0.0
+        self._window_start_s = 0.0
+        self._window_start_bytes = 0
+
+    async def exchange(
+        self, message: bytes, reader: Reader, *, deadline_s: float, silence_s: float
+    ) -> None:
+        """Send a request and wait until `reader` is over; what went wrong is in the reader.
+
+        Args:
+            deadline_s: loop time at which the answer must be whole.
+            silence_s: the longest time without a byte.
+        """
+        if self._transport is None or not self.is_open:
+            reader.end(None)
+            return
+        self._reader = reader
+        self._done = self._loop.create_future()
+        self._deadline_s, self._silence_s = deadline_s, silence_s
+        self._heard_s = self._window_start_s = self._loop.time()
+        self._window_start_bytes = 0
+        self._transport.write(message)
+        self._look_at_clocks()
+        try:
+            await self._done
+        finally:
+            self._reader = self._done = None
+            if self._watch is not None:
+                self._watch.cancel()
+            if not reader.is_reusable:
+                self.close()
+
+    def close(self) -> None:
+        """Close at once; nothing that is still under way is wanted."""
+        self.is_open = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    # what asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self.opened_s = self._loop.time()
+        self.is_open = True
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        reader = self._reader
+        if reader is None:
+            self.close()
+            return
+        self._heard_s = self._loop.time()
+        reader.feed(self._buffer[:nbytes])
+        if reader.is_over:
+            self._finish()
+
+    def eof_received(self) -> None:
+        self.is_open = False  # returning None lets the transport close itself
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_open = False
+        if self._reader is not None:
+            self._reader.end(exc)
+            self._finish()
+
+    # the clocks
+
+    def _look_at_clocks(self) -> None:
+        """End the exchange if a clock has run out, or look again when the next one could."""
+        reader = self._reader
+        if reader is None:
+            return
+        now_s = self._loop.time()
+        problem = self._overdue(now_s, reader.wire_bytes)
+        if problem:
+            reader.fail(FetchFailed(Outcome.TIMEOUT, problem))
+            self._finish()
+            return
+        next_s = min(
+            self._deadline_s, self._heard_s + self._silence_s, self._window_start_s + WINDOW_S
+        )
+        self._watch = self._loop.call_at(next_s, self._look_at_clocks)
+
+    def _overdue(self, now_s: float, wire_bytes: int) -> str:
+        if now_s >= self._deadline_s:
+            return "the answer was not whole when the total time was over"
+        if now_s >= self._heard_s + self._silence_s:
+            return f"no byte came for {self._silence_s:g} s"
+        if now_s < self._window_start_s + WINDOW_S:
+            return ""
+        came_bytes = wire_bytes - self._window_start_bytes
+        had_begun = self._window_start_bytes > 0
+        self._window_start_s, self._window_start_bytes = now_s, wire_bytes
+        if had_begun and came_bytes < MIN_WINDOW_BYTES:
+            return (
+                f"only {came_bytes} bytes came in {WINDOW_S:g} s; the least is {MIN_WINDOW_BYTES}"
+            )
+        return ""
+
+    def _finish(self) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_result(None)

@@ -1,0 +1,109 @@
+"""A body's bytes as they come in, decoded with a cap on every step.
+
+Rules: at most two content codings; the caps are looked at after every bounded piece, so a bomb of
+any coding costs its cap and one piece, never its full size; output above `max_bytes`, or more than
+a hundred times its input beyond the first MiB (G-10), ends the fetch. With `truncate` the first
+`max_bytes` are kept instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from geomi.adapters.http.coding import CODINGS, Coding
+from geomi.adapters.http.failure import FetchFailed
+from geomi.model.verdict import Outcome
+
+# Two codings happen, where a proxy compresses what was compressed already; three never do.
+MAX_CODINGS = 2
+# G-10. Ordinary pages stay under 20; a page that repeats one line may pass 100, so the ratio is not
+# looked at before this much output.
+MAX_RATIO = 100
+RATIO_FLOOR_BYTES = 1024 * 1024
+
+# `none` and `utf-8` are not codings, but servers send them with bodies that are not coded at all.
+_PLAIN = frozenset({"", "identity", "none", "utf-8"})
+
+
+class Body:
+    """The decoded body of one response, growing inside its caps."""
+
+    __slots__ = ("_codings", "_max_bytes", "_out", "_truncate", "coded_bytes", "is_cut")
+
+    def __init__(self, content_encoding: str, max_bytes: int, *, truncate: bool = False) -> None:
+        self._codings = _codings(content_encoding) if content_encoding else ()
+        self._max_bytes = max_bytes
+        self._truncate = truncate
+        self._out = bytearray()
+        self.coded_bytes = 0
+        self.is_cut = False  # `max_bytes` are here and the rest is of no use
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the length on the wire differs from the length of the body."""
+        return bool(self._codings)
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the wire; raise `FetchFailed` once a cap is passed."""
+        if self.is_cut:
+            return
+        self.coded_bytes += len(data)
+        if not self._codings:
+            self._keep(data)
+            return
+        for piece in _decoded(self._codings, data):
+            if not self._keep(piece):
+                return
+
+    def finish(self) -> bytes:
+        """Return the whole body; raise `FetchFailed` when its coding ended too early."""
+        if self.coded_bytes and not self.is_cut:
+            for coding in self._codings:
+                if not coding.is_complete:
+                    raise FetchFailed(
+                        Outcome.BAD_ENCODING, f"the {coding.name} body ended before its last block"
+                    )
+        return bytes(self._out)
+
+    def _keep(self, piece: bytes) -> bool:
+        """Add one piece; False when the body wants no more."""
+        size_bytes = len(self._out) + len(piece)
+        if size_bytes > self._max_bytes:
+            if not self._truncate:
+                raise FetchFailed(
+                    Outcome.TOO_LARGE, f"the body is larger than {self._max_bytes} bytes"
+                )
+            piece = piece[: self._max_bytes - len(self._out)]
+            self.is_cut = True
+        elif size_bytes > RATIO_FLOOR_BYTES and size_bytes > MAX_RATIO * self.coded_bytes:
+            raise FetchFailed(
+                Outcome.TOO_LARGE,
+                f"{self.coded_bytes} bytes decode to more than {MAX_RATIO} times as much",
+            )
+        self._out += piece
+        return not self.is_cut
+
+
+def _codings(content_encoding: str) -> tuple[Coding, ...]:
+    """Return what undoes a Content-Encoding, the coding applied last first (RFC 9110 §8.4)."""
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    names = [name for name in names if name not in _PLAIN]
+    if len(names) > MAX_CODINGS:
+        raise FetchFailed(
+            Outcome.BAD_ENCODING, f"{len(names)} content codings; the limit is {MAX_CODINGS}"
+        )
+    for name in names:
+        if name not in CODINGS:
+            raise FetchFailed(
+                Outcome.BAD_ENCODING, f"the content coding `{name[:40]}` is not known"
+            )
+    return tuple(CODINGS[name]() for name in reversed(names))
+
+
+def _decoded(codings: tuple[Coding, ...], data: bytes) -> Iterator[bytes]:
+    outer, *inner = codings
+    for piece in outer.pieces(data):
+        if inner:
+            yield from inner[0].pieces(piece)
+        else:
+            yield piece

@@ -1,0 +1,204 @@
+"""The one gate to the network: resolve once, check every address, connect to a checked one.
+
+Rules: every connection of geomi starts here (invariant 5). A name with a single answer that is not
+public is refused altogether, because the next answer could be that one (G-19); `allow_private` lets
+private and loopback addresses through and nothing else. The connection goes to the address that was
+checked, under the name that was asked for. An override speaks for its own host and port only. A
+proxy's own address is configuration; what it is asked to reach is checked here first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
+
+from geomi.adapters.http.failure import FetchFailed
+from geomi.adapters.http.names import Lookup, Names, look_up
+from geomi.adapters.http.rules import BLOCKED_PORTS, EgressRules, Proxy
+from geomi.adapters.http.tunnel import open_tunnel
+from geomi.admit.address import judge_address
+from geomi.errors import ConfigError
+from geomi.model.verdict import Outcome, Verdict
+from geomi.ports.clock import Clock
+from geomi.ports.web import Resolution
+
+# A name may have dozens of addresses; when four in a row do not answer, the host is down.
+MAX_TRIED_ADDRESSES = 4
+
+_Protocol = TypeVar("_Protocol", bound=asyncio.BaseProtocol)
+
+
+class Egress:
+    """The gate of one process; also the `Resolver` port."""
+
+    def __init__(self, rules: EgressRules, clock: Clock, lookup: Lookup = look_up) -> None:
+        self._rules = rules
+        self._names = Names(clock, lookup)
+        self._overrides = {(rule.host, rule.port): rule for rule in rules.overrides}
+        if rules.ca_file is not None:
+            _ = self._tls  # a wrong file is told before anything starts
+
+    async def resolve(self, host: str, port: int) -> Resolution:
+        """Return the checked addresses of a host, or why it may not or cannot be asked."""
+        name = host.strip("[]").lower()
+        if port in BLOCKED_PORTS:
+            return Resolution(
+                failure=Outcome.ADDRESS_REFUSED,
+                detail=f"port {port} of `{name}` belongs to another protocol and is never asked",
+            )
+        override = self._overrides.get((name, port))
+        if override is not None:
+            return Resolution((override.address,), judge_address(override.address).admitted)
+        answer = await self._names.find(name)
+        if not answer.addresses:
+            return Resolution(
+                failure=Outcome.DNS_ERROR, detail=f"`{name}` does not resolve: {answer.problem}"
+            )
+        return self._judge(name, answer.addresses)
+
+    async def connect(
+        self,
+        host: str,
+        port: int,
+        factory: Callable[[], _Protocol],
+        *,
+        tls: bool,
+        timeout_s: float,
+    ) -> tuple[_Protocol, str]:
+        """Connect to a checked address; return the protocol, and the address for the record.
+
+        Raises `FetchFailed` for everything that a name, a network or a server did.
+        """
+        resolution = await self.resolve(host, port)
+        if resolution.failure is not None:
+            raise FetchFailed(resolution.failure, resolution.detail)
+        name = host.strip("[]").lower()
+        proxy = self.proxy_of(host, port, tls=tls)
+        try:
+            async with asyncio.timeout(timeout_s):
+                if proxy is not None:
+                    link = await self._connect_by_proxy(proxy, (name, port), factory, tls=tls)
+                    return link, resolution.addresses[0]
+                override = self._overrides.get((name, port))
+                return await self._connect_to_any(
+                    resolution.addresses,
+                    override.address_port if override is not None else port,
+                    factory,
+                    server_name=name if tls else None,
+                    timeout_s=timeout_s,
+                )
+        except TimeoutError as error:
+            raise FetchFailed(
+                Outcome.TIMEOUT, f"no connection to `{name}` port {port} within {timeout_s:g} s"
+            ) from error
+        except ssl.SSLError as error:
+            raise FetchFailed(Outcome.TLS_ERROR, f"TLS with `{name}` failed: {error}") from error
+        except OSError as error:
+            raise FetchFailed(
+                Outcome.CONNECT_ERROR, f"cannot connect to `{name}` port {port}: {error}"
+            ) from error
+
+    def proxy_of(self, host: str, port: int, *, tls: bool) -> Proxy | None:
+        """Return the proxy that stands before a host, if any."""
+        return self._rules.proxies.of(host.strip("[]").lower(), port, tls=tls)
+
+    def close(self) -> None:
+        """Take no more questions about names."""
+        self._names.close()
+
+    def _judge(self, name: str, addresses: tuple[str, ...]) -> Resolution:
+        is_public = True
+        for address in addresses:
+            verdict = judge_address(address)
+            if verdict.admitted:
+                continue
+            is_public = False
+            if not (self._rules.allow_private and verdict.rule in _LOCAL_RULES):
+                return _refusal(name, address, verdict)
+        return Resolution(addresses, is_public)
+
+    async def _connect_to_any(
+        self,
+        addresses: tuple[str, ...],
+        port: int,
+        factory: Callable[[], _Protocol],
+        *,
+        server_name: str | None,
+        timeout_s: float,
+    ) -> tuple[_Protocol, str]:
+        """Try addresses in order, each with an equal share of the time that is left."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + timeout_s
+        tried = addresses[:MAX_TRIED_ADDRESSES]
+        for left, address in zip(range(len(tried), 0, -1), tried, strict=True):
+            try:
+                async with asyncio.timeout_at(loop.time() + (end_s - loop.time()) / left):
+                    _, protocol = await loop.create_connection(
+                        factory,
+                        address,
+                        port,
+                        ssl=self._tls if server_name is not None else None,
+                        server_hostname=server_name.rstrip(".") if server_name else None,
+                    )
+                    return protocol, address
+            except ssl.SSLError:
+                raise  # it answered, and not as the host it should be
+            except OSError:  # TimeoutError is one
+                if left == 1:
+                    raise
+        raise OSError("no address")
+
+    async def _connect_by_proxy(
+        self,
+        proxy: Proxy,
+        target: tuple[str, int],
+        factory: Callable[[], _Protocol],
+        *,
+        tls: bool,
+    ) -> _Protocol:
+        loop = asyncio.get_running_loop()
+        answer = await self._names.find(proxy.host)
+        if not answer.addresses:
+            raise OSError(f"the proxy `{proxy.host}` does not resolve: {answer.problem}")
+        if not tls:
+            _, protocol = await loop.create_connection(factory, answer.addresses[0], proxy.port)
+            return protocol
+        tunnel = await open_tunnel(proxy, answer.addresses[0], target)
+        protocol = factory()
+        transport = await loop.start_tls(
+            tunnel, protocol, self._tls, server_hostname=target[0].rstrip(".")
+        )
+        assert transport is not None, "start_tls returns a transport or raises"
+        protocol.connection_made(transport)  # start_tls leaves this to us
+        return protocol
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Verification on, HTTP/1.1 only, nothing optional."""
+        context = ssl.create_default_context()
+        context.set_alpn_protocols(["http/1.1"])
+        if self._rules.ca_file is not None:
+            try:
+                context.load_verify_locations(self._rules.ca_file)
+            except (OSError, ssl.SSLError) as error:
+                raise ConfigError(
+                    f"`{self._rules.ca_file}` holds no certificates that can be read: {error}",
+                    hint="give a file of PEM certificates",
+                ) from error
+        return context
+
+
+# What `allow_private` opens; metadata services, multicast and reserved ranges stay shut (SEC-03).
+_LOCAL_RULES = frozenset({"address.loopback", "address.private"})
+
+
+def _refusal(name: str, address: str, verdict: Verdict) -> Resolution:
+    where = f"`{name}` is" if name == address else f"`{name}` resolves to {address}, which is"
+    return Resolution(
+        is_public=False,
+        failure=Outcome.ADDRESS_REFUSED,
+        detail=f"{where} not public ({verdict.rule}: {verdict.detail})",
+    )

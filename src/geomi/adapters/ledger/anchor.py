@@ -1,0 +1,14 @@
+"""What ties a store's time to the clock of one machine; `adapters/clock.py` reads and lays it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """One moment on two axes: the boot clock of one boot, and scheduling time."""
+
+    boot_id: str
+    reading_s: float
+    time_s: float

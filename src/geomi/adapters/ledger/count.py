@@ -1,0 +1,66 @@
+"""What a visit counts for, which rules' examples are kept, and how similar pages find each other.
+
+`settled` rises with visits that count for `max_pages`, `collected` with pages that were kept and
+are not duplicates, `retries` with visits that will be repeated; `failed`, `skipped` and `blocked`
+with entries that ended so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from geomi.model.entry import Settlement
+from geomi.model.job import CrawlStats
+from geomi.model.page import PageRecord
+from geomi.model.verdict import Outcome, State
+
+EXAMPLES = 5  # enough to recognise a rule at work (C-93)
+
+# Pages sharing a slice of their simhash that are worth comparing, the newest first. Random slices
+# hold 64 pages only past 4 million; a slice that holds more is boilerplate.
+NEAR_PER_BAND = 64
+
+COUNTERS = tuple(CrawlStats.__dataclass_fields__)
+
+
+def count(visit: Settlement) -> CrawlStats:
+    """Return what one visit adds to its job's counters, the URLs it found left out."""
+    is_duplicate = visit.outcome is Outcome.DUPLICATE
+    return CrawlStats(
+        settled=int(visit.counts),
+        collected=int(visit.page is not None and not is_duplicate),
+        failed=int(visit.state is State.FAILED),
+        skipped=int(visit.state is State.SKIPPED),
+        blocked=int(visit.state is State.BLOCKED),
+        redirected=int(visit.outcome is Outcome.REDIRECTED),
+        duplicates=int(is_duplicate),
+        retries=int(visit.state is State.PENDING),
+        requests=visit.requests,
+        bytes_received=visit.bytes_received,
+    )
+
+
+def total(parts: Iterable[CrawlStats]) -> CrawlStats:
+    """Add counters up."""
+    rows = [[getattr(part, name) for name in COUNTERS] for part in parts]
+    return CrawlStats(*map(sum, zip(*rows, strict=True))) if rows else CrawlStats()
+
+
+def with_examples(kept: tuple[str, ...], found: Iterable[str]) -> tuple[str, ...]:
+    """Keep the first few different URLs a rule kept out."""
+    return tuple(dict.fromkeys((*kept, *found)))[:EXAMPLES]
+
+
+def is_original(page: PageRecord) -> bool:
+    """Whether later pages may be compared with this one: a copy of a copy is found by the first."""
+    return not page.duplicate_of
+
+
+def bands(simhash: int) -> tuple[int, ...]:
+    """Cut 64 bits into four tagged slices: hashes at most 3 bits apart share one of them.
+
+    An empty hash stands for a page without words and has none.
+    """
+    if simhash == 0:
+        return ()
+    return tuple(place << 16 | (simhash >> 16 * place) & 0xFFFF for place in range(4))

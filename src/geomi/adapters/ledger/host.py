@@ -1,0 +1,145 @@
+"""A host's row: lent, prolonged, given back, and when it is free again.
+
+`next_s` is the politeness timer and the lease at once: a live lease pushes it to its own end. The
+token rises with every lease and is the fence: whoever comes back with an older one writes nothing.
+A lease that ran out, but whose host nobody was lent since, still holds its token and may settle:
+its requests did happen, and refusing them would only repeat them.
+
+A lease that was never given back may have had a request in flight until its last moment, so the
+host rests from there. The same holds for the leases of owners found dead, counted from now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import HostState, HostUpdate, Lease, UrlEntry
+
+# A job that was served last leaves a free host to the others this long. Bounded, because the others
+# may have no worker at all; two seconds let a worker that polls each second come first.
+YIELD_S = 2.0
+
+# How soon a host is looked at again whose address has its share of live leases. Without the wait
+# ten thousand hosts of one hoster would be looked at in every claim.
+CROWDED_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """A host as every store keeps it, for all jobs and tenants.
+
+    Args:
+        leased: entries lent and not yet settled.
+        lease_until_s: end of the lease, also after it ran out; 0 once it was given back.
+    """
+
+    state: HostState
+    next_s: float = 0.0
+    token: int = 0
+    owner: str | None = None
+    job: str | None = None
+    leased: int = 0
+    lease_until_s: float = 0.0
+
+    def is_lent(self, now_s: float) -> bool:
+        """Whether somebody holds a live lease."""
+        return self.lease_until_s > now_s
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What the active jobs of one host ask of everybody who visits it.
+
+    Args:
+        floor_s: the longest delay among them.
+        cap_s: the longest Crawl-delay that any of them obeys.
+    """
+
+    floor_s: float = 0.0
+    cap_s: float = 0.0
+
+
+def demands_of(config: CrawlConfig) -> Demands:
+    """Return what one job asks: the least delay it may use, and how long a Crawl-delay it obeys."""
+    politeness, robots = config.politeness, config.robots
+    # Without a fixed delay the gap is base × U(2/3, 4/3) (C-31): two thirds is its least.
+    floor_s = politeness.base_delay_s * 2 / 3 if politeness.delay_s is None else politeness.delay_s
+    return Demands(floor_s, robots.max_crawl_delay_s if robots.respect_crawl_delay else 0.0)
+
+
+def free_s(row: HostRow, demands: Demands) -> float:
+    """Return the earliest time at which the host may be lent."""
+    if row.lease_until_s > 0:
+        return row.lease_until_s + _rest_s(row.state, demands)
+    if row.state.last_end_s > 0:
+        return max(row.next_s, row.state.last_end_s + demands.floor_s)
+    return row.next_s
+
+
+def lend(row: HostRow, *, owner: str, job: str, entries: int, until_s: float) -> HostRow:
+    """Lend a free host."""
+    last_end_s = max(row.state.last_end_s, row.lease_until_s)  # a lease that ran out ended then
+    return HostRow(
+        state=replace(row.state, last_end_s=last_end_s),
+        next_s=until_s,
+        token=row.token + 1,
+        owner=owner,
+        job=job,
+        leased=entries,
+        lease_until_s=until_s,
+    )
+
+
+def as_lease(row: HostRow, job: str, demands: Demands, entries: tuple[UrlEntry, ...] = ()) -> Lease:
+    """Return a lent row as the worker sees it."""
+    return Lease(
+        host=row.state.host,
+        job=job,
+        token=row.token,
+        until_s=row.lease_until_s,
+        floor_s=demands.floor_s,
+        state=row.state,
+        entries=entries,
+    )
+
+
+def prolong(row: HostRow, *, until_s: float) -> HostRow:
+    """Move the end of a live lease."""
+    return replace(row, next_s=until_s, lease_until_s=until_s)
+
+
+def close(row: HostRow, entries: int) -> HostRow:
+    """Count lent entries as settled, so that a page limit counts none of them twice."""
+    return replace(row, leased=max(0, row.leased - entries))
+
+
+def update(row: HostRow, change: HostUpdate) -> HostRow:
+    """Write a host's politeness after some visits; with `next_s` the lease ends."""
+    state = replace(
+        change.state,
+        last_end_s=max(row.state.last_end_s, change.state.last_end_s),
+        ip=change.state.ip or row.state.ip,
+    )
+    updated = replace(row, state=state)
+    if change.next_s is None:
+        return updated
+    # A host that was given back before may have been told to rest longer.
+    next_s = change.next_s if row.lease_until_s > 0 else max(row.next_s, change.next_s)
+    return _given_back(updated, next_s)
+
+
+def bury(row: HostRow, demands: Demands, *, now_s: float) -> HostRow:
+    """End the lease of a dead owner: a request may have been in flight until now."""
+    state = replace(row.state, last_end_s=max(row.state.last_end_s, now_s))
+    return _given_back(replace(row, state=state), now_s + _rest_s(state, demands))
+
+
+def _rest_s(state: HostState, demands: Demands) -> float:
+    """How long a host rests when nobody was left to say it."""
+    crawl_delay_s = min(state.crawl_delay_s or 0.0, demands.cap_s)
+    return max(demands.floor_s, crawl_delay_s, state.backoff_s)
+
+
+def _given_back(row: HostRow, next_s: float) -> HostRow:
+    return replace(row, next_s=next_s, owner=None, job=None, leased=0, lease_until_s=0.0)

@@ -1,0 +1,79 @@
+"""Questions about the frontier, and the burial of dead owners' leases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from geomi.adapters.ledger.host import bury, free_s
+from geomi.adapters.memory.claim import pages_left
+from geomi.adapters.memory.world import Book, World
+from geomi.model.entry import Outlook, UrlEntry
+from geomi.model.verdict import State
+
+
+class MemoryCensus:
+    """`ports.store.Census` of one tenant."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self._tenant = tenant
+
+    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+        """Say what is left of a job and when the next of it is due."""
+        book = self._world.find_book(job, self._tenant)
+        if book is None:
+            return Outlook(pending=0, leased=0, next_s=None)
+        by_state = Counter(entry.state for entry in _entries(book))
+        return Outlook(
+            pending=by_state[State.PENDING],
+            leased=sum(row.leased for row in self._world.lent(job, now_s)),
+            next_s=self._next_s(book, now_s) if book.is_active else None,
+            by_state={state: many for state, many in by_state.items() if many},
+        )
+
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
+        """Find one URL of a job."""
+        book = self._world.find_book(job, self._tenant)
+        found = (entry for entry in _entries(book) if entry.url_hash == url_hash)
+        return next((entry for entry in found if host in (None, entry.host)), None)
+
+    async def entries(
+        self, job: str, *, state: State | None, after: bytes, limit: int
+    ) -> list[UrlEntry]:
+        """List a job's entries in the order of their hashes."""
+        every = _entries(self._world.find_book(job, self._tenant))
+        asked = (
+            entry for entry in every if entry.url_hash > after and state in (None, entry.state)
+        )
+        return sorted(asked, key=lambda entry: entry.url_hash)[:limit]
+
+    async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
+        """Return how often each rule kept a link out, with some examples."""
+        book = self._world.find_book(job, self._tenant)
+        return dict(sorted(book.excluded.items())) if book else {}
+
+    async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
+        """End the leases of owners known to be dead."""
+        world = self._world
+        held = [row for row in world.hosts.values() if row.owner in owners]
+        for row in held:
+            world.put_host(bury(row, world.demands_on(row.state.host), now_s=now_s))
+        return len(held)
+
+    def _next_s(self, book: Book, now_s: float) -> float | None:
+        """Return the earliest time at which a queue can be lent."""
+        world = self._world
+        if pages_left(world, book, now_s) <= 0:
+            return min((row.lease_until_s for row in world.lent(book.job.id, now_s)), default=None)
+        times_s = (
+            max(q.ready_s, free_s(world.host(q.host), world.demands_on(q.host)), q.first_due_s())
+            for q in book.queues.values()
+            if q.pending
+        )
+        return min(times_s, default=None)
+
+
+def _entries(book: Book | None) -> list[UrlEntry]:
+    queues = book.queues.values() if book else ()
+    return [entry for queue in queues for entry in queue.entries.values()]

@@ -1,0 +1,114 @@
+"""Lending hosts: to a job with its best entries, or one named host to whoever has to ask it.
+
+A queue is looked at when its `ready_s` has come. It is lent if its host is free, no other job has
+waited longer for that host, its address is not crowded, and an entry is due; otherwise `ready_s`
+moves to the time at which that may be so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from geomi.adapters.ledger.host import CROWDED_S, YIELD_S, as_lease, free_s, lend
+from geomi.adapters.memory.world import Book, Queue, World
+from geomi.model.entry import Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Who asks for hosts, for which job, and for how long."""
+
+    job: str
+    owner: str
+    lease_s: float
+    now_s: float
+
+    @property
+    def until_s(self) -> float:
+        """When the lease would end."""
+        return self.now_s + self.lease_s
+
+
+def claim(world: World, ask: Ask, *, tenant: str, hosts: int, urls: int) -> list[Lease]:
+    """Lend up to `hosts` due hosts with up to `urls` due entries each."""
+    book = world.find_book(ask.job, tenant)
+    if book is None or not book.is_active:
+        return []
+    left = min(hosts * urls, pages_left(world, book, ask.now_s))
+    leases: list[Lease] = []
+    due = [q for q in book.queues.values() if q.pending and q.ready_s <= ask.now_s]
+    for queue in sorted(due, key=lambda q: (q.ready_s, q.host)):
+        if left <= 0 or len(leases) == hosts:
+            break
+        lease = _look(world, ask, book, queue, most=min(urls, left))
+        if lease is not None:
+            leases.append(lease)
+            left -= len(lease.entries)
+    return leases
+
+
+def reserve(world: World, ask: Ask, *, tenant: str, host: str, delay_s: float) -> Lease | float:
+    """Lend one named host without entries, or say when it is free."""
+    row, demands = world.host(host), world.demands_on(host)
+    demands = replace(demands, floor_s=max(demands.floor_s, delay_s))
+    earliest_s = free_s(row, demands)
+    if earliest_s > ask.now_s:
+        return earliest_s
+    book = world.find_book(ask.job, tenant)
+    if book and book.is_active and _is_crowded(world, book, host, ask.now_s):
+        return ask.now_s + CROWDED_S
+    lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
+    world.put_host(lent)
+    return as_lease(lent, ask.job, demands)
+
+
+def pages_left(world: World, book: Book, now_s: float) -> float:
+    """Return how many entries the page limit leaves to lend."""
+    max_pages = book.job.config.limits.max_pages
+    if not max_pages:
+        return float("inf")
+    lent = sum(row.leased for row in world.lent(book.job.id, now_s))
+    return max_pages - book.job.stats.settled - lent
+
+
+def _look(world: World, ask: Ask, book: Book, queue: Queue, *, most: float) -> Lease | None:
+    """Lend a queue's host, or put off the next look at it."""
+    row, demands = world.host(queue.host), world.demands_on(queue.host)
+    later_s = _hindered_until_s(world, ask, book, queue, free_s(row, demands))
+    due = [entry for entry in queue.pending.values() if entry.due_s <= ask.now_s]
+    if later_s or not due:
+        queue.ready_s = later_s or queue.first_due_s()
+        return None
+    entries = tuple(sorted(due, key=lambda entry: -entry.priority)[: int(most)])
+    lent = lend(row, owner=ask.owner, job=ask.job, entries=len(entries), until_s=ask.until_s)
+    world.put_host(lent)
+    queue.ready_s, queue.served_s = ask.until_s, ask.now_s
+    return as_lease(lent, ask.job, demands, entries)
+
+
+def _hindered_until_s(
+    world: World, ask: Ask, book: Book, queue: Queue, host_free_s: float
+) -> float | None:
+    """Return when to look again at a host that may not be lent now."""
+    now_s = ask.now_s
+    if host_free_s > now_s:
+        return host_free_s
+    if host_free_s + YIELD_S > now_s and _has_rivals(world, queue, now_s):
+        return host_free_s + YIELD_S
+    if _is_crowded(world, book, queue.host, now_s):
+        return now_s + CROWDED_S
+    return None
+
+
+def _has_rivals(world: World, queue: Queue, now_s: float) -> bool:
+    """Whether another active job waits for the host and was served less recently."""
+    served = (queue.served_s, queue.number)
+    return any(
+        other.ready_s <= now_s and (other.served_s, other.number) < served
+        for _, other in world.waiting(queue.host)
+    )
+
+
+def _is_crowded(world: World, book: Book, host: str, now_s: float) -> bool:
+    per_ip = book.job.config.politeness.per_ip
+    return world.is_crowded(host, world.host(host).state.ip, per_ip=per_ip, now_s=now_s)

@@ -1,0 +1,21 @@
+"""The robots.txt files fetched so far, for every tenant."""
+
+from __future__ import annotations
+
+from geomi.adapters.memory.world import World
+from geomi.model.robots import RobotsCopy, RobotsKey
+
+
+class MemoryRobotsCopies:
+    """`ports.store.RobotsCopies`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def get(self, key: RobotsKey) -> RobotsCopy | None:
+        """Find the newest copy."""
+        return self._world.robots.get(key)
+
+    async def put(self, copy: RobotsCopy) -> None:
+        """Keep a copy in place of the one before."""
+        self._world.robots[copy.key] = copy

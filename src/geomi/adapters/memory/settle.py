@@ -1,0 +1,138 @@
+"""Closing visits: fate, children, page, counters and the host's politeness, or nothing of them.
+
+A visit is written if its host still has the token it was lent with, its job is there, and it was
+not written before: an entry that has ended, or was tried since, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from geomi.adapters.ledger.count import count, total, with_examples
+from geomi.adapters.ledger.host import close, update
+from geomi.adapters.memory.world import Book, Queue, World
+from geomi.model.entry import Batch, Discovered, HostUpdate, Settled, Settlement, UrlEntry
+from geomi.model.job import CrawlStats
+from geomi.model.page import PageRecord
+from geomi.model.verdict import Exclusion, State
+
+
+def settle(world: World, batch: Batch, *, tenant: str) -> Settled:
+    """Write a batch; return which hosts were lost and how many URLs were new."""
+    lost: dict[str, None] = {}
+    visits: list[tuple[Book, Settlement]] = []
+    for visit in batch.settlements:
+        book = world.find_book(visit.entry.job, tenant)
+        if book is None or world.host(visit.entry.host).token != visit.token:
+            lost[visit.entry.host] = None
+        elif _close(world, book, visit):
+            visits.append((book, visit))
+    new_urls = sum(add(world, book, v.discovered, now_s=v.settled_s) for book, v in visits)
+    closed = Counter(visit.entry.host for _, visit in visits)
+    lost |= _write_hosts(world, closed, batch.hosts)
+    return Settled(lost=tuple(lost), new_urls=new_urls)
+
+
+def add(world: World, book: Book, urls: Sequence[Discovered], *, now_s: float) -> int:
+    """Put URLs into a job's queues; return how many were new."""
+    return sum(_add(world, book, url, now_s) for url in urls)
+
+
+def _close(world: World, book: Book, visit: Settlement) -> bool:
+    """Write one visit, unless it was written before."""
+    queue = book.queues.get(visit.entry.host)
+    entry = queue.pending.get(visit.entry.url_hash) if queue else None
+    if queue is None or entry is None or entry.attempts != visit.entry.attempts:
+        return False
+    _end(queue, entry, visit)
+    book.job = replace(book.job, stats=total((book.job.stats, count(visit))))
+    _exclude(book, visit.excluded)
+    if visit.page is not None:
+        _keep(world, book, visit.page)
+    return True
+
+
+def _end(queue: Queue, entry: UrlEntry, visit: Settlement) -> None:
+    ended = replace(
+        entry,
+        state=visit.state,
+        outcome=visit.outcome,
+        status=visit.status,
+        detail=visit.detail,
+        settled_s=visit.settled_s,
+        due_s=visit.due_s,
+        attempts=entry.attempts + 1,
+    )
+    queue.entries[entry.url_hash] = ended
+    if visit.state is State.PENDING:
+        queue.pending[entry.url_hash] = ended
+    else:
+        del queue.pending[entry.url_hash]
+
+
+def _exclude(book: Book, excluded: Sequence[Exclusion]) -> None:
+    for exclusion in excluded:
+        before, kept = book.excluded.get(exclusion.rule, (0, ()))
+        book.excluded[exclusion.rule] = (before + 1, with_examples(kept, (exclusion.url,)))
+
+
+def _keep(world: World, book: Book, page: PageRecord) -> None:
+    world.last_capture += 1
+    book.captures[world.last_capture] = page
+    world.pages[book.job.tenant, page.url_hash] = page
+
+
+def _write_hosts(
+    world: World, closed: Mapping[str, int], changes: Sequence[HostUpdate]
+) -> dict[str, None]:
+    """Write the hosts' politeness, and end the leases that are given back; return the lost ones."""
+    lost: dict[str, None] = {}
+    changed = {host: close(world.host(host), many) for host, many in closed.items()}
+    for change in changes:
+        host = change.lease.host
+        row = changed.get(host) or world.host(host)
+        if row.token == change.lease.token:
+            changed[host] = update(row, change)
+        else:
+            lost[host] = None
+    for row in changed.values():
+        world.put_host(row)
+    return lost
+
+
+def _add(world: World, book: Book, url: Discovered, now_s: float) -> bool:
+    queue = world.open_queue(book, url.host)
+    known = queue.entries.get(url.url_hash)
+    if known is None:
+        ready_s = max(now_s, world.host(url.host).next_s)
+        queue.ready_s = min(queue.ready_s, ready_s) if queue.pending else ready_s
+        entry = _entry_of(url, book.job.id, now_s)
+        book.job = replace(book.job, stats=total((book.job.stats, CrawlStats(discovered=1))))
+    elif known.state is State.PENDING and url.depth < known.depth:
+        entry = replace(known, depth=url.depth, priority=max(known.priority, url.priority))
+    else:
+        return False
+    queue.entries[url.url_hash] = queue.pending[url.url_hash] = entry
+    return known is None
+
+
+def _entry_of(url: Discovered, job: str, now_s: float) -> UrlEntry:
+    return UrlEntry(
+        job=job,
+        url_hash=url.url_hash,
+        url=url.url,
+        host=url.host,
+        depth=url.depth,
+        priority=url.priority,
+        source=url.source,
+        kind=url.kind,
+        parent=url.parent,
+        origin=url.origin,
+        hops=url.hops,
+        state=State.PENDING,
+        attempts=0,
+        due_s=0.0,
+        discovered_s=now_s,
+    )

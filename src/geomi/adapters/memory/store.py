@@ -1,0 +1,51 @@
+"""A memory store opened for one tenant, and the anchor of its time."""
+
+from __future__ import annotations
+
+from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.memory.census import MemoryCensus
+from geomi.adapters.memory.frontier import MemoryFrontier
+from geomi.adapters.memory.jobs import MemoryJobs
+from geomi.adapters.memory.pages import MemoryPages
+from geomi.adapters.memory.robots import MemoryRobotsCopies
+from geomi.adapters.memory.world import World
+
+
+def open_memory(tenant: str) -> MemoryStore:
+    """Open an empty store."""
+    return MemoryStore(World(), tenant)
+
+
+class MemoryStore:
+    """Handles of one tenant on one set of dictionaries."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self.tenant = tenant
+        self.frontier = MemoryFrontier(world, tenant)
+        self.census = MemoryCensus(world, tenant)
+        self.jobs = MemoryJobs(world, tenant)
+        self.pages = MemoryPages(world, tenant)
+        self.robots = MemoryRobotsCopies(world)
+
+    def open_for(self, tenant: str) -> MemoryStore:
+        """Open the same store for another tenant."""
+        return MemoryStore(self._world, tenant)
+
+    def anchor(self) -> Anchor | None:
+        """Return what ties the store's time to this machine's clock."""
+        return self._world.anchor
+
+    def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor:
+        """Tie the store's time anew unless somebody else did; return the anchor that holds."""
+        held = self._world.anchor
+        if held is None or held == instead_of:
+            held = self._world.anchor = anchor
+        return held
+
+    def greatest_end_s(self) -> float:
+        """Return the latest time at which any response is known to have ended."""
+        return max((row.state.last_end_s for row in self._world.hosts.values()), default=0.0)
+
+    def close(self) -> None:
+        """Forget nothing: another tenant may hold the same store."""

@@ -1,0 +1,123 @@
+"""What a memory store holds, for all tenants: hosts, jobs with their queues, pages, robots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.host import Demands, HostRow, demands_of
+from geomi.errors import UnknownName
+from geomi.model.entry import HostState, UrlEntry
+from geomi.model.job import CrawlJob
+from geomi.model.page import PageRecord
+from geomi.model.robots import RobotsCopy, RobotsKey
+
+
+@dataclass(slots=True)
+class Queue:
+    """One job's URLs on one host, in the order of their discovery.
+
+    Args:
+        number: counts queues; the older one goes first among equals.
+        ready_s: when a claim looks at it next, never later than it could be served.
+        pending: the entries that have not ended, a part of `entries`.
+    """
+
+    number: int
+    host: str
+    ready_s: float = 0.0
+    served_s: float = 0.0
+    entries: dict[bytes, UrlEntry] = field(default_factory=dict)
+    pending: dict[bytes, UrlEntry] = field(default_factory=dict)
+
+    def first_due_s(self) -> float:
+        """Return when the first entry is due; 0 for at once."""
+        return min((entry.due_s for entry in self.pending.values()), default=0.0)
+
+
+@dataclass(slots=True)
+class Book:
+    """One job and everything that is forgotten with it; `captures` are keyed by their sequence."""
+
+    job: CrawlJob
+    queues: dict[str, Queue] = field(default_factory=dict)
+    excluded: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
+    captures: dict[int, PageRecord] = field(default_factory=dict)
+    cursors: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the job may take pages now."""
+        return not self.job.paused and not self.job.state.is_final
+
+
+@dataclass(slots=True)
+class World:
+    """All rows of a memory store."""
+
+    hosts: dict[str, HostRow] = field(default_factory=dict)
+    books: dict[str, Book] = field(default_factory=dict)
+    pages: dict[tuple[str, bytes], PageRecord] = field(default_factory=dict)
+    robots: dict[RobotsKey, RobotsCopy] = field(default_factory=dict)
+    anchor: Anchor | None = None
+    last_queue: int = 0
+    last_capture: int = 0
+
+    def find_book(self, job: str, tenant: str) -> Book | None:
+        """Find a job of this tenant."""
+        book = self.books.get(job)
+        return book if book and book.job.tenant == tenant else None
+
+    def book(self, job: str, tenant: str) -> Book:
+        """Return a job of this tenant, which has to be there."""
+        book = self.find_book(job, tenant)
+        if book is None:
+            raise UnknownName(f"there is no job `{job}`", hint="`geomi jobs` lists what there is")
+        return book
+
+    def host(self, host: str) -> HostRow:
+        """Return a host; one that was never met is free."""
+        return self.hosts.get(host) or HostRow(HostState(host))
+
+    def put_host(self, row: HostRow) -> None:
+        """Write a host; a lease that has ended lets every queue of the host be looked at again."""
+        self.hosts[row.state.host] = row
+        if row.lease_until_s == 0:
+            for book in self.books.values():
+                if queue := book.queues.get(row.state.host):
+                    queue.ready_s = row.next_s
+
+    def open_queue(self, book: Book, host: str) -> Queue:
+        """Return the queue of a host and job, which is made if need be."""
+        queue = book.queues.get(host)
+        if queue is None:
+            self.hosts.setdefault(host, HostRow(HostState(host)))
+            self.last_queue += 1
+            queue = book.queues[host] = Queue(self.last_queue, host)
+        return queue
+
+    def waiting(self, host: str) -> Iterator[tuple[Book, Queue]]:
+        """Yield the active jobs that have something left on a host."""
+        for book in self.books.values():
+            queue = book.queues.get(host)
+            if book.is_active and queue and queue.pending:
+                yield book, queue
+
+    def demands_on(self, host: str) -> Demands:
+        """Return what the active jobs of a host ask of everybody."""
+        asked = [demands_of(book.job.config) for book, _ in self.waiting(host)]
+        return Demands(
+            max((one.floor_s for one in asked), default=0.0),
+            max((one.cap_s for one in asked), default=0.0),
+        )
+
+    def is_crowded(self, host: str, ip: str | None, *, per_ip: int, now_s: float) -> bool:
+        """Whether a host's address has its share of live leases on other hosts."""
+        others = (row for name, row in self.hosts.items() if name != host)
+        lent = sum(row.state.ip == ip and row.is_lent(now_s) for row in others)
+        return ip is not None and lent >= per_ip
+
+    def lent(self, job: str, now_s: float) -> list[HostRow]:
+        """Return the hosts that a job holds."""
+        return [row for row in self.hosts.values() if row.job == job and row.is_lent(now_s)]

@@ -1,0 +1,59 @@
+"""`pages.jsonl`: one page a line, in the order of commits.
+
+The store remembers how long the file was when its last lines were committed. What lies past that
+length came from a run that died before it could commit, and is cut off: no page appears twice. A
+file that is shorter was lost or changed, and only a rebuild from the archive mends it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from geomi.adapters.disk import refusal, write_whole
+
+
+class JsonLines:
+    """A file of lines that grows only by what is committed."""
+
+    name = "jsonl"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = -1
+        self._length = 0
+
+    def open(self, committed: int) -> bool:
+        """Cut the file back to its committed length; False when committed lines are missing."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self.close()
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(self._path, flags, 0o644)
+            if os.fstat(self._fd).st_size < committed:
+                return False
+            os.ftruncate(self._fd, committed)
+        except OSError as error:
+            raise refusal(error, self._path) from error
+        self._length = committed
+        return True
+
+    def write(self, records: Sequence[bytes]) -> int:
+        """Add a line for each record and return the new length, to be committed."""
+        data = b"".join(part for record in records for part in (record, b"\n"))
+        try:
+            write_whole(self._fd, data)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._fd, self._length)
+            raise refusal(error, self._path) from error
+        self._length += len(data)
+        return self._length
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1

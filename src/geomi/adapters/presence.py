@@ -1,0 +1,66 @@
+"""Who is alive on this machine: each worker holds a lock file, and a lock nobody holds is a death.
+
+A pid can be reused and a heartbeat has to be waited for; a lock of the operating system goes with its
+process at the same moment, whatever ended it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+
+from geomi.errors import StoreError
+
+
+class Presence:
+    """Holds one worker's lock for as long as it lives."""
+
+    def __init__(self, root: Path, owner: str) -> None:
+        self._path = root / "workers" / f"{owner}.lock"
+        self._descriptor = -1
+
+    def __enter__(self) -> Presence:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreError(f"cannot lock `{self._path}`: {error.strerror}") from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+def dead_owners(root: Path) -> list[str]:
+    """Name the workers whose lock is left but no longer held."""
+    files = sorted((root / "workers").glob("*.lock")) if (root / "workers").is_dir() else []
+    return [file.stem for file in files if _is_free(file)]
+
+
+def forget(root: Path, owners: list[str]) -> None:
+    """Remove the locks of dead workers once their leases have ended."""
+    for owner in owners:
+        (root / "workers" / f"{owner}.lock").unlink(missing_ok=True)
+
+
+def _is_free(file: Path) -> bool:
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

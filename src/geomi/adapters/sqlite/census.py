@@ -1,0 +1,114 @@
+"""Questions about the frontier, and the burial of dead owners' leases."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from operator import attrgetter
+
+from geomi.adapters.ledger.host import bury, free_s
+from geomi.adapters.sqlite.claim import MOST_LOOKS, first_due_s
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.hosts import SQL as HOSTS
+from geomi.adapters.sqlite.hosts import demands_on, lent_entries, put_host
+from geomi.adapters.sqlite.rows import entry_of, host_row
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.entry import Outlook, UrlEntry
+from geomi.model.verdict import State
+
+SQL = statements("census")
+
+_STATES = (State.PENDING, State.COMPLETED, State.FAILED, State.SKIPPED, State.BLOCKED)
+
+
+class SqliteCensus:
+    """`ports.store.Census` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+        """Say what is left of a job and when the next of it is due."""
+        with self._database.read() as db:
+            row = db.execute(SQL["counts"], (job, self._tenant)).fetchone()
+            if row is None:
+                return Outlook(pending=0, leased=0, next_s=None)
+            number, is_active, max_pages, settled, *counts = row
+            leased = lent_entries(db, job, now_s)
+            next_s = None
+            if is_active and max_pages and settled + leased >= max_pages:
+                next_s = db.execute(HOSTS["first_end"], {"job": job, "now_s": now_s}).fetchone()[0]
+            elif is_active:
+                next_s = _next_s(db, number)
+        by_state = {state: many for state, many in zip(_STATES, counts, strict=True) if many}
+        return Outlook(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
+
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
+        """Find one URL of a job: at once with its host, else by asking each of the job's queues."""
+        with self._database.read() as db:
+            for queue, name in self._queues(db, job, host):
+                row = db.execute(SQL["entry"], (queue, url_hash)).fetchone()
+                if row is not None:
+                    return entry_of(row, job, name)
+        return None
+
+    async def entries(
+        self, job: str, *, state: State | None, after: bytes, limit: int
+    ) -> list[UrlEntry]:
+        """List a job's entries in the order of their hashes."""
+        values = {"state": state and state.value, "after": after, "many": limit}
+        with self._database.read() as db:
+            runs = [
+                [
+                    entry_of(row, job, name)
+                    for row in db.execute(SQL["entries"], values | {"queue": queue})
+                ]
+                for queue, name in self._queues(db, job, None)
+            ]
+        return list(islice(heapq.merge(*runs, key=attrgetter("url_hash")), limit))
+
+    async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
+        """Return how often each rule kept a link out, with some examples."""
+        with self._database.read() as db:
+            rows = db.execute(SQL["exclusions"], (job, self._tenant)).fetchall()
+        return {rule: (count, tuple(json.loads(examples))) for rule, count, examples in rows}
+
+    async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
+        """End the leases of owners known to be dead."""
+        return await self._database.write(partial(_release_dead, owners=owners, now_s=now_s))
+
+    def _queues(self, db: sqlite3.Connection, job: str, host: str | None) -> list[tuple[int, str]]:
+        values = {"job": job, "tenant": self._tenant, "host": host}
+        return db.execute(SQL["queues"], values).fetchall()
+
+
+def _next_s(db: sqlite3.Connection, job: int) -> float | None:
+    """Return the earliest time at which a queue can be lent.
+
+    `ready_s` is never later than that time, so the walk ends at the first queue that is looked at
+    after the best one found.
+    """
+    best_s = None
+    for queue, ready_s, *columns in islice(db.execute(SQL["queues_in_line"], (job,)), MOST_LOOKS):
+        if best_s is not None and ready_s >= best_s:
+            break
+        row = host_row(tuple(columns))
+        free = free_s(row, demands_on(db, row.state.host))
+        when_s = max(ready_s, free, first_due_s(db, queue))
+        best_s = when_s if best_s is None else min(best_s, when_s)
+    return best_s
+
+
+def _release_dead(db: sqlite3.Connection, *, owners: Sequence[str], now_s: float) -> int:
+    released = 0
+    for owner in owners:
+        for columns in db.execute(HOSTS["held_by"], (owner,)).fetchall():
+            row = host_row(columns)
+            put_host(db, bury(row, demands_on(db, row.state.host), now_s=now_s))
+            released += 1
+    return released

@@ -1,0 +1,45 @@
+"""The hosts' rows: read, written, and what all active jobs ask of a host."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from geomi.adapters.ledger.host import Demands, HostRow
+from geomi.adapters.sqlite.rows import host_columns, host_row
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.entry import HostState
+
+SQL = statements("hosts")
+
+
+def get_host(db: sqlite3.Connection, host: str) -> HostRow:
+    """Read a host; one that was never met is free."""
+    row = db.execute(SQL["get"], (host,)).fetchone()
+    return host_row(row) if row else HostRow(HostState(host))
+
+
+def put_host(db: sqlite3.Connection, row: HostRow) -> None:
+    """Write a host; a lease that has ended also lets every queue of the host be looked at again."""
+    db.execute(SQL["put"], host_columns(row))
+    if row.lease_until_s == 0:
+        db.execute(SQL["rest"], {"host": row.state.host, "ready_s": row.next_s})
+
+
+def demands_on(db: sqlite3.Connection, host: str) -> Demands:
+    """Return what the active jobs of a host ask of everybody."""
+    return Demands(*db.execute(SQL["demands"], (host,)).fetchone())
+
+
+def is_crowded(
+    db: sqlite3.Connection, host: str, ip: str | None, *, per_ip: int, now_s: float
+) -> bool:
+    """Whether a host's address has its share of live leases on other hosts."""
+    if ip is None:
+        return False
+    others = db.execute(SQL["crowd"], {"ip": ip, "host": host, "now_s": now_s}).fetchone()[0]
+    return bool(others >= per_ip)
+
+
+def lent_entries(db: sqlite3.Connection, job: str, now_s: float) -> int:
+    """Count the entries of a job that are lent and not settled."""
+    return int(db.execute(SQL["lent_entries"], {"job": job, "now_s": now_s}).fetchone()[0])

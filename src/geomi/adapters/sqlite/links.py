@@ -1,0 +1,100 @@
+"""New URLs: the unique key decides what is new, and a queue knows how many it holds.
+
+Look-ups come before inserts, many at once: most links of a page are known, and a known URL then
+costs no write. A URL found again nearer to the seeds moves up while it is pending; nothing else of
+it changes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+
+from geomi.adapters.sqlite.rows import Row, found_columns
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.entry import Discovered
+
+SQL = statements("links")
+HOSTS = statements("hosts")
+
+_MOST_AT_ONCE = 256
+_KNOWN = {
+    size: SQL["known"].replace("/* hashes */", ",".join("?" * size))
+    for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
+}
+
+_Found = dict[bytes, tuple[Discovered, float]]
+
+
+class Finds:
+    """The URLs found in one transaction, by job and host; a URL found twice is one find."""
+
+    def __init__(self) -> None:
+        self._by_queue: dict[tuple[int, str], _Found] = {}
+
+    def take(self, job: int, urls: Sequence[Discovered], found_s: float) -> None:
+        """Remember what one page held."""
+        by_queue = self._by_queue
+        for url in urls:
+            found = by_queue.setdefault((job, url.host), {})
+            first, first_s = found.setdefault(url.url_hash, (url, found_s))
+            if url.depth < first.depth:
+                priority = max(first.priority, url.priority)
+                found[url.url_hash] = (replace(first, depth=url.depth, priority=priority), first_s)
+
+    def insert(self, db: sqlite3.Connection) -> int:
+        """Write what is new; return how much that was."""
+        total = 0
+        for (job, host), found in self._by_queue.items():
+            queue = _open_queue(db, job, host)
+            new = _insert(db, queue, found)
+            if new:
+                found_s = min(row[-1] for row in new)
+                db.execute(SQL["grow"], {"queue": queue, "new": len(new), "now_s": found_s})
+                db.execute(SQL["count"], {"job": job, "new": len(new)})
+            total += len(new)
+        return total
+
+
+def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
+    """Return the number of a queue that is there."""
+    row = db.execute(SQL["queue"], (host, job)).fetchone()
+    return row[0] if row else None
+
+
+def _open_queue(db: sqlite3.Connection, job: int, host: str) -> int:
+    queue = find_queue(db, job, host)
+    if queue is None:
+        db.execute(HOSTS["meet"], (host,))
+        queue = db.execute(SQL["new_queue"], (host, job)).lastrowid
+        assert queue is not None
+    return queue
+
+
+def _insert(db: sqlite3.Connection, queue: int, found: _Found) -> list[Row]:
+    known = _known(db, queue, list(found))
+    new: list[Row] = []
+    nearer: list[Row] = []
+    for url_hash, (url, found_s) in found.items():
+        depth = known.get(url_hash)
+        if depth is None:
+            new.append(found_columns(queue, url, found_s))
+        elif url.depth < depth:
+            nearer.append((url.depth, url.priority, queue, url_hash))
+    if new:
+        db.executemany(SQL["insert"], new)
+    if nearer:
+        db.executemany(SQL["approach"], nearer)
+    return new
+
+
+def _known(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> dict[bytes, int]:
+    """Look many URLs up, in statements of few different sizes: each size is prepared once."""
+    known: dict[bytes, int] = {}
+    for start in range(0, len(hashes), _MOST_AT_ONCE):
+        part = hashes[start : start + _MOST_AT_ONCE]
+        size = 1 << (len(part) - 1).bit_length()
+        padding = part[-1:] * (size - len(part))
+        known.update(db.execute(_KNOWN[size], (queue, *part, *padding)))
+    return known

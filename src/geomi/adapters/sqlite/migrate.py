@@ -1,0 +1,58 @@
+"""Bring a store to this version's schema: numbered files, forward only, all in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+from geomi.errors import StoreTooNew
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Apply what is missing; refuse a store that a newer geomi has written."""
+    steps = _steps()
+    if _version(db) == len(steps):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        _apply(db, steps, path)
+    except BaseException:
+        db.rollback()
+        raise
+    db.execute("COMMIT")
+
+
+def _apply(db: sqlite3.Connection, steps: list[str], path: Path) -> None:
+    done = _version(db)  # again: another process may have been faster
+    if done > len(steps):
+        raise StoreTooNew(
+            f"the store `{path}` has schema {done}; this geomi knows schemas up to {len(steps)}",
+            hint="use a newer geomi, or another data directory",
+        )
+    for step in steps[done:]:
+        for statement in _split(step):
+            db.execute(statement)
+    db.execute(f"PRAGMA user_version = {len(steps)}")  # a pragma takes no bound parameter
+
+
+def _steps() -> list[str]:
+    """Return the migrations in order; the first four characters are the number, from 0001."""
+    folder = resources.files("geomi.adapters.sqlite").joinpath("migrations")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return [file.read_text("utf-8") for file in files]
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _split(script: str) -> Iterator[str]:
+    """Cut a script into statements; `executescript` would commit before its first."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,0 +1,78 @@
+"""What one tenant has collected: pages, the feed of captures, and how far its readers have come."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from geomi.adapters.ledger.count import NEAR_PER_BAND, bands
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.jobs import number_of
+from geomi.adapters.sqlite.rows import page_of, unsigned
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.page import CaptureRow, PageRecord, Ref
+
+SQL = statements("pages")
+
+
+class SqlitePages:
+    """`ports.store.Pages` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def get(self, url_hash: bytes) -> PageRecord | None:
+        """Find a page by its identity."""
+        with self._database.read() as db:
+            row = db.execute(SQL["get"], (self._tenant, url_hash)).fetchone()
+        return page_of(row) if row else None
+
+    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, str]:
+        """Return the URL already kept under each exact key that is known."""
+        twins = {}
+        with self._database.read() as db:
+            for exact_key in exact_keys:
+                values = {"job": job, "tenant": self._tenant, "exact_key": exact_key}
+                row = db.execute(SQL["twin"], values).fetchone()
+                if row is not None:
+                    twins[exact_key] = row[0]
+        return twins
+
+    async def near(self, job: str, simhash: int) -> list[tuple[str, int]]:
+        """Return pages that share a slice of the simhash, the oldest first."""
+        found: dict[int, tuple[str, int]] = {}
+        with self._database.read() as db:
+            for band in bands(simhash):
+                values = {"job": job, "tenant": self._tenant, "band": band, "many": NEAR_PER_BAND}
+                for seq, url, other in db.execute(SQL["in_band"], values):
+                    found[seq] = (url, unsigned(other))
+        return [found[seq] for seq in sorted(found)]
+
+    async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:
+        """Return captures of a job after a cursor, in the order of commits."""
+        values = {"job": job, "tenant": self._tenant, "after": after, "many": limit}
+        with self._database.read() as db:
+            rows = db.execute(SQL["feed"], values).fetchall()
+        return [CaptureRow(seq, url, Ref(*where)) for seq, url, *where in rows]
+
+    async def cursor(self, job: str, name: str) -> tuple[int, int]:
+        """Return (last sequence, committed length) of a derived output."""
+        values = {"job": job, "tenant": self._tenant, "name": name}
+        with self._database.read() as db:
+            row = db.execute(SQL["cursor"], values).fetchone()
+        return (row[0], row[1]) if row else (0, 0)
+
+    async def advance(self, job: str, name: str, *, seq: int, length: int) -> None:
+        """Commit how far a derived output has come."""
+        await self._database.write(
+            partial(_advance, tenant=self._tenant, job=job, name=name, seq=seq, length=length)
+        )
+
+
+def _advance(
+    db: sqlite3.Connection, *, tenant: str, job: str, name: str, seq: int, length: int
+) -> None:
+    values = {"job": number_of(db, job, tenant), "name": name, "seq": seq, "length": length}
+    db.execute(SQL["advance"], values)

@@ -1,0 +1,124 @@
+"""Rows to values and back, in the column order of the `.sql` files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geomi.adapters.ledger.count import is_original
+from geomi.adapters.ledger.host import HostRow
+from geomi.model.entry import Discovered, EntryKind, HostState, Source, UrlEntry
+from geomi.model.page import Fingerprint, PageRecord, Ref
+from geomi.model.verdict import Outcome, State
+
+Row = tuple[Any, ...]
+
+
+def host_row(row: Row) -> HostRow:
+    """Read a host."""
+    return HostRow(HostState(*row[:7]), *row[7:])
+
+
+def host_columns(row: HostRow) -> Row:
+    """Write a host."""
+    state = row.state
+    return (
+        state.host, state.last_end_s, state.crawl_delay_s, state.backoff_s, state.errors,
+        state.latency_s, state.ip, row.next_s, row.token, row.owner, row.job, row.leased,
+        row.lease_until_s,
+    )  # fmt: skip
+
+
+def entry_of(row: Row, job: str, host: str) -> UrlEntry:
+    """Read an entry."""
+    (
+        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+        state, attempts, due_s, settled_s, outcome, status, detail,
+    ) = row  # fmt: skip
+    return UrlEntry(
+        job=job,
+        url_hash=url_hash,
+        url=url,
+        host=host,
+        depth=depth,
+        priority=priority,
+        source=Source(source),
+        kind=EntryKind(kind),
+        parent=parent,
+        origin=origin,
+        hops=hops,
+        state=State(state),
+        attempts=attempts,
+        due_s=due_s,
+        discovered_s=discovered_s,
+        settled_s=settled_s,
+        outcome=Outcome(outcome) if outcome else None,
+        status=status,
+        detail=detail,
+    )
+
+
+def found_columns(queue: int, url: Discovered, found_s: float) -> Row:
+    """Write a URL that was just found."""
+    return (
+        queue, url.url_hash, url.url, url.depth, url.priority, url.source.value, url.kind.value,
+        url.parent, url.origin, url.hops, found_s,
+    )  # fmt: skip
+
+
+def page_of(row: Row) -> PageRecord:
+    """Read a page."""
+    url_hash, url, final_url, status, content_type, fetched_at_s, due_s = row[:7]
+    content_hash, html_hash, exact_key, simhash = row[7:11]
+    etag, last_modified, title, duplicate_of, near = row[17:]
+    return PageRecord(
+        url_hash=url_hash,
+        url=url,
+        final_url=final_url,
+        status=status,
+        content_type=content_type,
+        fetched_at_s=fetched_at_s,
+        due_s=due_s,
+        fingerprint=Fingerprint(content_hash, html_hash, exact_key, unsigned(simhash)),
+        record=Ref(*row[11:14]),
+        response=None if row[14] is None else Ref(*row[14:17]),
+        etag=etag,
+        last_modified=last_modified,
+        title=title,
+        duplicate_of=duplicate_of,
+        near=bool(near),
+    )
+
+
+def page_columns(page: PageRecord) -> Row:
+    """Write a page."""
+    mark = page.fingerprint
+    return (
+        page.url_hash, page.url, page.final_url, page.status, page.content_type,
+        page.fetched_at_s, page.due_s, mark.content_hash, mark.html_hash, mark.exact_key,
+        signed(mark.simhash), *_places(page), page.etag, page.last_modified, page.title,
+        page.duplicate_of, int(page.near),
+    )  # fmt: skip
+
+
+def capture_columns(page: PageRecord) -> Row:
+    """Write a capture; only an original can be found by later pages."""
+    mark = page.fingerprint
+    exact_key = mark.exact_key if is_original(page) and mark.exact_key else None
+    simhash = signed(mark.simhash) if is_original(page) else None
+    return (page.url_hash, page.url, *_places(page), exact_key, simhash)
+
+
+def signed(simhash: int) -> int:
+    """Write 64 bits as SQLite's signed integer."""
+    return simhash - (1 << 64) if simhash >> 63 else simhash
+
+
+def unsigned(simhash: int) -> int:
+    """Read 64 bits back."""
+    return simhash & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _places(page: PageRecord) -> Row:
+    record, response = page.record, page.response
+    where = (response.segment, response.offset, response.length) if response else (None,) * 3
+    return (record.segment, record.offset, record.length, *where)

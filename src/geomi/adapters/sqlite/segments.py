@@ -1,0 +1,60 @@
+"""Which bytes of the archive the store counts on, and what becomes of captures whose bytes are lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.statements import statements
+
+SQL = statements("segments")
+
+
+class SqliteSegments:
+    """`ports.store.Segments` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def ends(self, worker: str) -> Mapping[str, int]:
+        """Return where the last committed capture of each of a worker's segments ends."""
+        with self._database.read() as db:
+            return dict(db.execute(SQL["ends"], {"worker": worker}).fetchall())
+
+    async def job_ends(self, job: str) -> Mapping[str, int]:
+        """Return the same for every segment of a job."""
+        with self._database.read() as db:
+            values = {"job": job, "tenant": self._tenant}
+            return dict(db.execute(SQL["job_ends"], values).fetchall())
+
+    async def requeue(self, segments: Sequence[str]) -> int:
+        """Forget the captures in lost segments; their URLs wait again."""
+        return await self._database.write(partial(_requeue, segments=tuple(segments)))
+
+
+def _requeue(db: sqlite3.Connection, *, segments: Sequence[str]) -> int:
+    lost = 0
+    for segment in segments:
+        rows = db.execute(SQL["captures"], {"segment": segment}).fetchall()
+        for capture, job, url_hash in rows:
+            _reopen(db, capture, job, url_hash)
+        for job in {row[1] for row in rows}:
+            db.execute(SQL["rewind"], {"job": job})
+        lost += len(rows)
+    return lost
+
+
+def _reopen(db: sqlite3.Connection, capture: int, job: int, url_hash: bytes) -> None:
+    """Take back what settling one page has written; its requests and bytes stay counted."""
+    values = {"capture": capture, "job": job, "url_hash": url_hash}
+    entry = db.execute(SQL["entry"], values).fetchone()
+    if entry is not None:
+        seq, queue, outcome = entry
+        db.execute(SQL["reopen"], {"seq": seq})
+        db.execute(SQL["grow"], {"queue": queue})
+        db.execute(SQL["uncount"], values | {"duplicate": int(outcome == "duplicate")})
+    for name in ("forget_bands", "forget_page", "forget_capture"):
+        db.execute(SQL[name], values)

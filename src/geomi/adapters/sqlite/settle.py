@@ -1,0 +1,148 @@
+"""Closing visits: fate, children, page, counters and the host's politeness in one transaction.
+
+A visit is written if its host still has the token it was lent with, its job is there, and it was
+not written before: an entry that has ended, or was tried since, stays as it is. What comes under a
+lost token writes nothing, and its host is named in the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+
+from geomi.adapters.ledger.count import COUNTERS, bands, count, is_original, total, with_examples
+from geomi.adapters.ledger.host import HostRow, close, update
+from geomi.adapters.sqlite.hosts import get_host, put_host
+from geomi.adapters.sqlite.links import Finds, find_queue
+from geomi.adapters.sqlite.rows import capture_columns, page_columns
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
+from geomi.model.page import PageRecord
+from geomi.model.verdict import Exclusion, State
+
+SQL = statements("settle")
+
+
+def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
+    """Write a batch; return which hosts were lost and how many URLs were new."""
+    books = _Books(db, tenant)
+    for visit in batch.settlements:
+        books.close_visit(visit)
+    books.write_counters()
+    new_urls = books.finds.insert(db)
+    books.write_exclusions()
+    books.write_hosts(batch.hosts)
+    return Settled(lost=tuple(books.lost), new_urls=new_urls)
+
+
+class _Books:
+    """What one transaction gathers before it writes each row once."""
+
+    def __init__(self, db: sqlite3.Connection, tenant: str) -> None:
+        self.db = db
+        self.tenant = tenant
+        self.finds = Finds()
+        self.lost: dict[str, None] = {}
+        self._hosts: dict[str, HostRow] = {}
+        self._jobs: dict[str, int | None] = {}
+        self._queues: dict[tuple[int, str], int | None] = {}
+        self._closed: Counter[str] = Counter()
+        self._visits: dict[int, list[Settlement]] = {}
+        self._excluded: dict[tuple[int, str], list[str]] = {}
+
+    def close_visit(self, visit: Settlement) -> None:
+        """Write one entry's fate and its page; gather the rest."""
+        host = visit.entry.host
+        job = self._job(visit.entry.job)
+        if job is None or self._host(host).token != visit.token:
+            self.lost[host] = None
+            return
+        if not self._close_entry(job, visit):
+            return
+        self._closed[host] += 1
+        self._visits.setdefault(job, []).append(visit)
+        self.finds.take(job, visit.discovered, visit.settled_s)
+        self._exclude(job, visit.excluded)
+        if visit.page is not None:
+            self._keep(job, visit.page)
+
+    def write_counters(self) -> None:
+        """Write what the visits add to queues and jobs."""
+        for job, visits in self._visits.items():
+            ended = Counter(v.entry.host for v in visits if v.state is not State.PENDING)
+            for host, many in ended.items():
+                values = {"queue": self._queue(job, host), "ended": many}
+                self.db.execute(SQL["shrink"], values)
+            sums = total(map(count, visits))
+            self.db.execute(
+                SQL["count"],
+                {name: getattr(sums, name) for name in COUNTERS}
+                | {
+                    "job": job,
+                    "ended": ended.total(),
+                    "completed": sum(v.state is State.COMPLETED for v in visits),
+                },
+            )
+
+    def write_exclusions(self) -> None:
+        """Add what rules have kept out, with the first few examples of each."""
+        for (job, rule), urls in self._excluded.items():
+            row = self.db.execute(SQL["exclusion"], (job, rule)).fetchone()
+            before, kept = (row[0], tuple(json.loads(row[1]))) if row else (0, ())
+            examples = json.dumps(with_examples(kept, urls), ensure_ascii=False)
+            self.db.execute(SQL["put_exclusion"], (job, rule, before + len(urls), examples))
+
+    def write_hosts(self, changes: Sequence[HostUpdate]) -> None:
+        """Write the hosts' politeness, and end the leases that are given back."""
+        changed = {host: close(self._host(host), many) for host, many in self._closed.items()}
+        for change in changes:
+            host = change.lease.host
+            row = changed.get(host) or self._host(host)
+            if row.token == change.lease.token:
+                changed[host] = update(row, change)
+            else:
+                self.lost[host] = None
+        for row in changed.values():
+            put_host(self.db, row)
+
+    def _close_entry(self, job: int, visit: Settlement) -> bool:
+        entry = visit.entry
+        cursor = self.db.execute(
+            SQL["close"],
+            (
+                visit.state.value, visit.outcome.value, visit.status, visit.detail,
+                visit.settled_s, visit.due_s, self._queue(job, entry.host), entry.url_hash,
+                entry.attempts,
+            ),
+        )  # fmt: skip
+        return cursor.rowcount == 1
+
+    def _exclude(self, job: int, excluded: Sequence[Exclusion]) -> None:
+        for exclusion in excluded:
+            self._excluded.setdefault((job, exclusion.rule), []).append(exclusion.url)
+
+    def _keep(self, job: int, page: PageRecord) -> None:
+        capture = self.db.execute(SQL["capture"], (job, *capture_columns(page))).lastrowid
+        self.db.execute(SQL["page"], (self.tenant, capture, *page_columns(page)))
+        if is_original(page):
+            slices = bands(page.fingerprint.simhash)
+            self.db.executemany(SQL["band"], ((job, band, capture) for band in slices))
+
+    def _host(self, host: str) -> HostRow:
+        if host not in self._hosts:
+            self._hosts[host] = get_host(self.db, host)
+        return self._hosts[host]
+
+    def _job(self, job: str) -> int | None:
+        if job not in self._jobs:
+            row = self.db.execute(SQL["job"], (job, self.tenant)).fetchone()
+            self._jobs[job] = row[0] if row else None
+        return self._jobs[job]
+
+    def _queue(self, job: int, host: str) -> int | None:
+        key = (job, host)
+        if key not in self._queues:
+            self._queues[key] = find_queue(self.db, job, host)
+        return self._queues[key]

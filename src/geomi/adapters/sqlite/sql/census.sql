@@ -1,0 +1,45 @@
+-- name: counts
+-- How many entries of a job are in each state.
+SELECT number, is_active, max_pages, settled, pending, completed, failed, skipped, blocked
+FROM jobs
+WHERE id = ? AND tenant = ?;
+
+-- name: queues_in_line
+-- Every queue of a job with something left, in the order of looks, with its host.
+SELECT queues.number, queues.ready_s,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+       next_s, token, owner, hosts.job, leased, lease_until_s
+FROM queues
+CROSS JOIN hosts ON hosts.host = queues.host
+WHERE queues.job = ? AND queues.pending > 0
+ORDER BY queues.ready_s;
+
+-- name: queues
+-- Every queue of a job, or the one of a host.
+SELECT queues.number, queues.host
+FROM jobs
+CROSS JOIN queues ON queues.job = jobs.number
+WHERE jobs.id = :job AND jobs.tenant = :tenant AND (:host IS NULL OR queues.host = :host);
+
+-- name: entry
+-- One URL of a queue.
+SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       state, attempts, due_s, settled_s, outcome, status, detail
+FROM entries
+WHERE queue = ? AND url_hash = ?;
+
+-- name: entries
+-- A queue's URLs in the order of their hashes.
+SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       state, attempts, due_s, settled_s, outcome, status, detail
+FROM entries
+WHERE queue = :queue AND url_hash > :after AND (:state IS NULL OR state = :state)
+ORDER BY url_hash
+LIMIT :many;
+
+-- name: exclusions
+-- How often each rule kept links out of a job.
+SELECT rule, count, examples
+FROM exclusions
+WHERE job = (SELECT number FROM jobs WHERE id = ? AND tenant = ?)
+ORDER BY rule;

@@ -1,0 +1,64 @@
+-- name: terms
+-- What an active job may take.
+SELECT number, max_pages, per_ip, settled FROM jobs WHERE id = ? AND tenant = ? AND is_active;
+
+-- name: due_queues
+-- The queues of a job that may be looked at, the longest waiting first, with their hosts.
+SELECT queues.number, queues.served_s,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+       next_s, token, owner, hosts.job, leased, lease_until_s
+FROM queues
+CROSS JOIN hosts ON hosts.host = queues.host
+WHERE queues.job = :job AND queues.pending > 0 AND queues.ready_s <= :now_s
+ORDER BY queues.ready_s, queues.host
+LIMIT :many;
+
+-- name: rivals
+-- How many other active jobs wait for a host and were served less recently than this queue.
+SELECT COUNT(*)
+FROM queues
+CROSS JOIN jobs ON jobs.number = queues.job
+WHERE queues.host = :host AND queues.pending > 0 AND queues.ready_s <= :now_s AND jobs.is_active
+    AND (queues.served_s, queues.number) < (:served_s, :queue);
+
+-- name: due_entries
+-- The best entries of a queue: fresh ones, and those whose wait for another try is over.
+SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       state, attempts, due_s, settled_s, outcome, status, detail
+FROM (
+    SELECT * FROM (
+        SELECT * FROM entries
+        WHERE queue = :queue AND state = 'pending' AND due_s = 0
+        ORDER BY priority DESC, seq
+        LIMIT :many
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT * FROM entries
+        WHERE queue = :queue AND state = 'pending' AND due_s > 0 AND due_s <= :now_s
+        ORDER BY priority DESC, seq
+        LIMIT :many
+    )
+)
+ORDER BY priority DESC, seq
+LIMIT :many;
+
+-- name: first_due
+-- When the first entry of a queue is due: 0 where a fresh one waits.
+SELECT CASE
+    WHEN EXISTS (
+        SELECT 1 FROM entries WHERE queue = :queue AND state = 'pending' AND due_s = 0
+    ) THEN 0.0
+    ELSE (
+        SELECT COALESCE(MIN(due_s), 0.0) FROM entries
+        WHERE queue = :queue AND state = 'pending' AND due_s > 0
+    )
+END;
+
+-- name: postpone
+-- Look at a queue later.
+UPDATE queues SET ready_s = :ready_s WHERE number = :queue;
+
+-- name: serve
+-- A queue was lent.
+UPDATE queues SET ready_s = :ready_s, served_s = :now_s WHERE number = :queue;

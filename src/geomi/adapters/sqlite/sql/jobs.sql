@@ -1,0 +1,76 @@
+-- name: number
+-- The number of a job of this tenant.
+SELECT number FROM jobs WHERE id = ? AND tenant = ?;
+
+-- name: create
+-- Keep a new job.
+INSERT INTO jobs (
+    id, tenant, seeds, config, origins, created_at_s,
+    state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
+    delay_s, crawl_delay_cap_s, max_pages, per_ip
+) VALUES (
+    :id, :tenant, :seeds, :config, :origins, :created_at_s,
+    :state, :paused, :started_at_s, :ended_at_s, :active_s, :stop, :error, :is_active,
+    :delay_s, :crawl_delay_cap_s, :max_pages, :per_ip
+);
+
+-- name: get
+-- One job with its counters.
+SELECT id, tenant, seeds, config, origins, created_at_s,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error,
+       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       retries, requests, bytes_received
+FROM jobs
+WHERE id = :id AND tenant = :tenant;
+
+-- name: list
+-- A tenant's jobs, newest first.
+SELECT id, tenant, seeds, config, origins, created_at_s,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error,
+       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       retries, requests, bytes_received
+FROM jobs
+WHERE tenant = :tenant
+ORDER BY created_at_s DESC, number DESC
+LIMIT :many;
+
+-- name: update
+-- Write what changes while a job runs, the counters left out.
+UPDATE jobs
+SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s,
+    max_pages = :max_pages, per_ip = :per_ip, state = :state, paused = :paused,
+    started_at_s = :started_at_s, ended_at_s = :ended_at_s, stop = :stop, error = :error,
+    is_active = :is_active
+WHERE number = :number;
+
+-- name: worked
+-- Add to the seconds a job has worked.
+UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;
+
+-- name: forget_entries
+-- Forget a job's URLs.
+DELETE FROM entries WHERE queue IN (SELECT number FROM queues WHERE job = ?);
+
+-- name: forget_queues
+-- Forget a job's queues.
+DELETE FROM queues WHERE job = ?;
+
+-- name: forget_bands
+-- Forget how similar pages find a job's captures.
+DELETE FROM bands WHERE job = ?;
+
+-- name: forget_captures
+-- Forget a job's captures.
+DELETE FROM captures WHERE job = ?;
+
+-- name: forget_exclusions
+-- Forget what rules kept out of a job.
+DELETE FROM exclusions WHERE job = ?;
+
+-- name: forget_cursors
+-- Forget how far a job's outputs have come.
+DELETE FROM cursors WHERE job = ?;
+
+-- name: forget_job
+-- Forget the job itself.
+DELETE FROM jobs WHERE number = ?;

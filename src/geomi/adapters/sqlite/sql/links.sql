@@ -1,0 +1,38 @@
+-- name: queue
+-- The queue of one host and job.
+SELECT number FROM queues WHERE host = ? AND job = ?;
+
+-- name: new_queue
+-- Open the queue of one host and job.
+INSERT INTO queues (host, job, ready_s) VALUES (?, ?, 0);
+
+-- name: known
+-- Which of these URLs a queue holds; the depth of those still pending, -1 for the others.
+SELECT url_hash, CASE state WHEN 'pending' THEN depth ELSE -1 END
+FROM entries
+WHERE queue = ? AND url_hash IN (/* hashes */);
+
+-- name: insert
+-- Put a new URL at the end of its queue.
+INSERT INTO entries (
+    queue, url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: approach
+-- A pending URL was found again nearer to the seeds.
+UPDATE entries SET depth = ?, priority = MAX(priority, ?) WHERE queue = ? AND url_hash = ?;
+
+-- name: grow
+-- New URLs wait in a queue: it may be looked at as soon as its host is free.
+UPDATE queues
+SET ready_s = CASE pending
+        WHEN 0 THEN MAX(:now_s, (SELECT next_s FROM hosts WHERE hosts.host = queues.host))
+        ELSE MIN(ready_s,
+                 MAX(:now_s, (SELECT next_s FROM hosts WHERE hosts.host = queues.host)))
+    END,
+    pending = pending + :new
+WHERE number = :queue;
+
+-- name: count
+-- A job has found new URLs.
+UPDATE jobs SET discovered = discovered + :new, pending = pending + :new WHERE number = :job;

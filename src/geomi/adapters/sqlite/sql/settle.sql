@@ -1,0 +1,60 @@
+-- name: job
+-- The number of a job of this tenant.
+SELECT number FROM jobs WHERE id = ? AND tenant = ?;
+
+-- name: close
+-- Write the end of a visit; the attempts tell whether this visit was written before.
+UPDATE entries
+SET state = ?, outcome = ?, status = ?, detail = ?, settled_s = ?, due_s = ?,
+    attempts = attempts + 1
+WHERE queue = ? AND url_hash = ? AND state = 'pending' AND attempts = ?;
+
+-- name: shrink
+-- Entries of a queue have ended.
+UPDATE queues SET pending = pending - :ended WHERE number = :queue;
+
+-- name: count
+-- Add the visits of one transaction to a job's counters.
+UPDATE jobs
+SET pending = pending - :ended,
+    completed = completed + :completed,
+    settled = settled + :settled,
+    collected = collected + :collected,
+    failed = failed + :failed,
+    skipped = skipped + :skipped,
+    blocked = blocked + :blocked,
+    redirected = redirected + :redirected,
+    duplicates = duplicates + :duplicates,
+    retries = retries + :retries,
+    requests = requests + :requests,
+    bytes_received = bytes_received + :bytes_received
+WHERE number = :job;
+
+-- name: exclusion
+-- How often a rule has kept links out of a job so far.
+SELECT count, examples FROM exclusions WHERE job = ? AND rule = ?;
+
+-- name: put_exclusion
+-- Write how often a rule has kept links out.
+INSERT OR REPLACE INTO exclusions (job, rule, count, examples) VALUES (?, ?, ?, ?);
+
+-- name: capture
+-- A job has collected a page.
+INSERT INTO captures (
+    job, url_hash, url, record_segment, record_offset, record_length,
+    response_segment, response_offset, response_length, exact_key, simhash
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: band
+-- Let similar pages find a capture.
+INSERT INTO bands (job, band, capture) VALUES (?, ?, ?);
+
+-- name: page
+-- Write a page in place of its last visit.
+INSERT OR REPLACE INTO pages (
+    tenant, capture, url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
+    content_hash, html_hash, exact_key, simhash,
+    record_segment, record_offset, record_length,
+    response_segment, response_offset, response_length,
+    etag, last_modified, title, duplicate_of, near
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,0 +1,130 @@
+"""What a crawl has done so far, counted from its events and readable at any moment.
+
+The counts are of this process; the durable ones stand in the store. How many URLs wait is known to
+the store alone: whoever asks it passes the answer on with `recount`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass
+from threading import Lock
+
+from geomi.model.event import Event, JobEnded, PageSettled
+from geomi.model.verdict import Outcome
+from geomi.ports.clock import Clock
+
+RATE_WINDOW_S = 10
+# Enough for any crawl a person watches, and at most some 20 MB; past it, `hosts` stands still.
+MAX_HOSTS = 100_000
+
+_NO_PROBLEM = frozenset(
+    {Outcome.OK, Outcome.NOT_MODIFIED, Outcome.DUPLICATE, Outcome.REDIRECTED}
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The counts at one moment.
+
+    Args:
+        pages: pages kept; `visits` also counts those that brought none.
+        problems: outcomes that brought no page, most frequent first.
+        pages_per_s: visits a second over the last ten.
+        queue: URLs that wait, as the store last said; None before it was asked.
+        eta_s: seconds left at that rate; None while it cannot be told.
+    """
+
+    pages: int = 0
+    visits: int = 0
+    bytes_received: int = 0
+    hosts: int = 0
+    queue: int | None = None
+    problems: tuple[tuple[Outcome, int], ...] = ()
+    pages_per_s: float = 0.0
+    elapsed_s: float = 0.0
+    eta_s: float | None = None
+    has_ended: bool = False
+
+
+class Counters:
+    """Count events; a display in another thread may read at the same time.
+
+    Args:
+        max_pages: the job's limit, for the estimate of what is left; 0 is none.
+    """
+
+    def __init__(self, clock: Clock, *, max_pages: int = 0) -> None:
+        self._clock = clock
+        self._max_pages = max_pages
+        self._lock = Lock()
+        self._started_s = clock.now_s()
+        self._outcomes: Counter[Outcome] = Counter()
+        self._bytes_received = 0
+        self._queue: int | None = None
+        self._hosts: set[str] = set()
+        self._seconds: deque[tuple[int, int]] = deque(maxlen=RATE_WINDOW_S + 1)
+        self._has_ended = False
+
+    def emit(self, event: Event) -> None:
+        """Count one event."""
+        with self._lock:
+            match event:
+                case PageSettled():
+                    self._count(event)
+                case JobEnded():
+                    self._has_ended = True
+                case _:
+                    pass
+
+    def recount(self, pending: int) -> None:
+        """Take the store's word for how many URLs are waiting."""
+        with self._lock:
+            self._queue = pending
+
+    def snapshot(self) -> Snapshot:
+        """Return the counts as they stand."""
+        with self._lock:
+            now_s = self._clock.now_s()
+            rate = self._rate(now_s)
+            visits = self._outcomes.total()
+            ranked = self._outcomes.most_common()
+            return Snapshot(
+                pages=self._outcomes[Outcome.OK],
+                visits=visits,
+                bytes_received=self._bytes_received,
+                hosts=len(self._hosts),
+                queue=self._queue,
+                problems=tuple(pair for pair in ranked if pair[0] not in _NO_PROBLEM),
+                pages_per_s=rate,
+                elapsed_s=now_s - self._started_s,
+                eta_s=self._eta_s(visits, rate),
+                has_ended=self._has_ended,
+            )
+
+    def _count(self, page: PageSettled) -> None:
+        self._outcomes[page.outcome] += 1
+        self._bytes_received += page.bytes_received
+        if len(self._hosts) < MAX_HOSTS:
+            self._hosts.add(_host(page.url))
+        second = int(self._clock.now_s())
+        if self._seconds and self._seconds[-1][0] == second:
+            self._seconds[-1] = (second, self._seconds[-1][1] + 1)
+        else:
+            self._seconds.append((second, 1))
+
+    def _rate(self, now_s: float) -> float:
+        """Return visits a second over the window, or over the whole run while that is shorter."""
+        first = int(now_s) - RATE_WINDOW_S
+        recent = sum(count for second, count in self._seconds if second > first)
+        return recent / min(RATE_WINDOW_S, max(1.0, now_s - self._started_s))
+
+    def _eta_s(self, visits: int, rate: float) -> float | None:
+        if self._queue is None or rate == 0:
+            return None
+        allowed = self._max_pages - visits if self._max_pages else self._queue
+        return max(0, min(self._queue, allowed)) / rate
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]

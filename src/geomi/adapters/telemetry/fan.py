@@ -1,0 +1,33 @@
+"""Every event to several listeners, none of which can fail the crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from geomi.model.event import Event, Warned
+from geomi.ports.sink import EventSink
+
+
+class Fan:
+    """Hand each event to every listener; one that fails is dropped and the others are told once."""
+
+    def __init__(self, *sinks: EventSink) -> None:
+        self._sinks = sinks
+
+    def emit(self, event: Event) -> None:
+        """Hand on one event."""
+        failures: dict[EventSink, Exception] = {}
+        for sink in self._sinks:
+            try:
+                sink.emit(event)
+            # A closed pipe or a bug in a listener: whatever it is, the crawl outlives it.
+            except Exception as error:
+                failures[sink] = error
+        if failures:
+            self._drop(failures, event.job)
+
+    def _drop(self, failures: Mapping[EventSink, Exception], job: str) -> None:
+        self._sinks = tuple(sink for sink in self._sinks if sink not in failures)
+        for sink, error in failures.items():
+            name = type(sink).__name__
+            self.emit(Warned(job, f"{name} gets no more events: {type(error).__name__}: {error}"))

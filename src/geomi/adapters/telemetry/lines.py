@@ -1,0 +1,60 @@
+"""One JSON object a line for each event, pure ASCII, so that no page can forge a line or a colour.
+
+Field names are those of `model/event.py`, except where the catalogue names them (ROB-29). `level`
+follows ROB-31: summaries are `info`, what failed is `warning`, a failed job is `error`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import TextIO, assert_never
+
+from geomi.model.event import Event, JobEnded, JobStarted, PageSettled, RobotsFetched, Warned
+from geomi.model.job import JobState
+from geomi.model.verdict import State
+from geomi.ports.clock import Clock
+
+_WRITTEN_AS = {"from_cache": "fromCache", "age_s": "ageSec"}  # ROB-29
+_COMPACT = (",", ":")
+
+
+class EventLines:
+    """Write each event to a stream as it happens."""
+
+    def __init__(self, stream: TextIO, clock: Clock) -> None:
+        self._stream = stream
+        self._clock = clock
+
+    def emit(self, event: Event) -> None:
+        """Write one line and let go of it at once: someone may be following."""
+        name, level = _described(event)
+        at = datetime.fromtimestamp(self._clock.wall_s(), UTC).isoformat(timespec="milliseconds")
+        line = {"event": name, "ts": at.replace("+00:00", "Z"), "level": level}
+        for field in fields(event):
+            line[_WRITTEN_AS.get(field.name, field.name)] = getattr(event, field.name)
+        self._stream.write(json.dumps(line, separators=_COMPACT) + "\n")
+        self._stream.flush()
+
+
+def _described(event: Event) -> tuple[str, str]:
+    """Return an event's name and level."""
+    match event:
+        case JobStarted():
+            return "job_started", "info"
+        case PageSettled(state=State.FAILED):
+            return "page", "warning"
+        case PageSettled():
+            return "page", "info"
+        case RobotsFetched(status=status):
+            is_answer = 0 < status < 500  # a 404 is an answer: everything is allowed
+            return "robots", "info" if is_answer else "warning"
+        case Warned():
+            return "warning", "warning"
+        case JobEnded(state=JobState.FAILED):
+            return "job_ended", "error"
+        case JobEnded():
+            return "job_ended", "info"
+        case _:
+            assert_never(event)
