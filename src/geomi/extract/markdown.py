@@ -1,0 +1,197 @@
+"""A content tree as markdown (MD-01…MD-11).
+
+The parser's own renderer does the writing, in C; this module prepares the tree where that renderer
+is wrong for us, by a few selectors: code languages, line-number gutters, permalinks, layout tables,
+spans in tables. Prose is escaped so that a page's text cannot become markup, except `_`, because an
+identifier that is written `foo\\_bar` is not found again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import islice
+
+from geomi.extract.dom import Axis, Element, Markdown
+from geomi.extract.table import straighten
+from geomi.model.config import Extraction, Images, Links
+from geomi.url.parse import absolute
+
+Targets = Mapping[str, str | None]
+Converter = Callable[[Element, str], str]
+
+CUT_MARK = "\n\n[…]\n"
+MAX_LANGUAGE_CHARS = 30
+MAX_PREPARED = 2000  # headings, code blocks and tables each; more are written as they are
+
+# How the renderer writes a no-break space; readers and searches want a plain one.
+_SPACE_REFERENCE = "&#160;"
+_GAP = re.compile(r"\n[ \t>]*\n[ \t>]*\n")
+_MARKS = frozenset(("#", "¶", "§", "🔗"))
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+# Rendered once for each level otherwise; and bold in bold is only more asterisks.
+_NESTED = ":is(b, strong) :is(b, strong), :is(i, em) :is(i, em), a a"
+_LANGUAGE_PREFIXES = ("language-", "lang-", "highlight-source-", "highlight-", "brush:", "sourceCode-")
+_NO_LANGUAGE = frozenset(("", "none", "default", "notranslate", "text", "plaintext", "source"))
+
+
+def to_markdown(content: Element, base: str, targets: Targets, rules: Extraction) -> str:
+    """Write the content; the tree is changed on the way.
+
+    Args:
+        targets: where each href of the page leads; one that is missing leads nowhere.
+    """
+    _prepare(content)
+    converters: dict[str, Converter] = {
+        "b": _strong, "strong": _strong, "i": _emphasis, "em": _emphasis,
+        "a": _link_writer(base, targets, rules.links), "img": _image_writer(content, base, rules.images),
+    }  # fmt: skip
+    text = content.to_markdown(
+        Markdown(
+            escaping=Markdown.Escaping(underscores=False),
+            tables=Markdown.Tables(cell_blocks="text"),
+            converters=converters,
+        )
+    )
+    if _SPACE_REFERENCE in text and _SPACE_REFERENCE not in content.text:
+        text = text.replace(_SPACE_REFERENCE, " ")
+    return cut(tidy(text), rules.max_markdown_chars)
+
+
+def tidy(text: str) -> str:
+    """Leave one empty line at most between blocks (MD-11), and code as it is."""
+    if not _GAP.search(text):
+        return text
+    lines: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        bare = line.strip(" \t>")
+        if fence:
+            fence = "" if bare == fence else fence
+        elif bare.startswith("```"):
+            fence = bare[: len(bare) - len(bare.lstrip("`"))]
+        elif not bare and lines and not lines[-1]:
+            continue
+        lines.append(line if bare or fence else "")
+    return "\n".join(lines)
+
+
+def cut(text: str, max_chars: int) -> str:
+    """Shorten a text at a line's end where it is too long, and say so in it."""
+    if len(text) <= max_chars:
+        return text
+    kept = text[: max_chars - len(CUT_MARK)]
+    return kept[: kept.rfind("\n") + 1 or len(kept)].rstrip() + CUT_MARK
+
+
+def _prepare(content: Element) -> None:
+    content.strip_tags(_NESTED)
+    for heading in list(islice(content.iter_elements(_HEADINGS), MAX_PREPARED)):
+        _clean_heading(heading)
+    for title in content.select(".admonition-title"):
+        title.wrap_children(Element("strong"))
+    for block in content.select("pre")[:MAX_PREPARED]:
+        _name_language(block)
+    for table in content.select("table")[:MAX_PREPARED]:
+        straighten(table)
+
+
+def _clean_heading(heading: Element) -> None:
+    """Take away a permalink that is not named as one, and a heading that says nothing."""
+    words = heading.text.split()
+    if not words:
+        heading.unwrap()
+    elif words[-1][-1] in _MARKS or words[0] in _MARKS:
+        for anchor in heading.select("a"):
+            if anchor.text.strip() in _MARKS:
+                anchor.decompose()
+
+
+def _name_language(block: Element) -> None:
+    """Put a code block's language where the renderer looks for it: on a `code` in the `pre`."""
+    code = block.find("code", axis=Axis.CHILDREN)
+    language = _language(code) if code else ""
+    holder: object = block
+    for _ in range(3):  # the class is on the block or on a wrapper close to it
+        if language or not isinstance(holder, Element):
+            break
+        language = _language(holder)
+        holder = holder.parent
+    if not language:
+        return
+    if code is None:
+        code = block.wrap_children(Element("code"))
+    code.attrs["class"] = f"language-{language}"
+
+
+def _language(element: Element) -> str:
+    named = element.attr("data-lang") or element.attr("data-language") or ""
+    if named:
+        return _clean(named)
+    words = (element.attr("class") or "").replace("brush: ", "brush:").split()
+    for prefix in _LANGUAGE_PREFIXES:
+        for word in words:
+            if word.startswith(prefix):
+                return _clean(word[len(prefix) :])
+    return ""
+
+
+def _clean(language: str) -> str:
+    language = language.strip().strip(";").lower()[:MAX_LANGUAGE_CHARS]
+    plain = language.replace("+", "").replace("#", "").replace("-", "").replace("_", "")
+    return language if plain.isalnum() and language not in _NO_LANGUAGE else ""
+
+
+def _strong(_: Element, text: str) -> str:
+    return f"**{text}**" if text else ""
+
+
+def _emphasis(_: Element, text: str) -> str:
+    return f"*{text}*" if text else ""
+
+
+def _link_writer(base: str, targets: Targets, links: Links) -> Converter:
+    """Return how a link is written: absolute, or its text alone (MD-07, MD-08, G-12)."""
+    if links is Links.TEXT:
+        return lambda _, text: text
+    here = base.partition("#")[0]
+
+    def write(anchor: Element, text: str) -> str:
+        href = anchor.attr("href") or ""
+        url = targets.get(href)
+        if url is None or not text or "\n" in text or text[0] == "#":
+            return text  # a link around whole blocks would break them
+        fragment = href.partition("#")[2]
+        if not fragment:
+            return f"[{text}]({_bracketed(url)})"
+        return text if url == here else f"[{text}]({_bracketed(url + '#' + fragment)})"
+
+    return write
+
+
+def _image_writer(content: Element, base: str, images: Images) -> Converter:
+    """Return how an image is written; one without words is nothing (MD-06, G-13)."""
+    sources: list[str] = []
+    for image in content.select("img"):
+        if _alt(image):
+            sources.append(image.attr("src") or "")
+        else:
+            image.decompose()
+    if images is Images.ALT:
+        return lambda image, _: f"[이미지: {_alt(image)}]"
+    targets = dict(zip(sources, absolute(sources, base), strict=True))
+
+    def write(image: Element, _: str) -> str:
+        target = targets.get(image.attr("src") or "")
+        return f"![{_alt(image)}]({_bracketed(target)})" if target else ""
+
+    return write
+
+
+def _bracketed(url: str) -> str:
+    """Protect a URL whose parentheses or blanks would end the link before it does."""
+    return f"<{url}>" if any(mark in url for mark in "() ") else url
+
+
+def _alt(image: Element) -> str:
+    return " ".join((image.attr("alt") or "").split()).replace("[", "(").replace("]", ")")

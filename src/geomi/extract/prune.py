@@ -1,0 +1,130 @@
+"""What is never part of a page's main content (CLN-01…CLN-08).
+
+The lists are those of the seed with three repairs where the literal rule harms. A `header` inside the
+content stays, because an article's own title stands in it. Whatever holds most of the page's text
+stays, because some sites deliver the page itself inside `noscript`, `aside` or a hidden block. And
+class names are judged word by word, so that `site-footer` goes like `footer` while
+`content-with-sidebar-left` does not go with `sidebar`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain, islice
+
+from geomi.extract.dom import Element, Node, SelectorSyntaxError
+
+# Above this share of the page's text an element is the page, whatever it is called.
+MAX_PRUNED_SHARE = 0.5
+# … unless it is mostly links: a menu can be longer than the page it leads around.
+MAX_LINKED_SHARE = 0.5
+# Elements whose text is measured before they go, and the rest goes unmeasured: nested a thousand deep,
+# measuring each would read the page a thousand times.
+MAX_MEASURED = 200
+MAX_TITLES = 2000
+MAX_HEARTS = 20
+MAX_DEPTH = 1000
+
+_MACHINERY = (
+    "script", "style", "iframe", "object", "embed", "template", "svg", "canvas", "link", "meta",
+    "button", "input", "select", "textarea",
+)  # fmt: skip
+_LAYOUT = ("nav", "header", "footer", "aside", "noscript", "dialog")
+_CONTENT = "article, main, [role=main]"
+# React streams parts of a page as hidden blocks `S:0`, `S:1`, … and shows them by script.
+_HIDDEN = (
+    '[hidden]:not([id^="S:"]), [aria-hidden="true"], [style*="display:none"], '
+    '[style*="display: none"], [data-ad], [data-adunit]'
+)
+_ROLES = frozenset(
+    "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split()
+)
+_IDS = "#toc, #sidebar, #breadcrumbs, #footer, #nav, #navigation, #menu, #page-header"
+# What holds one of these is not beside the page but around it.
+_HEART = "h1, main"
+_NAMES = frozenset(
+    "ad ads advertisement sidebar toc table-of-contents breadcrumb breadcrumbs pagination pager cta "
+    "banner announcement alert-banner promo feedback feedback-widget thumbs-up-down was-helpful "
+    "cookie-banner cookie-consent gdpr-banner".split()
+)
+# What tools put into the content itself: line numbers, permalinks, copy buttons.
+_TOOLING = frozenset(
+    "linenos lineno linenodiv line-number linenumber line-numbers-rows line-numbers-wrapper gutter "
+    "rouge-gutter lnt ln hljs-ln-numbers blob-num headerlink hash-link header-anchor heading-anchor "
+    "anchorjs-link permalink copybtn copy-button clipboard-copy btn-copy".split()
+)
+# Words that condemn a class name when they end it (`site-footer`) or begin it (`share-bar`).
+_LAST_WORDS = frozenset(
+    "footer nav navbar navheader navfooter navigation sidebar breadcrumb breadcrumbs pagination pager "
+    "toc menu share sharing social newsletter subscribe signup form related comments respond cookie "
+    "cookies consent gdpr ads advert advertisement promo popup modal feedback copyright".split()
+)
+_FIRST_WORDS = frozenset(
+    "share social cookie gdpr newsletter related comment comments breadcrumb breadcrumbs footer nav "
+    "sidebar".split()
+)
+_KEPT_TAGS = frozenset(("html", "body", "main", "article", "pre", "code", "h1"))
+
+
+def prune(body: Element, remove: tuple[str, ...]) -> None:
+    """Take everything unwanted out of the tree, and what the job's own selectors name (CLN-08)."""
+    for element in list(body.iter_elements(_MACHINERY)):
+        element.decompose()
+    for selector in remove:
+        try:
+            body.remove(selector)
+        except SelectorSyntaxError:
+            continue  # refused when the job was configured; a stage has nobody to tell
+    layout = list(body.iter_elements(_LAYOUT))
+    titles = {element for element in layout[:MAX_TITLES] if _is_title(element)}
+    _drop(body, [element for element in layout if element not in titles])
+    _drop(body, body.select(_HIDDEN) + _furniture(body))
+
+
+def _furniture(body: Element) -> list[Element]:
+    """Return what its role, id or class tells to stand beside the content."""
+    named = body.select(_IDS)
+    named += [e for e in body.select("[role]") if e.attr("role") in _ROLES]
+    named += [e for e in body.select("[class]") if _is_condemned(e.attr("class") or "")]
+    around = _around(body.select(_HEART)[:MAX_HEARTS])
+    return [e for e in named if e.tag not in _KEPT_TAGS and e not in around]
+
+
+def _around(elements: list[Element]) -> set[Node]:
+    return set(chain.from_iterable(islice(e.ancestors, MAX_DEPTH) for e in elements))
+
+
+def _is_title(element: Element) -> bool:
+    return element.tag == "header" and element.closest(_CONTENT) is not None
+
+
+def _drop(body: Element, elements: list[Element]) -> None:
+    most = len(body.text) * MAX_PRUNED_SHARE
+    for element in elements[:MAX_MEASURED]:
+        if len(element.text) <= most or _is_menu(element):
+            element.decompose()
+    for element in elements[MAX_MEASURED:]:
+        element.decompose()
+
+
+def _is_menu(element: Element) -> bool:
+    # A table of contents that is most of its page is what the page is for: a chapter's index.
+    linked = sum(_letters(anchor) for anchor in element.select("a"))
+    return linked > _letters(element) * MAX_LINKED_SHARE and not element.has_class("toc")
+
+
+def _letters(element: Element) -> int:
+    """Count text without the blanks that indent its source."""
+    return sum(map(len, element.text.split()))
+
+
+@lru_cache(maxsize=8192)
+def _is_condemned(classes: str) -> bool:
+    """Judge a class attribute; the pages of a site repeat the same few hundred."""
+    for name in classes.lower().split():
+        words = name.replace("_", "-").split("-")
+        if name in _NAMES or name in _TOOLING:
+            return True
+        if words[-1] in _LAST_WORDS or words[0] in _FIRST_WORDS:
+            return True
+    return False
