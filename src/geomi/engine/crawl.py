@@ -1,0 +1,216 @@
+"""Loop 1: lease hosts, take their pages down the road, settle in batches, until nothing is left.
+
+A worker holds as many hosts as it needs to keep its share of requests in flight: a host that is
+resting takes no slot, so more hosts are leased while there is room. Backpressure is the size of the
+next claim; there is no queue that could grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from geomi.engine.ask import Asker, lease_s
+from geomi.engine.links import LinkGate
+from geomi.engine.page import Road
+from geomi.engine.settle import Settler
+from geomi.engine.world import World
+from geomi.errors import LeaseLost
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Lease
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, JobState, StopReason
+
+URLS_PER_LEASE = 10
+MAX_HOSTS = 256
+# How long an idle worker waits before it looks again for hosts that came due or were given back by
+# another worker; doubled while nothing comes.
+SHORTEST_POLL_S = 0.05
+LONGEST_POLL_S = 0.4
+# How often the job's row is read for a pause, a cancel or a limit that was reached.
+CONTROL_S = 0.5
+
+
+class Worker:
+    """One worker on one job; the same whether it runs alone or beside others."""
+
+    def __init__(
+        self,
+        world: World,
+        job: CrawlJob,
+        road: Road,
+        gate: LinkGate,
+        *,
+        concurrency: int,
+        has_space: Callable[[], bool],
+    ) -> None:
+        self._world = world
+        self._job = job
+        self._road = road
+        self._concurrency = concurrency
+        self._has_space = has_space
+        self._slots = asyncio.Semaphore(concurrency)
+        self._changed = asyncio.Event()
+        self._settler = Settler(world, job.id, gate, self._changed.set)
+        self._hosts: dict[asyncio.Task[None], Asker] = {}
+        self._stop: StopReason | None = None
+        self._looked_s = float("-inf")
+        self._began_s = world.clock.now_s()
+        self._poll_s = SHORTEST_POLL_S
+
+    @property
+    def _config(self) -> CrawlConfig:
+        return self._job.config
+
+    def drain(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
+        """Take no more work: requests in flight end, what is resting goes back at once."""
+        self._stop = self._stop or reason
+        for task, asker in self._hosts.items():
+            if asker.is_waiting:
+                task.cancel()
+        self._changed.set()
+
+    def abandon(self) -> None:
+        """Stop now: cut off the requests in flight; what is settled is still committed."""
+        self._stop = self._stop or StopReason.INTERRUPTED
+        for task in self._hosts:
+            task.cancel()
+        self._changed.set()
+
+    async def run(self) -> StopReason:
+        """Work until the job has nothing left, a limit is reached, or someone says stop."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._settler.run(), name="settle")
+            try:
+                await self._lease_until_done(group)
+            finally:
+                self._settler.close()
+        return self._stop or StopReason.DONE
+
+    async def _lease_until_done(self, group: asyncio.TaskGroup) -> None:
+        while True:
+            self._changed.clear()
+            await self._look()
+            if self._stop is not None:
+                if not self._hosts:
+                    return
+                await self._changed.wait()
+                continue
+            leases = await self._claim()
+            for lease in leases:
+                self._start(group, lease)
+            if not leases and await self._is_done():
+                return
+            await self._wait(came=bool(leases))
+
+    async def _claim(self) -> list[Lease]:
+        busy = sum(not asker.is_waiting for asker in self._hosts.values())
+        free = min(self._concurrency - busy, MAX_HOSTS - len(self._hosts))
+        if free <= 0 or (self._hosts and free < self._concurrency // 4) or self._job.paused:
+            return []
+        return await self._world.frontier.claim(
+            self._job.id,
+            owner=self._world.owner,
+            hosts=free,
+            urls=URLS_PER_LEASE,
+            lease_s=lease_s(self._config),
+            now_s=self._world.clock.now_s(),
+        )
+
+    def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
+        asker = Asker(self._world, lease, self._config, self._slots)
+        task = group.create_task(self._serve(lease, asker), name=f"host {lease.host}")
+        self._hosts[task] = asker
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._hosts[task]
+        self._changed.set()
+
+    async def _serve(self, lease: Lease, asker: Asker) -> None:
+        """Visit the leased entries of one host in order, then give it back."""
+        try:
+            if not await self._placed(asker):
+                return
+            for entry in lease.entries:
+                if self._stop is not None or asker.must_rest():
+                    return
+                if asker.is_down():
+                    visit = self._road.unvisited(entry, asker)
+                else:
+                    visit = await self._road.visit(entry, asker)
+                await self._settler.put(visit)
+        except LeaseLost as lost:
+            self._world.sink.emit(Warned(self._job.id, lost.message))
+        finally:
+            self._settler.release(asker.farewell())
+
+    async def _placed(self, asker: Asker) -> bool:
+        """Resolve the host and take one of its address's places; False sends it to the back."""
+        host, _, port = asker.lease.host.rpartition(":")
+        resolution = await self._world.resolver.resolve(host, int(port))
+        if resolution.failure is not None:
+            return True  # the visit meets the same failure and settles it
+        asker.is_public = resolution.is_public
+        ip = resolution.addresses[0]
+        if ip == asker.state.ip:
+            return True
+        placed = await self._world.frontier.place(
+            asker.lease,
+            ip,
+            per_ip=self._config.politeness.per_ip,
+            now_s=self._world.clock.now_s(),
+        )
+        asker.seat(ip, placed=placed)
+        return placed
+
+    async def _look(self) -> None:
+        """Read the job's row now and then: somebody may have paused it, or a limit is reached."""
+        now_s = self._world.clock.now_s()
+        if self._stop is not None or now_s - self._looked_s < CONTROL_S:
+            return
+        self._looked_s = now_s
+        job = await self._world.jobs.get(self._job.id)
+        if job is None:
+            self.drain(StopReason.CANCELLED)
+            return
+        self._job = job
+        reason = stop_reason(job, worked_s=now_s - self._began_s)
+        if reason is None and not self._has_space():
+            reason = StopReason.DISK_FULL
+        if reason is not None:
+            self.drain(reason)
+
+    async def _is_done(self) -> bool:
+        if self._hosts or not self._settler.is_idle:
+            return False
+        outlook = await self._world.census.outlook(
+            self._job.id, now_s=self._world.clock.now_s()
+        )
+        if outlook.pending:
+            self._looked_s = float("-inf")  # perhaps only a limit keeps the rest from us
+        return not outlook.pending
+
+    async def _wait(self, *, came: bool) -> None:
+        """Wait for a change of our own, or a while for one of somebody else's."""
+        self._poll_s = SHORTEST_POLL_S if came else min(self._poll_s * 2, LONGEST_POLL_S)
+        try:
+            async with asyncio.timeout(self._poll_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+        self._poll_s = SHORTEST_POLL_S
+
+
+def stop_reason(job: CrawlJob, *, worked_s: float) -> StopReason | None:
+    """Say which limit of its own configuration, if any, ends a job now; limits come first (C-44)."""
+    limits, stats = job.config.limits, job.stats
+    if job.state is JobState.CANCELLED:
+        return StopReason.CANCELLED
+    if limits.max_pages and stats.settled >= limits.max_pages:
+        return StopReason.MAX_PAGES
+    if limits.max_bytes and stats.bytes_received >= limits.max_bytes:
+        return StopReason.MAX_BYTES
+    if limits.max_time_s and job.active_s + worked_s >= limits.max_time_s:
+        return StopReason.MAX_TIME
+    return None

@@ -1,0 +1,40 @@
+"""Reading a job back: its records in the order of commits, and how far each segment is committed.
+
+Everything that is derived from a crawl can be made again from here. What lies behind a segment's
+committed end was written by a worker that died, or by one that is still at it; it belongs to nobody
+yet and is never handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from geomi.engine.world import World
+from geomi.model.page import CaptureRow
+from geomi.ports.store import Pages
+
+ROWS_PER_READ = 500
+
+
+async def records(world: World, job: str) -> AsyncIterator[bytes]:
+    """Return every committed record of a job, the oldest first."""
+    async for rows in _captures(world.pages, job):
+        for row in rows:
+            yield await world.archive.read(row.record)
+
+
+async def segment_ends(pages: Pages, job: str) -> dict[str, int]:
+    """Return each segment of a job with its committed length; a page's record is its last byte."""
+    ends: dict[str, int] = {}
+    async for rows in _captures(pages, job):
+        for place in (row.record for row in rows):
+            end = place.offset + place.length
+            ends[place.segment] = max(end, ends.get(place.segment, 0))
+    return ends
+
+
+async def _captures(pages: Pages, job: str) -> AsyncIterator[Sequence[CaptureRow]]:
+    after = 0
+    while rows := await pages.feed(job, after=after, limit=ROWS_PER_READ):
+        yield rows
+        after = rows[-1].seq

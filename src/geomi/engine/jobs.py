@@ -1,0 +1,178 @@
+"""Use cases around a job: start, resume, pause, cancel, delete. Surfaces translate; they decide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from geomi.engine.links import LinkGate
+from geomi.engine.world import World
+from geomi.errors import ConfigError, UnknownName
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Discovered
+from geomi.model.job import STEPS, CrawlJob, JobState, StopReason
+from geomi.model.verdict import Verdict
+from geomi.text.ulid import new_ulid
+from geomi.url.parse import Url
+from geomi.url.parse import parse as parse_url
+
+MAX_SEEDS = 10_000
+LISTED_JOBS = 1000
+
+# A job that a limit ended can go on when the limit is raised.
+LIMITS = frozenset({StopReason.MAX_PAGES, StopReason.MAX_TIME, StopReason.MAX_BYTES})
+
+
+def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
+    """Parse start URLs as people type them: a bare host name gets `https://`."""
+    if not texts:
+        raise ConfigError("no URL to start from", hint="geomi crawl https://example.com/")
+    if len(texts) > MAX_SEEDS:
+        raise ConfigError(f"{len(texts)} start URLs; the limit is {MAX_SEEDS}")
+    return tuple(_read_seed(text) for text in texts)
+
+
+async def start(
+    world: World,
+    seeds: Sequence[Url],
+    config: CrawlConfig,
+    gate: LinkGate,
+    *,
+    tenant: str,
+    origins: tuple[tuple[str, str], ...] = (),
+) -> CrawlJob:
+    """Create a job and put its seeds into the frontier; refuse seeds that its own rules exclude."""
+    discovered = [_admitted(gate, seed) for seed in seeds]
+    job = CrawlJob(
+        id=new_ulid(world.clock.wall_s(), world.rng),
+        tenant=tenant,
+        seeds=tuple(seed.href for seed in seeds),
+        config=config,
+        state=JobState.PENDING,
+        created_at_s=world.clock.wall_s(),
+        origins=origins,
+    )
+    await world.jobs.create(job)
+    for state in (JobState.INITIALIZING, JobState.DISCOVERING):
+        job = await step(world, job, state)
+    await world.frontier.add(job.id, discovered, now_s=world.clock.now_s())
+    return await step(world, job, JobState.PROCESSING)
+
+
+async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
+    """Find what `--resume` goes on with: the newest unfinished job with these seeds, else the newest."""
+    wanted = {seed.href for seed in seeds}
+    same = [job for job in await world.jobs.list(limit=LISTED_JOBS) if set(job.seeds) == wanted]
+    unfinished = [job for job in same if not job.state.is_final]
+    return next(iter(unfinished or same), None)
+
+
+async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGate) -> CrawlJob:
+    """Go on with a job under a configuration; one that a limit ended goes on if a limit was raised."""
+    job = replace(job, config=config)
+    if job.state is JobState.COMPLETED and job.stop in LIMITS and _raised(job):
+        job = replace(job, stop=None, ended_at_s=None)
+        return await step(world, job, JobState.PROCESSING)
+    if job.state.is_final:
+        return job
+    seeds = [_admitted(gate, seed) for seed in read_seeds(job.seeds)]
+    await world.frontier.add(job.id, seeds, now_s=world.clock.now_s())
+    while job.state is not JobState.PROCESSING:
+        job = await step(world, job, _TOWARDS_PROCESSING[job.state])
+    job = replace(job, stop=None, paused=False)
+    await world.jobs.update(job)
+    return job
+
+
+async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "") -> CrawlJob:
+    """End a job, or leave it unfinished where its stop is one to resume from."""
+    job = replace(await find(world, job.id), stop=stop, error=error)
+    if job.state.is_final:
+        return job
+    if stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.FAILED):
+        await world.jobs.update(job)
+        return job
+    job = replace(job, ended_at_s=world.clock.wall_s())
+    job = await step(world, job, JobState.FINALIZING)
+    return await step(world, job, JobState.COMPLETED)
+
+
+async def find(world: World, job_id: str) -> CrawlJob:
+    """Return a job by its id, by a unique beginning or end of it, or the newest for `latest`."""
+    if found := await world.jobs.get(job_id):
+        return found
+    jobs = await world.jobs.list(limit=LISTED_JOBS)
+    if job_id == "latest" and jobs:
+        return jobs[0]
+    near = [job for job in jobs if job.id.startswith(job_id) or job.id.endswith(job_id)]
+    if len(near) == 1:
+        return near[0]
+    known = ", ".join(job.id for job in (near or jobs)[:3]) or "none yet"
+    raise UnknownName(f"no single job `{job_id}` here", hint=f"jobs: {known}")
+
+
+async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
+    """Set or lift the pause flag; the state keeps its value (G-28)."""
+    if job.state.is_final:
+        raise ConfigError(f"job {job.id} is {job.state}; only an unfinished job can be paused")
+    job = replace(job, paused=paused)
+    await world.jobs.update(job)
+    return job
+
+
+async def cancel(world: World, job: CrawlJob) -> CrawlJob:
+    """Cancel a job; requests in flight end first (G-18)."""
+    if job.state.is_final:
+        raise ConfigError(f"job {job.id} is {job.state} already")
+    ended = replace(job, stop=StopReason.CANCELLED, ended_at_s=world.clock.wall_s())
+    return await step(world, ended, JobState.CANCELLED)
+
+
+async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
+    """Take one legal step and write it down."""
+    if state not in STEPS[job.state]:
+        raise ConfigError(f"job {job.id} is {job.state} and cannot become {state}")
+    started = job.started_at_s or world.clock.wall_s()
+    job = replace(job, state=state, started_at_s=started)
+    await world.jobs.update(job)
+    return job
+
+
+_TOWARDS_PROCESSING = {
+    JobState.PENDING: JobState.INITIALIZING,
+    JobState.INITIALIZING: JobState.DISCOVERING,
+    JobState.DISCOVERING: JobState.PROCESSING,
+    JobState.FINALIZING: JobState.PROCESSING,
+}
+
+
+def _read_seed(text: str) -> Url:
+    url = parse_url(text if "://" in text else f"https://{text}")
+    if url is None:
+        raise ConfigError(
+            f"`{text}` is not a URL that can be crawled", hint="use http:// or https:// and a host"
+        )
+    return url
+
+
+def _admitted(gate: LinkGate, seed: Url) -> Discovered:
+    answer = gate.seed(seed)
+    if isinstance(answer, Verdict):
+        raise ConfigError(
+            f"start URL {seed.href} is excluded by rule {answer.rule}: {answer.detail}",
+            hint=answer.hint,
+        )
+    return answer
+
+
+def _raised(job: CrawlJob) -> bool:
+    limits, stats = job.config.limits, job.stats
+    match job.stop:
+        case StopReason.MAX_PAGES:
+            return limits.max_pages == 0 or limits.max_pages > stats.settled
+        case StopReason.MAX_BYTES:
+            return limits.max_bytes == 0 or limits.max_bytes > stats.bytes_received
+        case StopReason.MAX_TIME:
+            return limits.max_time_s == 0 or limits.max_time_s > job.active_s
+        case _:
+            return False

@@ -1,0 +1,186 @@
+"""One crawl from start to end: workers started, watched and replaced, outputs written, the job closed.
+
+Workers may run in this process or in others; the supervisor knows them only as `Hand`s. A worker that
+dies is replaced a few times, and its leases end at once because its owner is known to be dead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from geomi.engine import jobs
+from geomi.engine.publish import Outlet, Publisher
+from geomi.engine.world import World
+from geomi.errors import GeomiError, StoreFull
+from geomi.model.event import JobEnded, JobStarted, Warned
+from geomi.model.job import CrawlJob, StopReason
+from geomi.model.verdict import State
+
+MAX_RESTARTS = 5
+# How often the seconds worked are written down, so that `max_time` survives a crash.
+BEAT_S = 2.0
+
+
+class Hand(Protocol):
+    """A running worker, wherever it runs."""
+
+    owner: str
+
+    async def wait(self) -> StopReason | None:
+        """Return why it ended, or None when it died."""
+        ...
+
+    def drain(self) -> None:
+        """Ask it to finish what is in flight and end."""
+        ...
+
+    def abandon(self) -> None:
+        """Ask it to end now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a crawl ended; `nothing_reached` tells why not even a start URL could be reached."""
+
+    job: CrawlJob
+    stop: StopReason
+    seconds: float
+    nothing_reached: str = ""
+
+
+class Supervisor:
+    """Runs one job with a number of hands."""
+
+    def __init__(
+        self,
+        world: World,
+        job: CrawlJob,
+        hire: Callable[[], Hand],
+        outlets: Sequence[Outlet],
+    ) -> None:
+        self._world = world
+        self._job = job
+        self._hire = hire
+        self._publisher = Publisher(world, job.id, outlets)
+        self._hands: set[Hand] = set()
+        self._stops: list[StopReason] = []
+        self._restarts = 0
+        self._is_draining = False
+        self._began_s = self._noted_s = world.clock.now_s()
+
+    def interrupt(self) -> bool:
+        """First call: drain. Second call: stop now, and say so. Both leave the job resumable."""
+        was_draining, self._is_draining = self._is_draining, True
+        for hand in self._hands:
+            if was_draining:
+                hand.abandon()
+            else:
+                hand.drain()
+        return was_draining
+
+    async def run(self, *, workers: int, resumed: bool) -> Report:
+        """Work on the job until every hand has ended, then close it."""
+        self._world.sink.emit(JobStarted(self._job.id, self._job.seeds, resumed))
+        try:
+            async with asyncio.TaskGroup() as group:
+                publishing = group.create_task(self._publisher.run(), name="publish")
+                beating = group.create_task(self._beat(), name="beat")
+                async with asyncio.TaskGroup() as crew:
+                    for number in range(workers):
+                        crew.create_task(self._employ(), name=f"worker {number}")
+                beating.cancel()
+                self._publisher.end()
+                await publishing
+        except* GeomiError as failures:
+            await self._fail(failures)
+            raise first_error(failures) from failures
+        return await self._close()
+
+    async def _employ(self) -> None:
+        """Keep one place filled until its worker ends by itself."""
+        while True:
+            hand = self._hire()
+            self._hands.add(hand)
+            if self._is_draining:
+                hand.drain()
+            stop = await hand.wait()
+            self._hands.discard(hand)
+            if stop is not None:
+                self._stops.append(stop)
+                return
+            await self._bury(hand)
+
+    async def _bury(self, hand: Hand) -> None:
+        """End a dead worker's leases; its hosts rest one delay and then go on."""
+        self._restarts += 1
+        await self._world.census.release_dead([hand.owner], now_s=self._world.clock.now_s())
+        self._world.sink.emit(Warned(self._job.id, f"worker {hand.owner} died and is replaced"))
+        if self._restarts > MAX_RESTARTS:
+            raise GeomiError(
+                f"workers died {self._restarts} times; giving up",
+                hint="what was collected is safe: look at the log, then go on with --resume",
+            )
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_S)
+            await self._note_time()
+
+    async def _note_time(self) -> None:
+        now_s = self._world.clock.now_s()
+        await self._world.jobs.worked(self._job.id, now_s - self._noted_s)
+        self._noted_s = now_s
+
+    async def _fail(self, failures: BaseExceptionGroup[GeomiError]) -> None:
+        """Write down why, where the store still takes it."""
+        error = first_error(failures)
+        stop = StopReason.DISK_FULL if isinstance(error, StoreFull) else StopReason.FAILED
+        try:
+            await jobs.finish(self._world, self._job, stop, error.message)
+        except GeomiError:
+            return  # the store itself is what failed; the job is still there to be resumed
+
+    async def _close(self) -> Report:
+        seconds = self._world.clock.now_s() - self._began_s
+        await self._note_time()
+        stop = self._main_stop()
+        job = await jobs.finish(self._world, self._job, stop)
+        self._world.sink.emit(
+            JobEnded(
+                job=job.id,
+                state=job.state,
+                stop=stop,
+                collected=job.stats.collected,
+                failed=job.stats.failed,
+                seconds=round(seconds, 3),
+            )
+        )
+        return Report(job, stop, seconds, await self._nothing_reached(job))
+
+    async def _nothing_reached(self, job: CrawlJob) -> str:
+        """Say what kept every start URL from us, where not one host answered at all."""
+        if job.stats.collected or job.stats.failed == 0:
+            return ""
+        failed = await self._world.census.entries(
+            job.id, state=State.FAILED, after=b"", limit=len(job.seeds) + 1
+        )
+        if len(failed) < job.stats.discovered or any(entry.status for entry in failed):
+            return ""
+        return f"{failed[0].url}: {failed[0].outcome}: {failed[0].detail}"
+
+    def _main_stop(self) -> StopReason:
+        """Of several workers' reasons, the one that says most: anything but "nothing left"."""
+        return next((stop for stop in self._stops if stop is not StopReason.DONE), StopReason.DONE)
+
+
+def first_error(failures: BaseExceptionGroup[GeomiError]) -> GeomiError:
+    """Return the first leaf of a group of errors."""
+    leaf: BaseException = failures
+    while isinstance(leaf, BaseExceptionGroup):
+        leaf = leaf.exceptions[0]
+    assert isinstance(leaf, GeomiError)
+    return leaf

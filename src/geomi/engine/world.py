@@ -1,0 +1,32 @@
+"""The ports one worker was given, bundled so that a use case names what it needs once."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from geomi.ports.clock import Clock
+from geomi.ports.compute import Compute
+from geomi.ports.sink import EventSink
+from geomi.ports.store import Archive, Census, Frontier, Jobs, Pages, RobotsCopies
+from geomi.ports.web import Fetcher, Resolver
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything outside the engine that a crawl touches; `version` signs its requests."""
+
+    clock: Clock
+    fetcher: Fetcher
+    resolver: Resolver
+    frontier: Frontier
+    census: Census
+    jobs: Jobs
+    pages: Pages
+    robots: RobotsCopies
+    archive: Archive
+    compute: Compute
+    sink: EventSink
+    rng: random.Random
+    version: str
+    owner: str

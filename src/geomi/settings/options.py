@@ -1,0 +1,58 @@
+"""The values that settings end in, and the short names people use for the ones they change most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le
+
+MIB = 1024 * 1024
+
+Format = Literal["md", "jsonl", "warc"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How this process runs; the environment name of each field is `GEOMI_` and its name."""
+
+    contact: str = ""  # who answers for the crawler: a URL or an e-mail address
+    min_delay_s: Annotated[float, Ge(0), Le(3600)] = 1.0  # the floor for public hosts
+    allow_private: bool = False
+    resolve: tuple[str, ...] = ()
+    ca_file: str = ""
+    http_proxy: str = ""
+    https_proxy: str = ""
+    no_proxy: str = ""
+    min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How one crawl is run and what it leaves behind; not part of what the job decides."""
+
+    output: str = "geomi-data"
+    profile: str = "default"
+    workers: Annotated[int, Ge(1), Le(64)] = 1
+    format: tuple[Format, ...] = ("md", "jsonl", "warc")
+
+
+# Option names of the command line, `GEOMI_CRAWL_*` and `[crawl]`, and the setting each stands for.
+OPTIONS: dict[str, str] = {
+    "max_pages": "limits.max_pages",
+    "depth": "limits.max_depth",
+    "max_time": "limits.max_time_s",
+    "max_bytes": "limits.max_bytes",
+    "include": "scope.include",
+    "exclude": "scope.exclude",
+    "scope": "scope.within",
+    "delay": "politeness.delay_s",
+    "concurrency": "politeness.concurrency",
+    "user_agent": "http.user_agent",
+    "header": "http.headers",
+    "contact": "http.contact",
+    "output": "run.output",
+    "profile": "run.profile",
+    "workers": "run.workers",
+    "format": "run.format",
+}
