@@ -1,0 +1,152 @@
+"""`geomi doctor`: is this installation sound? Looks at the parts, then crawls the sample web."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import sqlite3
+import ssl
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module, metadata
+from pathlib import Path
+
+from geomi.adapters.clock import system_readings
+from geomi.adapters.telemetry.fan import Fan
+from geomi.app import DATABASE, open_home
+from geomi.cli.options import AsJson, Configured, Directory, configure
+from geomi.cli.sample import crawl_sample
+from geomi.cli.talk import give, say_check
+from geomi.errors import GeomiError
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE = (3, 35)  # RETURNING
+NATIVE = {
+    "turbohtml": "turbohtml",
+    "ada_url": "ada-url",
+    "httptools": "httptools",
+    "orjson": "orjson",
+    "pydantic_core": "pydantic_core",
+    "isal.isal_zlib": "isal",
+    "brotli": "brotli",
+    "zstandard": "zstandard",
+    "numpy": "numpy",
+    "re2": "google-re2",
+}
+BORN = datetime(2025, 1, 1, tzinfo=UTC)  # a clock before geomi's own birth was never set
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    is_good: bool
+    detail: str
+
+
+def doctor(output: Directory = None, json: AsJson = False) -> None:
+    """Check Python, the native parts, disk, SQLite and clock, then crawl the bundled sample web."""
+    configured = configure({"output": str(output) if output else None})
+    checks = []
+    for check in _checks(configured):
+        checks.append(check)
+        if not json:
+            say_check(f"{check.name}: {check.detail}", is_good=check.is_good)
+    bad = [check.name for check in checks if not check.is_good]
+    if json:
+        give({"is_good": not bad, "checks": checks})
+    if bad:
+        raise GeomiError(f"not in order: {', '.join(bad)}")
+
+
+def _checks(configured: Configured) -> Iterator[Check]:
+    root = Path(configured.resolved.run.output)
+    yield _python()
+    for module, package in NATIVE.items():
+        yield _native(module, package)
+    yield _certificates()
+    yield _writable(root)
+    yield _space(root, configured.settings.min_free_bytes)
+    yield _sqlite()
+    yield _clock()
+    if (root / DATABASE).exists():
+        yield _tried("store", lambda: asyncio.run(_open(root, configured)))
+    yield _tried("sample crawl", _sample)
+
+
+def _python() -> Check:
+    is_good = sys.version_info[:2] >= OLDEST_PYTHON
+    return Check("python", is_good, f"{platform.python_version()} on {platform.platform()}")
+
+
+def _native(module: str, package: str) -> Check:
+    try:
+        import_module(module)
+        return Check(package, True, metadata.version(package))
+    except ImportError as error:
+        return Check(package, False, f"cannot be loaded: {error}")
+
+
+def _certificates() -> Check:
+    paths = ssl.get_default_verify_paths()
+    found = paths.cafile or paths.capath
+    detail = found or "none found; install your system's ca-certificates"
+    return Check("certificates", bool(found), detail)
+
+
+def _writable(root: Path) -> Check:
+    folder = _nearest(root)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return Check("data directory", True, f"`{root}` can be written")
+    except OSError as error:
+        return Check("data directory", False, f"`{root}` cannot be written: {error.strerror}")
+
+
+def _space(root: Path, min_free_bytes: int) -> Check:
+    free = shutil.disk_usage(_nearest(root)).free
+    return Check("space", free >= min_free_bytes, f"{free:,} bytes free; {min_free_bytes:,} needed")
+
+
+def _nearest(root: Path) -> Path:
+    """Return the directory, or the nearest one above it that is there already."""
+    return next(folder for folder in (root, *root.absolute().parents) if folder.exists())
+
+
+def _sqlite() -> Check:
+    with tempfile.TemporaryDirectory() as folder, closing(sqlite3.connect(f"{folder}/db")) as db:
+        mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    is_good = sqlite3.sqlite_version_info >= OLDEST_SQLITE and mode == "wal"
+    return Check("sqlite", is_good, f"{sqlite3.sqlite_version}, journal {mode}")
+
+
+def _clock() -> Check:
+    now = datetime.fromtimestamp(system_readings().wall_s(), UTC)
+    return Check("clock", now > BORN, now.isoformat(timespec="seconds"))
+
+
+def _tried(name: str, work: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, work())
+    except GeomiError as error:
+        return Check(name, False, error.message)
+
+
+async def _open(root: Path, configured: Configured) -> str:
+    async with open_home(root, configured.settings, lambda _: Fan(), create=False) as home:
+        jobs = await home.world.jobs.list(limit=1)
+        return f"`{root}` opens; newest job: {jobs[0].id if jobs else 'none'}"
+
+
+def _sample() -> str:
+    with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
+        sample = asyncio.run(crawl_sample(Path(folder), lambda _: Fan()))
+    if sample.faults:
+        raise GeomiError("; ".join(sample.faults))
+    return f"{len(sample.pages)} pages of four hosts in {sample.report.seconds:.1f} s"

@@ -1,0 +1,26 @@
+"""A data directory for commands that look at one or change its jobs, without crawling."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from geomi.adapters.telemetry.fan import Fan
+from geomi.app import Home, open_home
+from geomi.cli.options import configure
+
+T = TypeVar("T")
+
+
+def in_home(output: Path | None, work: Callable[[Home], Awaitable[T]]) -> T:
+    """Open an existing data directory, do some work in it, and close it."""
+    configured = configure({"output": str(output) if output else None})
+    root = Path(configured.resolved.run.output)
+
+    async def run() -> T:
+        async with open_home(root, configured.settings, lambda _: Fan(), create=False) as home:
+            return await work(home)
+
+    return asyncio.run(run())

@@ -1,0 +1,157 @@
+"""`geomi jobs`: list the jobs of a data directory, or act on one of them."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.disk import refusal
+from geomi.app import Home
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Directory
+from geomi.cli.status import job_data, job_state
+from geomi.cli.talk import give, note, say, say_pairs
+from geomi.engine import jobs as use
+from geomi.engine.world import World
+from geomi.errors import ConfigError
+from geomi.model.job import CrawlJob
+
+LINKS = ("pages.jsonl", "md", "warc")  # at the top of the data directory, to the newest job
+
+commands = typer.Typer(
+    help="List the jobs of a data directory, or act on one.",
+    no_args_is_help=True,
+)
+
+JobArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="A job's id, its beginning or end, or `latest`.")
+]
+
+
+@commands.command("list")
+def list_jobs(output: Directory = None, json: AsJson = False) -> None:
+    """List jobs, the newest first."""
+    found = in_home(output, lambda home: home.world.jobs.list(limit=use.LISTED_JOBS))
+    if json:
+        give([job_data(job) for job in found])
+        return
+    for job in found:
+        began = _time(job.created_at_s)
+        seeds = " ".join(job.seeds[:3])
+        say(f"{job.id}  {began}  {job_state(job)}  {job.stats.collected:,} pages  {seeds}")
+
+
+@commands.command("show")
+def show(job: JobArgument = "latest", output: Directory = None, json: AsJson = False) -> None:
+    """Show one job: its state, times, counters, and the settings that are not defaults."""
+    found = in_home(output, lambda home: use.find(home.world, job))
+    if json:
+        give(job_data(found) | {"origins": dict(found.origins)})
+        return
+    say_pairs(
+        {
+            "id": found.id,
+            "state": job_state(found),
+            "seeds": " ".join(found.seeds),
+            "created": _time(found.created_at_s),
+            "ended": _time(found.ended_at_s),
+            "worked": f"{found.active_s:.1f} s",
+            **({"error": found.error} if found.error else {}),
+            **{name: f"{count:,}" for name, count in asdict(found.stats).items()},
+            **{key: f"set by {origin}" for key, origin in found.origins},
+        }
+    )
+
+
+@commands.command("pause")
+def pause(job: JobArgument, output: Directory = None, json: AsJson = False) -> None:
+    """Let a running crawl take no more pages until it is resumed."""
+    _change(job, output, json, lambda world, found: use.pause(world, found, paused=True))
+
+
+@commands.command("resume")
+def resume(job: JobArgument, output: Directory = None, json: AsJson = False) -> None:
+    """Let a paused job go on, where a crawl is still running for it."""
+    found = _change(job, output, json, lambda world, found: use.pause(world, found, paused=False))
+    seeds = shlex.join(found.seeds)
+    folder = f" -o {shlex.quote(str(output))}" if output else ""
+    note(f"if no geomi is running there: geomi crawl {seeds}{folder} --resume")
+
+
+@commands.command("cancel")
+def cancel(job: JobArgument, output: Directory = None, json: AsJson = False) -> None:
+    """End a job for good; what it has collected stays."""
+    _change(job, output, json, use.cancel)
+
+
+@commands.command("delete")
+def delete(
+    job: JobArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Really delete it.")] = False,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Forget a job and remove its files."""
+    gone = in_home(output, lambda home: _delete(home, job, is_confirmed=yes))
+    if json:
+        give({"deleted": gone.id})
+    else:
+        note(f"job {gone.id} and its files are gone")
+
+
+def _change(
+    job: str,
+    output: Directory,
+    json: bool,
+    change: Callable[[World, CrawlJob], Awaitable[CrawlJob]],
+) -> CrawlJob:
+    async def work(home: Home) -> CrawlJob:
+        return await change(home.world, await use.find(home.world, job))
+
+    changed = in_home(output, work)
+    if json:
+        give(job_data(changed))
+    else:
+        note(f"job {changed.id}: {job_state(changed)}")
+    return changed
+
+
+async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
+    found = await use.find(home.world, job)
+    if not found.state.is_final:
+        raise ConfigError(
+            f"job {found.id} is {found.state}; only one that is over can be deleted",
+            hint=f"geomi jobs cancel {found.id}",
+        )
+    if not is_confirmed:
+        raise ConfigError(
+            f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
+        )
+    await home.world.jobs.delete(found.id)
+    await asyncio.to_thread(_remove_files, home, found.id)
+    return found
+
+
+def _remove_files(home: Home, job: str) -> None:
+    folder = home.root / "jobs" / job
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+        for link in (home.root / name for name in LINKS):
+            if link.is_symlink() and not link.exists():
+                link.unlink()
+    except OSError as error:
+        raise refusal(error, folder) from error
+
+
+def _time(at_s: float | None) -> str:
+    if at_s is None:
+        return "-"
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,0 +1,120 @@
+"""Flags that several commands share, and how flags, environment and files become settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.settings.layers import (
+    Layer,
+    Resolved,
+    env_layer,
+    file_layer,
+    flags_layer,
+    profile_layer,
+    resolve,
+    settings_layer,
+)
+from geomi.settings.options import Settings
+from geomi.settings.process import read_settings
+
+CONFIG_FILE = "geomi.toml"
+
+Directory = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The data directory.", show_default="./geomi-data"),
+]
+Profile = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="A named behaviour.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help=f"A TOML file; ./{CONFIG_FILE} is read by itself.")
+]
+AllowPrivate = Annotated[
+    bool | None,
+    typer.Option(
+        "--allow-private", help="Let private and loopback addresses through.", show_default=False
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, by its full name; repeat."),
+]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option("--resolve", metavar="HOST:PORT:ADDR[:PORT]", help="Where one host is, as curl."),
+]
+CaFile = Annotated[
+    Path | None, typer.Option("--ca-file", metavar="PEM", help="Certificates to trust as well.")
+]
+
+UserAgent = Annotated[
+    str | None,
+    typer.Option("--user-agent", metavar="TEXT", help="Who asks.", show_default="geomi/<version>"),
+]
+Header = Annotated[
+    list[str] | None,
+    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="Sent with each request; repeat."),
+]
+JobId = Annotated[
+    str, typer.Option("--job", metavar="ID", help="A job's id, or its beginning or end.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Everything the flags, the environment and the files say together."""
+
+    settings: Settings
+    resolved: Resolved
+    flags: Layer
+
+
+def configure(
+    options: Mapping[str, object],
+    *,
+    assignments: Sequence[str] | None = None,
+    process: Mapping[str, object] | None = None,
+    config: Path | None = None,
+) -> Configured:
+    """Read every layer; `options` are crawl flags and `process` flags of the process, by name.
+
+    Args:
+        assignments: what --set was given.
+    """
+    env = dict(os.environ)
+    file, table = _file(config, env)
+    settings = read_settings(env, table, process or {})
+    flags = flags_layer(options, assignments or ())
+    layers = [flags, env_layer(env), file, settings_layer(settings)]
+    profile = resolve(layers).run.profile
+    return Configured(settings, resolve([*layers, profile_layer(profile)]), flags)
+
+
+def process_flags(
+    allow_private: bool | None, resolve: list[str] | None, ca_file: Path | None
+) -> dict[str, object]:
+    """Name the flags that say how this process reaches the network."""
+    return {
+        "allow_private": allow_private,
+        "resolve": tuple(resolve or ()),
+        "ca_file": str(ca_file) if ca_file else None,
+    }
+
+
+def data_directory(output: Path | None) -> Path:
+    """Return the data directory of a command that only reads one."""
+    return Path(configure({"output": str(output) if output else None}).resolved.run.output)
+
+
+def _file(config: Path | None, env: Mapping[str, str]) -> tuple[Layer, Mapping[str, object]]:
+    named = config or (Path(env["GEOMI_CONFIG"]) if env.get("GEOMI_CONFIG") else None)
+    if named is None and not Path(CONFIG_FILE).is_file():
+        return Layer("file", {}), {}
+    return file_layer(named or Path(CONFIG_FILE))

@@ -1,0 +1,121 @@
+"""The `geomi` program: its commands, its version, and what becomes of an error.
+
+Whatever goes wrong is told on stderr in one line, with a hint on the next where there is one, and
+ends in the exit code that `docs/reference/exit-codes.md` names. Only an error that nobody expected
+shows its traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from io import TextIOWrapper
+from typing import Annotated, TextIO
+
+import typer
+
+from geomi import __version__
+from geomi.cli import backup, config, crawl, demo, doctor, export, jobs, scrape, status, why
+from geomi.cli.talk import complain, note
+from geomi.errors import ConfigError, GeomiError
+
+UNEXPECTED = 1
+INTERRUPTED = 130
+STDOUT = 1  # its descriptor
+
+# Typer may carry its own copy of Click, so its class is found through one that Typer shows.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+program = typer.Typer(
+    name="geomi",
+    help="Turn websites into clean, searchable knowledge: politely, durably, and able to say why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+program.command()(crawl.crawl)
+program.command()(scrape.scrape)
+program.command()(why.why)
+program.command()(status.status)
+program.command()(export.export)
+program.command()(backup.backup)
+program.command()(backup.restore)
+program.command()(doctor.doctor)
+program.command()(demo.demo)
+program.add_typer(jobs.commands, name="jobs")
+program.add_typer(config.commands, name="config")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"geomi {__version__}")
+        raise typer.Exit
+
+
+@program.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version and exit.",
+            is_eager=True,
+            callback=_print_version,
+        ),
+    ] = False,
+) -> None:
+    """Take what belongs to no command."""
+
+
+def main() -> int:
+    """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        _never_fail_on_a_letter(stream)
+    try:
+        code = _run(lambda: program(prog_name="geomi", standalone_mode=False))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough: `geomi export -f jsonl | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+        return 0
+    return code
+
+
+def _run(command: Callable[[], object]) -> int:
+    try:
+        code = command()
+    except GeomiError as error:
+        complain(error)
+        return error.exit_code
+    except _UsageError as error:
+        return _complain_of_usage(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as end:  # Click leaves like this when nobody reads its output any more
+        raise BrokenPipeError from end
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        note(f"error: unexpected {type(error).__name__}: {error}")
+        note("hint: this is a fault of geomi; please report it with the lines below")
+        for line in traceback.format_exc().splitlines():
+            note(line)
+        return UNEXPECTED
+    return code if isinstance(code, int) else 0
+
+
+def _complain_of_usage(error: Exception) -> int:
+    """Say what Click found wrong with the command line; without a command it has shown the help."""
+    words = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "geomi"
+    if words:
+        complain(ConfigError(" ".join(words.split()), hint=f"{path} --help"))
+    return ConfigError.exit_code
+
+
+def _never_fail_on_a_letter(stream: TextIO) -> None:
+    """Let a terminal that cannot show a letter show its number instead."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,99 @@
+"""How a crawl is shown: a live view on a terminal, JSON lines elsewhere, and a last word."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+
+from geomi.adapters.telemetry.counters import Counters
+from geomi.adapters.telemetry.display import Display
+from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.lines import EventLines
+from geomi.cli.talk import note
+from geomi.engine.supervise import Report
+from geomi.engine.world import World
+from geomi.model.event import Event, JobEnded, RobotsFetched, Warned
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+
+
+class Show:
+    """What one run of `geomi crawl` prints while it works and when it is over."""
+
+    def __init__(self, *, json: bool, quiet: bool, verbose: bool) -> None:
+        self._json = json
+        self._quiet = quiet
+        self._verbose = verbose
+        self._is_live = sys.stderr.isatty() and not (json or quiet or verbose)
+        self._display: Display | None = None
+
+    def listen(self, clock: Clock) -> EventSink:
+        """Make the listener that suits where we are shown."""
+        if self._is_live:
+            counters = Counters(clock)
+            self._display = Display(counters)
+            return Fan(counters, self._display)
+        lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
+        return Fan(_Chosen(lines, quiet=self._quiet, verbose=self._verbose))
+
+    @contextmanager
+    def live(self, world: World) -> Iterator[None]:
+        """Draw while the crawl runs."""
+        if self._display is None:
+            yield
+            return
+        self._display.start()
+        try:
+            yield
+        finally:
+            self._display.stop()
+
+    def conclude(self, report: Report, output: Path) -> None:
+        """Say how it ended and where the files are."""
+        stats = report.job.stats
+        if self._json:
+            summary = {
+                "event": "ended",
+                "job": report.job.id,
+                "state": report.job.state,
+                "stop": report.stop,
+                "collected": stats.collected,
+                "failed": stats.failed,
+                "blocked": stats.blocked,
+                "skipped": stats.skipped,
+                "requests": stats.requests,
+                "bytes": stats.bytes_received,
+                "seconds": round(report.seconds, 3),
+                "output": str(output),
+            }
+            print(orjson.dumps(summary).decode())
+        elif not self._quiet:
+            note(
+                f"{report.job.state} ({report.stop}): {stats.collected} pages, "
+                f"{stats.failed} failed, {stats.blocked} blocked, {stats.skipped} skipped "
+                f"in {report.seconds:.1f} s"
+            )
+            note(f"job {report.job.id} in {output}")
+
+
+class _Chosen:
+    """Passes on the events that were asked for."""
+
+    def __init__(self, sink: EventSink, *, quiet: bool, verbose: bool) -> None:
+        self._sink = sink
+        self._quiet = quiet
+        self._verbose = verbose
+
+    def emit(self, event: Event) -> None:
+        """Hand on what the flags let through."""
+        if self._quiet and not isinstance(event, Warned):
+            return
+        if isinstance(event, JobEnded):
+            return  # the last word of the command tells it, with more
+        if isinstance(event, RobotsFetched) and not self._verbose:
+            return
+        self._sink.emit(event)

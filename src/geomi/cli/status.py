@@ -1,0 +1,114 @@
+"""`geomi status`: how a job stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from geomi.app import Home
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Directory, JobId
+from geomi.cli.talk import give, say, say_pairs
+from geomi.engine.jobs import find
+from geomi.engine.status import Status
+from geomi.engine.status import status as look
+from geomi.model.job import CrawlJob
+from geomi.model.verdict import State
+
+MOST_HOSTS = 10
+MOST_EXAMPLES = 2
+
+
+def status(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
+    """Show a job: its state, its counters, its hosts, and which rules kept links out."""
+    found = in_home(output, lambda home: _look(home, job))
+    if json:
+        give(as_data(found))
+    else:
+        _tell(found)
+
+
+def job_data(job: CrawlJob) -> dict[str, object]:
+    """Return a job as `--json` shows it, without its configuration."""
+    return {
+        "id": job.id,
+        "state": job.state,
+        "paused": job.paused,
+        "stop": job.stop,
+        "error": job.error,
+        "seeds": job.seeds,
+        "created_at_s": job.created_at_s,
+        "started_at_s": job.started_at_s,
+        "ended_at_s": job.ended_at_s,
+        "active_s": round(job.active_s, 3),
+        "stats": asdict(job.stats),
+    }
+
+
+def job_state(job: CrawlJob) -> str:
+    """Say in a few words where a job stands."""
+    words = [job.state.value, f"({job.stop})" if job.stop else "", "paused" if job.paused else ""]
+    return " ".join(word for word in words if word)
+
+
+def as_data(found: Status) -> dict[str, object]:
+    """Return a status as `--json` shows it."""
+    return {
+        "job": job_data(found.job),
+        "states": found.states,
+        "leased": found.leased,
+        "next_in_s": found.next_in_s,
+        "outcomes": found.outcomes,
+        "hosts": found.hosts,
+        "problems": found.problems,
+        "exclusions": {
+            rule: {"count": count, "examples": examples}
+            for rule, (count, examples) in found.exclusions.items()
+        },
+        "is_whole": found.is_whole,
+    }
+
+
+async def _look(home: Home, job: str) -> Status:
+    return await look(home.world, await find(home.world, job))
+
+
+def _tell(found: Status) -> None:
+    job, stats = found.job, found.job.stats
+    pairs = {
+        "job": job.id,
+        "state": job_state(job),
+        "seeds": ", ".join(job.seeds[:MOST_HOSTS]),
+        "pages": f"{stats.collected:,}, and {stats.duplicates:,} that repeat another",
+        "urls": _counts(found.states),
+        "outcomes": _counts(found.outcomes),
+        "requests": f"{stats.requests:,}, {stats.bytes_received:,} bytes, {job.active_s:.1f} s",
+    }
+    if job.error:
+        pairs["error"] = job.error
+    if found.next_in_s is not None:
+        pairs["next"] = f"in {found.next_in_s:.1f} s"
+    say_pairs(pairs)
+    _tell_hosts(found.hosts)
+    _tell_exclusions(found.exclusions)
+    if not found.is_whole:
+        say("outcomes and hosts are those of a part of the URLs; there are too many to read all")
+
+
+def _tell_hosts(hosts: Mapping[str, Mapping[State, int]]) -> None:
+    say("hosts", style="bold")
+    for host, states in list(hosts.items())[:MOST_HOSTS]:
+        say(f"  {host}: {_counts(states)}")
+    if len(hosts) > MOST_HOSTS:
+        say(f"  … and {len(hosts) - MOST_HOSTS:,} more")
+
+
+def _tell_exclusions(exclusions: Mapping[str, tuple[int, tuple[str, ...]]]) -> None:
+    if exclusions:
+        say("links kept out", style="bold")
+    for rule, (count, examples) in exclusions.items():
+        say(f"  {rule}: {count:,}, such as {' '.join(examples[:MOST_EXAMPLES])}")
+
+
+def _counts(counts: Mapping[str, int] | Mapping[State, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"

@@ -1,0 +1,58 @@
+"""What the program says: data on stdout, errors and notes on stderr, and nothing in between.
+
+Whatever a site wrote reaches a terminal only on one line and escaped. Colour is for terminals alone
+and `NO_COLOR` switches it off; Rich sees to both.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import orjson
+from rich.console import Console
+from rich.text import Text
+
+from geomi.errors import GeomiError
+
+
+def complain(error: GeomiError) -> None:
+    """Print an error and, on a line of its own, what to do about it."""
+    note(f"error: {error.message}")
+    if error.hint:
+        note(f"hint: {error.hint}")
+
+
+def note(text: str) -> None:
+    """Say something on stderr."""
+    print(one_line(text), file=sys.stderr)
+
+
+def say(text: str = "", *, style: str = "") -> None:
+    """Print one line of a readable answer on stdout."""
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
+    console.print(Text(one_line(text), style=style))
+
+
+def say_check(text: str, *, is_good: bool, style: str = "") -> None:
+    """Print one line of a list of checks."""
+    say(f"{'✓' if is_good else '✗'} {text}", style=style or ("green" if is_good else "red"))
+
+
+def say_pairs(pairs: dict[str, str]) -> None:
+    """Print names and values in two columns."""
+    width = max(map(len, pairs), default=0)
+    for name, value in pairs.items():
+        say(f"{name:<{width}}  {value}")
+
+
+def give(value: object) -> None:
+    """Print a value as one line of JSON on stdout."""
+    print(orjson.dumps(value, option=orjson.OPT_UTC_Z).decode())
+
+
+def one_line(text: str) -> str:
+    """Keep what a site wrote from moving the cursor or starting a line of its own."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )

@@ -1,0 +1,48 @@
+"""`geomi why`: what became of a URL, which rule decided, and what would change it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from geomi.app import Home
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Directory, JobId
+from geomi.cli.talk import give, say, say_check
+from geomi.engine.explain import Explanation, explain
+from geomi.engine.jobs import find, read_seeds
+from geomi.url.parse import Url
+
+
+def why(
+    url: Annotated[str, typer.Argument(help="The page in question.", metavar="URL")],
+    job: JobId = "latest",
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Say why a page was, or was not, collected: every check in order, and the one that decided."""
+    (asked,) = read_seeds([url])
+    explanation = in_home(output, lambda home: _explain(home, job, asked))
+    if json:
+        give(explanation)
+    else:
+        _tell(explanation)
+
+
+async def _explain(home: Home, job: str, url: Url) -> Explanation:
+    return await explain(home.world, await find(home.world, job), url)
+
+
+def _tell(explanation: Explanation) -> None:
+    say(f"{explanation.url}: {explanation.answer}", style="bold")
+    width = max(len(step.name) for step in explanation.steps)
+    for step in explanation.steps:
+        told = step.verdict.detail
+        if step.verdict.rule != step.name:
+            told = f"{step.verdict.rule}: {told}" if told else step.verdict.rule
+        say_check(f"{step.name:<{width}}  {told}".rstrip(), is_good=step.verdict.admitted)
+    decided = [explanation.decided_by, explanation.detail]
+    say(f"decided by: {': '.join(part for part in decided if part)}", style="bold")
+    if explanation.hint:
+        say(f"to change it: {explanation.hint}")
