@@ -1,0 +1,52 @@
+"""The real command in a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+GEOMI = [sys.executable, "-m", "geomi"]
+# A crawl of a site on loopback: allowed to go there, and never in need of a pause of a second.
+LOCAL = ["--allow-private", "-n", "0", "-d", "1000"]
+
+
+def run(
+    *arguments: str, timeout_s: float = 120, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end."""
+    return subprocess.run(
+        [*GEOMI, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        env=clean_env() | (env or {}),
+        cwd=cwd,
+        check=False,
+    )
+
+
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own."""
+    return subprocess.Popen(
+        [*GEOMI, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=clean_env(),
+        start_new_session=True,
+    )
+
+
+def clean_env() -> dict[str, str]:
+    """Return the environment without anything that configures geomi or a proxy."""
+    unwanted = ("GEOMI_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+    return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+
+
+def records(directory: Path) -> list[dict[str, Any]]:
+    """Read the records that a crawl left."""
+    lines = (directory / "pages.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
