@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from geomi.admit.normalize import identity
-from geomi.model.config import UrlRules
+from geomi.extract.page import extract as extract_page
+from geomi.model.config import Extraction, Links, UrlRules
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
 from geomi.url.parse import href, parse
@@ -27,3 +28,10 @@ def robots(text: str, agent: str, url: str) -> bool:
     target = re.sub(r"^\w+://[^/?#]*", "", url).partition("#")[0]
     file = parse_robots(text.encode("utf-8", "surrogatepass"))
     return judge(file, agent, "/" + target.removeprefix("/")).allowed
+
+
+def extract(html: str, url: str) -> str:
+    """Return a page's main content as markdown with the text of links only, as `docs` writes it."""
+    body = html.encode("utf-8", "replace")
+    rules = Extraction(links=Links.TEXT)
+    return extract_page(body, url, "text/html; charset=utf-8", rules).markdown

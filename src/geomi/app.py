@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import shutil
@@ -10,14 +9,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.adapters.clock import open_clock
 from geomi.adapters.compute.child import ChildCompute
-from geomi.adapters.crew import LastWord, LocalHand, PipeSink, ProcessHand, obey
+from geomi.adapters.crew import LocalHand, ProcessHand
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import (
@@ -39,7 +37,7 @@ from geomi.engine.page import Road
 from geomi.engine.publish import Outlet
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
-from geomi.errors import GeomiError, StoreError
+from geomi.errors import StoreError
 from geomi.fetch.request import check_headers
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
@@ -214,27 +212,6 @@ class Order:
     workers: int
 
 
-def run_worker(order: Order, pipe: Connection) -> None:
-    """Be a worker process: the whole of its life."""
-    try:
-        word = LastWord(asyncio.run(_work(order, pipe)))
-    except GeomiError as error:
-        word = LastWord(None, error)
-    pipe.send(word)
-    pipe.close()
-
-
-async def _work(order: Order, pipe: Connection) -> StopReason:
-    async with open_home(
-        order.root, order.settings, lambda _: PipeSink(pipe), owner=order.owner
-    ) as home:
-        job = await jobs.find(home.world, order.job)
-        worker = worker_for(home, job, workers=order.workers)
-        obey(worker, pipe)
-        with Presence(order.root, order.owner):
-            return await worker.run()
-
-
 async def _job(home: Home, plan: Plan) -> tuple[CrawlJob, bool]:
     world = home.world
     found = await jobs.newest(world, plan.seeds) if plan.resume else None
@@ -265,10 +242,11 @@ def _outlets(root: Path, job: str, formats: Sequence[str]) -> list[Outlet]:
     outlets: list[Outlet] = []
     if "jsonl" in formats:
         outlets.append(JsonLines(folder / "pages.jsonl"))
+        _point(root / "pages.jsonl", Path("jobs") / job / "pages.jsonl")
     if "md" in formats:
         outlets.append(MarkdownTree(folder / "md"))
-    for name in ("pages.jsonl", "md", "warc"):
-        _point(root / name, Path("jobs") / job / name)
+        _point(root / "md", Path("jobs") / job / "md")
+    _point(root / "warc", Path("jobs") / job / "warc")
     return outlets
 
 

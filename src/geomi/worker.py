@@ -1,22 +1,45 @@
 """A worker process: `python -m geomi.worker DESCRIPTOR`, started by `geomi crawl --workers N` only.
 
-Its order comes through the pipe whose descriptor it is given; see `adapters/crew.py`.
+Its order comes through the pipe whose descriptor it is given, its events and its last word go back
+the same way; `adapters/crew.py` is the other end.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from multiprocessing.connection import Connection
 
-from geomi.app import Order, run_worker
+from geomi.adapters.crew import LastWord, PipeSink, obey
+from geomi.adapters.presence import Presence
+from geomi.app import Order, open_home, worker_for
+from geomi.engine import jobs
+from geomi.errors import GeomiError
+from geomi.model.job import StopReason
 
 
 def main() -> None:
-    """Take the order and carry it out."""
+    """Take the order, carry it out, and say how it ended."""
     pipe = Connection(int(sys.argv[1]))
     order = pipe.recv()
     assert isinstance(order, Order)
-    run_worker(order, pipe)
+    try:
+        word = LastWord(asyncio.run(_work(order, pipe)))
+    except GeomiError as error:
+        word = LastWord(None, error)
+    pipe.send(word)
+    pipe.close()
+
+
+async def _work(order: Order, pipe: Connection) -> StopReason:
+    async with open_home(
+        order.root, order.settings, lambda _: PipeSink(pipe), owner=order.owner
+    ) as home:
+        job = await jobs.find(home.world, order.job)
+        worker = worker_for(home, job, workers=order.workers)
+        obey(worker, pipe)
+        with Presence(order.root, order.owner):
+            return await worker.run()
 
 
 if __name__ == "__main__":

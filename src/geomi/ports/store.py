@@ -67,8 +67,10 @@ class Census(Protocol):
         """Say what is left of a job and when the next of it is due."""
         ...
 
-    async def entry(self, job: str, url_hash: bytes) -> UrlEntry | None:
-        """Find one URL of a job."""
+    async def entry(
+        self, job: str, url_hash: bytes, *, host: str | None = None
+    ) -> UrlEntry | None:
+        """Find one URL of a job; its host, where it is known, makes the search short."""
         ...
 
     async def entries(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import ada_url
 
@@ -105,24 +106,48 @@ _NAMED = re.compile(r"([\w~-][\w~!$&()*+,;=@./-]*(?:\?[\w~!$&()*+,;=:@./?%-]*)?)
 def _resolver(page: Url) -> Callable[[str], str | None]:
     """Prepare the resolution of many hrefs against one page."""
     origin = page.href[: page.href.index("/", len(page.scheme) + 3)]
-    folder = origin + page.path[: page.path.rindex("/") + 1]
-    root = origin + "/"
+    folders = _folders(origin, page.path)
 
     def resolve(raw: str) -> str | None:
         text = raw.strip(_EDGES)
         if not text or text[0] == "#" or len(text) > MAX_TEXT_CHARS:
             return None
-        if text.startswith(root):
-            prefix, plain = origin, _ROOTED.match(text, len(origin))
-        elif text[0] != "/":
-            prefix, plain = folder, _NAMED.match(text)
-        else:
-            prefix, plain = origin, None if text.startswith("//") else _ROOTED.match(text)
-        if plain is not None and "/." not in plain[1]:
-            return prefix + plain[1]
-        return _resolve_slowly(text, page.href)
+        return _resolve_plainly(text, origin, folders) or _resolve_slowly(text, page.href)
 
     return resolve
+
+
+def _folders(origin: str, path: str) -> list[str]:
+    """Return the folder of a page and the ones above it, up to the root."""
+    names = path.split("/")[1:-1]
+    return [
+        f"{origin}/{''.join(f'{name}/' for name in names[:size])}"
+        for size in range(len(names), -1, -1)
+    ]
+
+
+def _resolve_plainly(text: str, origin: str, folders: list[str]) -> str | None:
+    """Resolve a reference that the standard copies as it stands; None leaves it to the parser."""
+    if text[0] == "/":
+        prefix, plain = origin, None if text.startswith("//") else _ROOTED.match(text)
+    elif text.startswith(_WEB):
+        end = text.find("/", 8)
+        prefix = text[:end]
+        plain = _ROOTED.match(text, end) if end > 0 and _is_origin(prefix) else None
+    else:
+        up = 0
+        while text.startswith("../", 3 * up):
+            up += 1
+        prefix, plain = folders[min(up, len(folders) - 1)], _NAMED.match(text, 3 * up)
+    if plain is None or "/." in plain[1]:
+        return None
+    return prefix + plain[1]
+
+
+@lru_cache(maxsize=4096)
+def _is_origin(text: str) -> bool:
+    """Whether an origin is written as the parser would write it; a crawl meets few and often."""
+    return href(text + "/") == text + "/" and "@" not in text
 
 
 def _resolve_slowly(text: str, base: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import socket
 import time
@@ -12,6 +13,8 @@ import pytest
 from geomi.adapters.http import Egress, EgressRules, HttpClient, parse_override
 from geomi.adapters.http import connection as connection_module
 from geomi.adapters.http import pool as pool_module
+from geomi.adapters.http.decode import Body
+from geomi.adapters.http.response import Reader
 from geomi.errors import ConfigError
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
@@ -229,6 +232,21 @@ def test_a_cancelled_fetch_leaves_no_connection_behind() -> None:
         assert asyncio.run(run(site.url())) == 0
 
 
+def test_a_fetch_leaves_no_body_to_the_garbage_collector() -> None:
+    """The parser and its reader hold each other; a body must not wait for a collection."""
+    routes = {"/": Reply(PAGE), "/bad": Reply(PAGE, headers=(("Content-Encoding", "gzip"),))}
+    with Site(routes) as site:
+        visits = [request(site.url(path)) for path in ("/", "/bad", "/", "/bad")]
+        gc.collect()
+        gc.disable()
+        try:
+            fetch_all(*visits)
+            alive = [each for each in gc.get_objects() if isinstance(each, Reader | Body)]
+        finally:
+            gc.enable()
+    assert alive == []
+
+
 # bodies
 
 
@@ -254,7 +272,7 @@ def test_a_bomb_goes_off_nowhere(encoder: str, status: int) -> None:
     """A redirect's body is never inflated; an error page's bomb costs only its body."""
     coding, encode = ENCODERS[encoder]
     headers = (("Content-Encoding", coding), ("Location", "/x"))
-    with Site({"/": Reply(encode(bytes(32 * MIB)), status, headers=headers)}) as site:
+    with Site({"/": Reply(encode(bytes(8 * MIB)), status, headers=headers)}) as site:
         fetched = fetch(site.url(), max_bytes=2 * MIB)
     expected = Outcome.TOO_LARGE if status == 200 else None
     assert (fetched.status, fetched.failure, fetched.body) == (status, expected, b"")

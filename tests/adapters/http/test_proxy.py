@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import trustme
 
-from geomi.adapters.http import Egress, EgressRules, HttpClient, Proxies, Proxy
+from geomi.adapters.http import Egress, EgressRules, HttpClient, Proxies, Proxy, parse_override
 from geomi.adapters.http.names import Lookup, look_up
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 from geomi.testing.server import Reply, Site
-from tests.adapters.http.support import RealClock, request
+from tests.adapters.http.support import RealClock, fetch, request
 
 PAGE = b"<p>hello</p>" * 500
 SECRET = "Basic bWU6c2VjcmV0"
@@ -211,3 +211,12 @@ def test_no_proxy_goes_direct() -> None:
             allow_private=True,
         )
     assert (fetched[0].body, proxy.heads) == (PAGE, [])
+
+
+def test_an_override_leads_past_the_proxy() -> None:
+    with Site({"/": Reply(PAGE)}) as site:
+        proxies = Proxies(http=Proxy("proxy.test", 3128))
+        override = parse_override(f"shop.test:{site.port}:127.0.0.1")
+        rules = EgressRules(overrides=(override,), proxies=proxies)
+        fetched = fetch(site.url(host="shop.test"), rules=rules)
+    assert (fetched.body, site.log[0].target) == (PAGE, "/")

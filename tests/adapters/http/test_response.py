@@ -255,4 +255,4 @@ def test_no_bytes_raise_anything(packets: list[bytes], start: bytes) -> None:
     try:
         reader.body()
     except FetchFailed as failed:
-        assert failed.detail
+        assert failed.failure.detail

@@ -63,6 +63,8 @@ class DirectoryArchive:
         self._segment_bytes = segment_bytes
         self._new_id = new_id
         self._open: dict[str, _Segment] = {}
+        self._checked_segment: str | None = None
+        self._checked_path = self._root
 
     async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
         """Write captures; return where each record and response lies, once the system has them."""
@@ -197,9 +199,13 @@ class DirectoryArchive:
         return self._root / "jobs" / _checked(job, "job") / "warc"
 
     def _path(self, segment: str) -> Path:
+        """Return where a segment lies; the last one asked for is remembered, as readers go in order."""
+        if segment == self._checked_segment:
+            return self._checked_path
         if _SEGMENT.fullmatch(segment):
             path = (self._root / segment).resolve()
             if path.is_relative_to(self._root):  # a link may still lead elsewhere
+                self._checked_segment, self._checked_path = segment, path
                 return path
         raise StoreError(f"`{segment}` does not name a segment of `{self._root}`")
 

@@ -44,7 +44,7 @@ class HttpClient:
             await self._visit(visit)
             body = visit.reader.body()
         except FetchFailed as failed:
-            failure = failed
+            failure = failed.failure
         is_error_answer = visit.reader.status >= 300
         return Fetched(
             url=request.url,
@@ -111,7 +111,8 @@ class _Visit:
 
     async def exchange(self, message: bytes, connection: Connection) -> None:
         """Send the request over a connection and read what comes."""
-        self.reader = Reader(self.request)
+        if self.reader.is_over:
+            self.reader = Reader(self.request)
         self.ip = connection.ip
         await connection.exchange(
             message,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from geomi.adapters.http.failure import FetchFailed
 from geomi.adapters.http.response import Reader
 from geomi.model.verdict import Outcome
 
@@ -71,6 +70,7 @@ class Connection(asyncio.BufferedProtocol):
             await self._done
         finally:
             self._reader = self._done = None
+            reader.release()
             if self._watch is not None:
                 self._watch.cancel()
             if not reader.is_reusable:
@@ -121,7 +121,7 @@ class Connection(asyncio.BufferedProtocol):
         now_s = self._loop.time()
         problem = self._overdue(now_s, reader.wire_bytes)
         if problem:
-            reader.fail(FetchFailed(Outcome.TIMEOUT, problem))
+            reader.fail(Outcome.TIMEOUT, problem)
             self._finish()
             return
         next_s = min(

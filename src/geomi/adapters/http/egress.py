@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TypeVar
 
@@ -43,7 +44,7 @@ class Egress:
 
     async def resolve(self, host: str, port: int) -> Resolution:
         """Return the checked addresses of a host, or why it may not or cannot be asked."""
-        name = host.strip("[]").lower()
+        name = _plain(host)
         if port in BLOCKED_PORTS:
             return Resolution(
                 failure=Outcome.ADDRESS_REFUSED,
@@ -75,9 +76,9 @@ class Egress:
         resolution = await self.resolve(host, port)
         if resolution.failure is not None:
             raise FetchFailed(resolution.failure, resolution.detail)
-        name = host.strip("[]").lower()
+        name = _plain(host)
         proxy = self.proxy_of(host, port, tls=tls)
-        try:
+        with _translated(name, port, timeout_s):
             async with asyncio.timeout(timeout_s):
                 if proxy is not None:
                     link = await self._connect_by_proxy(proxy, (name, port), factory, tls=tls)
@@ -90,20 +91,13 @@ class Egress:
                     server_name=name if tls else None,
                     timeout_s=timeout_s,
                 )
-        except TimeoutError as error:
-            raise FetchFailed(
-                Outcome.TIMEOUT, f"no connection to `{name}` port {port} within {timeout_s:g} s"
-            ) from error
-        except ssl.SSLError as error:
-            raise FetchFailed(Outcome.TLS_ERROR, f"TLS with `{name}` failed: {error}") from error
-        except OSError as error:
-            raise FetchFailed(
-                Outcome.CONNECT_ERROR, f"cannot connect to `{name}` port {port}: {error}"
-            ) from error
 
     def proxy_of(self, host: str, port: int, *, tls: bool) -> Proxy | None:
-        """Return the proxy that stands before a host, if any."""
-        return self._rules.proxies.of(host.strip("[]").lower(), port, tls=tls)
+        """Return the proxy that stands before a host; an override leads past any."""
+        name = _plain(host)
+        if (name, port) in self._overrides:
+            return None
+        return self._rules.proxies.of(name, port, tls=tls)
 
     def close(self) -> None:
         """Take no more questions about names."""
@@ -193,6 +187,28 @@ class Egress:
 
 # What `allow_private` opens; metadata services, multicast and reserved ranges stay shut (SEC-03).
 _LOCAL_RULES = frozenset({"address.loopback", "address.private"})
+
+
+def _plain(host: str) -> str:
+    """Write a host as names and overrides are kept: lower case, IPv6 without brackets."""
+    return host.strip("[]").lower()
+
+
+@contextmanager
+def _translated(name: str, port: int, timeout_s: float) -> Iterator[None]:
+    """Turn what the system raises while connecting into a `FetchFailed`."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise FetchFailed(
+            Outcome.TIMEOUT, f"no connection to `{name}` port {port} within {timeout_s:g} s"
+        ) from error
+    except (ssl.SSLError, ValueError) as error:  # ValueError: a name that TLS cannot carry
+        raise FetchFailed(Outcome.TLS_ERROR, f"TLS with `{name}` failed: {error}") from error
+    except OSError as error:
+        raise FetchFailed(
+            Outcome.CONNECT_ERROR, f"cannot connect to `{name}` port {port}: {error}"
+        ) from error
 
 
 def _refusal(name: str, address: str, verdict: Verdict) -> Resolution:

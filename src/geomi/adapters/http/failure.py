@@ -7,13 +7,26 @@ nothing outside this package ever sees it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from geomi.model.verdict import Outcome
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a fetch ends, and a sentence that names the thing and the limit."""
+
+    outcome: Outcome
+    detail: str
+
+
 class FetchFailed(Exception):
-    """One fetch cannot go on: how it ends, and a sentence that names the thing and the limit."""
+    """One fetch cannot go on.
+
+    What is kept of it is the `failure`: an exception also holds the frames it went through, and
+    with them bodies that nobody wants any more.
+    """
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)
-        self.outcome = outcome
-        self.detail = detail
+        self.failure = Failure(outcome, detail)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import httptools
 
 from geomi.adapters.http.decode import Body
-from geomi.adapters.http.failure import FetchFailed
+from geomi.adapters.http.failure import Failure, FetchFailed
 from geomi.model.page import Request
 from geomi.model.verdict import Outcome
 
@@ -20,6 +20,8 @@ MAX_HEADERS = 200
 MAX_HEAD_BYTES = 64 * 1024
 # What chunk sizes, trailers and a coding's own framing may add to a body on the wire.
 WIRE_MARGIN_BYTES = 64 * 1024
+
+_HEAD_TOO_LARGE = f"the headers are larger than {MAX_HEAD_BYTES} bytes"
 
 
 class Reader:
@@ -32,7 +34,7 @@ class Reader:
         self.wire_bytes = 0
         self.is_over = False
         self.is_reusable = False
-        self.failure: FetchFailed | None = None
+        self.failure: Failure | None = None
         self._request = request
         self._body: Body | None = None
         self._raw_head = b""
@@ -54,14 +56,14 @@ class Reader:
             self._raw_head += data
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserCallbackError:
+            raise  # our own mistake, not the server's
         except httptools.HttpParserError as error:
             self._after_error(error)
         except httptools.HttpParserUpgrade:
-            self.fail(
-                FetchFailed(Outcome.PROTOCOL_ERROR, "the server switched to another protocol")
-            )
+            self.fail(Outcome.PROTOCOL_ERROR, "the server switched to another protocol")
         if not self.status and len(self._raw_head) > MAX_HEAD_BYTES:
-            self.fail(_head_too_large())
+            self.fail(Outcome.TOO_LARGE, _HEAD_TOO_LARGE)
         if self._is_complete or (self.status and self._body is None):
             self.is_over = True
         elif self.wire_bytes - len(self.head) > self._request.max_bytes + WIRE_MARGIN_BYTES:
@@ -72,23 +74,27 @@ class Reader:
         if self.is_over:
             return
         if not self.wire_bytes:
-            self.fail(FetchFailed(Outcome.CONNECT_ERROR, f"closed without an answer{_why(error)}"))
+            self.fail(Outcome.CONNECT_ERROR, f"closed without an answer{_why(error)}")
         elif self._ends_with_connection and error is None:
             self._is_complete = self.is_over = True
         else:
-            self.fail(FetchFailed(Outcome.PROTOCOL_ERROR, f"closed inside its answer{_why(error)}"))
+            self.fail(Outcome.PROTOCOL_ERROR, f"closed inside its answer{_why(error)}")
 
-    def fail(self, failure: FetchFailed) -> None:
+    def fail(self, outcome: Outcome, detail: str) -> None:
         """End the answer here; the first failure is the one that counts."""
         if self.failure is None:
-            self.failure = failure
+            self.failure = Failure(outcome, detail)
         self.is_over = True
         self.is_reusable = False
+
+    def release(self) -> None:
+        """Let go of the parser; it holds this reader, so both would wait for a collection."""
+        del self._parser
 
     def body(self) -> bytes:
         """Return the body of an answer that is over; raise `FetchFailed` if it broke off."""
         if self.failure is not None:
-            raise self.failure
+            raise FetchFailed(self.failure.outcome, self.failure.detail)
         return b"" if self._body is None else self._body.finish()
 
     def header(self, name: str) -> str:
@@ -104,7 +110,7 @@ class Reader:
         """Keep a header; trailers are counted and dropped."""
         self._header_count += 1
         if self._header_count > MAX_HEADERS:
-            self.fail(FetchFailed(Outcome.TOO_LARGE, f"more than {MAX_HEADERS} headers"))
+            self.fail(Outcome.TOO_LARGE, f"more than {MAX_HEADERS} headers")
         elif not self.status:
             self.headers.append((name.decode("latin-1").lower(), _text(value)))
 
@@ -120,12 +126,12 @@ class Reader:
         self.status = status
         self.head = self._cut_head()
         if len(self.head) > MAX_HEAD_BYTES:
-            self.fail(_head_too_large())
+            self.fail(Outcome.TOO_LARGE, _HEAD_TOO_LARGE)
         if self.failure is None:
             try:
                 self._plan_body()
             except FetchFailed as failed:
-                self.fail(failed)
+                self.fail(failed.failure.outcome, failed.failure.detail)
 
     def on_body(self, data: bytes) -> None:
         """Decode a piece of the body."""
@@ -134,7 +140,7 @@ class Reader:
         try:
             self._body.feed(data)
         except FetchFailed as failed:
-            self.fail(failed)
+            self.fail(failed.failure.outcome, failed.failure.detail)
         if self._body.is_cut:
             self.is_over = True
 
@@ -204,7 +210,7 @@ class Reader:
         if self._is_complete:  # the answer is whole; what follows it is not ours
             self.is_reusable = False
         else:
-            self.fail(FetchFailed(Outcome.PROTOCOL_ERROR, f"not a valid HTTP/1.1 answer: {error}"))
+            self.fail(Outcome.PROTOCOL_ERROR, f"not a valid HTTP/1.1 answer: {error}")
 
     def _pass_wire_cap(self) -> None:
         if self._request.truncate and self._body is not None:
@@ -212,9 +218,7 @@ class Reader:
             self.is_reusable = False
             return
         limit_bytes = self._request.max_bytes + WIRE_MARGIN_BYTES
-        self.fail(
-            FetchFailed(Outcome.TOO_LARGE, f"more than {limit_bytes} bytes came over the network")
-        )
+        self.fail(Outcome.TOO_LARGE, f"more than {limit_bytes} bytes came over the network")
 
 
 def _head_end(raw: bytes, start: int) -> int:
@@ -234,7 +238,3 @@ def _text(value: bytes) -> str:
 
 def _why(error: Exception | None) -> str:
     return f" ({error})" if error is not None else ""
-
-
-def _head_too_large() -> FetchFailed:
-    return FetchFailed(Outcome.TOO_LARGE, f"the headers are larger than {MAX_HEAD_BYTES} bytes")

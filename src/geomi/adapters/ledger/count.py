@@ -1,8 +1,8 @@
 """What a visit counts for, which rules' examples are kept, and how similar pages find each other.
 
-`settled` rises with visits that count for `max_pages`, `collected` with pages that were kept and
-are not duplicates, `retries` with visits that will be repeated; `failed`, `skipped` and `blocked`
-with entries that ended so.
+`settled` rises with visits that count for `max_pages`, `collected` with pages that were kept, of
+which `duplicates` repeat another, `retries` with visits that will be repeated; `failed`, `skipped`
+and `blocked` with entries that ended so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def count(visit: Settlement) -> CrawlStats:
     is_duplicate = visit.outcome is Outcome.DUPLICATE
     return CrawlStats(
         settled=int(visit.counts),
-        collected=int(visit.page is not None and not is_duplicate),
+        collected=int(visit.page is not None),
         failed=int(visit.state is State.FAILED),
         skipped=int(visit.state is State.SKIPPED),
         blocked=int(visit.state is State.BLOCKED),

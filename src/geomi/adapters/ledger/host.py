@@ -71,7 +71,7 @@ def demands_of(config: CrawlConfig) -> Demands:
 def free_s(row: HostRow, demands: Demands) -> float:
     """Return the earliest time at which the host may be lent."""
     if row.lease_until_s > 0:
-        return row.lease_until_s + _rest_s(row.state, demands)
+        return _last_end_s(row) + _rest_s(row.state, demands)
     if row.state.last_end_s > 0:
         return max(row.next_s, row.state.last_end_s + demands.floor_s)
     return row.next_s
@@ -79,9 +79,8 @@ def free_s(row: HostRow, demands: Demands) -> float:
 
 def lend(row: HostRow, *, owner: str, job: str, entries: int, until_s: float) -> HostRow:
     """Lend a free host."""
-    last_end_s = max(row.state.last_end_s, row.lease_until_s)  # a lease that ran out ended then
     return HostRow(
-        state=replace(row.state, last_end_s=last_end_s),
+        state=replace(row.state, last_end_s=_last_end_s(row)),
         next_s=until_s,
         token=row.token + 1,
         owner=owner,
@@ -133,6 +132,11 @@ def bury(row: HostRow, demands: Demands, *, now_s: float) -> HostRow:
     """End the lease of a dead owner: a request may have been in flight until now."""
     state = replace(row.state, last_end_s=max(row.state.last_end_s, now_s))
     return _given_back(replace(row, state=state), now_s + _rest_s(state, demands))
+
+
+def _last_end_s(row: HostRow) -> float:
+    """Until when a request may have been in flight; a late worker may have told of one since."""
+    return max(row.state.last_end_s, row.lease_until_s)
 
 
 def _rest_s(state: HostState, demands: Demands) -> float:

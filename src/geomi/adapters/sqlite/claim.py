@@ -25,8 +25,8 @@ from geomi.model.entry import Lease, UrlEntry
 
 SQL = statements("claim")
 
-# Queues looked at in one claim. A look costs about 20 µs, so that a claim stays under some 20 ms
-# while other processes wait for the lock; what is left over is first in the next claim.
+# Queues looked at in one claim. A look that lends nothing takes 13 µs, so that a claim stays near
+# 13 ms while other processes wait for the lock; what is left over is first in the next claim.
 MOST_LOOKS = 1000
 
 

@@ -21,11 +21,11 @@ from geomi.errors import StoreBusy, StoreError, StoreFull
 
 T = TypeVar("T")
 
-WRITER_CACHE_KIB = 65_536  # holds the unique keys of about 1.5 million URLs
+WRITER_CACHE_KIB = 65_536  # room for the unique keys (about 40 bytes) of 1.5 million URLs
 READER_CACHE_KIB = 16_384
 
 # A checkpoint writes each changed page once however often it changed: 16 MiB of log instead of 4
-# took a third of the writes away at 1,000 new links a transaction.
+# took a tenth of the written bytes away over 300,000 new URLs, 900 a transaction.
 CHECKPOINT_PAGES = 4000
 
 # The link look-up has nine sizes; with every other statement they fit without being prepared again.

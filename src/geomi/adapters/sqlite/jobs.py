@@ -56,9 +56,7 @@ class SqliteJobs:
 
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
-        await self._database.write(
-            partial(_worked, job=job, tenant=self._tenant, seconds=seconds)
-        )
+        await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))
 
     async def delete(self, job: str) -> None:
         """Forget a job, its entries and its captures."""
@@ -104,7 +102,7 @@ def _delete(db: sqlite3.Connection, *, job: str, tenant: str) -> None:
 
 
 def _running(job: CrawlJob) -> dict[str, Any]:
-    """Return the columns that change while a job runs; what claims need of the config stands apart."""
+    """Return the columns that change while a job runs, with what claims need of the config."""
     config, demands = job.config, demands_of(job.config)
     return {
         "config": encode(config),

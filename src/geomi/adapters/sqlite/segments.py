@@ -1,4 +1,4 @@
-"""Which bytes of the archive the store counts on, and what becomes of captures whose bytes are lost."""
+"""Which bytes of the archive the store counts on, and what becomes of captures that are lost."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from geomi.adapters.sqlite.statements import statements
 
 SQL = statements("meta")
 
-# A transaction takes some 20 ms; a process that cannot write for this long is stuck behind another.
+# Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
 BUSY_TIMEOUT_S = 30.0
 
 

@@ -10,13 +10,13 @@ from geomi.model.verdict import State
 from geomi.testing.contracts.material import (
     START_S,
     Stores,
+    batch,
     begin,
     claim_one,
     job,
     url,
     visit,
     waits,
-    batch,
 )
 
 __all__ = ["TestAdding"]
@@ -36,7 +36,6 @@ class TestAdding:
         kept = await store.census.entries("job", state=State.PENDING, after=b"", limit=10)
         assert sorted(entry.url for entry in kept) == sorted({u.url for u in urls})
 
-    @pytest.mark.req("FRN-12")
     @waits
     async def test_an_entry_keeps_everything_that_was_found(self, stores: Stores) -> None:
         store, found = stores("local"), url("/a", depth=2, priority=70)

@@ -42,12 +42,12 @@ class TestClaiming:
         assert (lease.until_s, lease.floor_s) == (START_S + LEASE_S, DELAY_S)
         assert [entry.url for entry in lease.entries] == ["http://a.test/"]
 
-    @pytest.mark.req("FRN-02", "FRN-03", "FRN-04")
+    @pytest.mark.req("FRN-02", "FRN-04")
     @waits
     async def test_best_priority_first_then_the_order_of_discovery(self, stores: Stores) -> None:
         store = stores("local")
-        low, high = {"depth": 3, "priority": 70}, {"depth": 0, "priority": 100}
-        await begin(store, url("/x", **low), url("/y", **high), url("/b", **low), url("/c", **high))
+        paths = {"/x": 70, "/y": 100, "/b": 70, "/c": 100}
+        await begin(store, *(url(path, priority=priority) for path, priority in paths.items()))
         (lease,) = await claim(store, urls=3)
         assert [entry.url[-2:] for entry in lease.entries] == ["/y", "/c", "/x"]
 
@@ -61,7 +61,6 @@ class TestClaiming:
         third = await claim(store, owner="third", urls=1)
         assert [lease.host for lease in first + second + third] == ["a.test:80", "b.test:80"]
 
-    @pytest.mark.req("POL-07")
     @waits
     async def test_a_host_rests_its_delay_after_the_last_response(self, stores: Stores) -> None:
         store = stores("local")
@@ -69,7 +68,9 @@ class TestClaiming:
         (lease,) = await claim(store, urls=1)
         end_s = START_S + 3
         # The worker asks for less than the job's delay; the store knows better.
-        await store.frontier.settle(batch(visit(lease), give_back(lease, end_s=end_s, next_s=end_s)))
+        await store.frontier.settle(
+            batch(visit(lease), give_back(lease, end_s=end_s, next_s=end_s))
+        )
         assert await claim(store, now_s=end_s + DELAY_S - 0.001) == []
         assert await claim(store, now_s=end_s + DELAY_S)
 
@@ -107,9 +108,8 @@ class TestClaiming:
         store = stores("local")
         await begin(store, url("/1", priority=50), url("/2", priority=10))
         (lease,) = await claim(store, urls=1)
-        again = visit(
-            lease, outcome=Outcome.SERVER_ERROR, state=State.PENDING, due_s=START_S + 300
-        )
+        again = visit(lease, outcome=Outcome.SERVER_ERROR, state=State.PENDING)
+        again = replace(again, due_s=START_S + 300)
         await store.frontier.settle(batch(again, give_back(lease)))
         other = await claim_one(store, now_s=START_S + DELAY_S)
         assert [entry.url[-2:] for entry in other.entries] == ["/2"]
@@ -123,7 +123,8 @@ class TestClaiming:
         store = stores("local")
         await begin(store, url("/1", priority=50))
         lease = await claim_one(store)
-        again = visit(lease, outcome=Outcome.TIMEOUT, state=State.PENDING, due_s=START_S + 30)
+        again = visit(lease, outcome=Outcome.TIMEOUT, state=State.PENDING)
+        again = replace(again, due_s=START_S + 30)
         await store.frontier.settle(batch(again, give_back(lease)))
         fresh = [url("/2", priority=90), url("/3", priority=10), url("/4", priority=50)]
         await store.frontier.add("job", fresh, now_s=START_S)
@@ -164,7 +165,7 @@ class TestClaiming:
 class TestPageLimit:
     """Never more lent than the limit leaves, whoever asks."""
 
-    @pytest.mark.req("JOB-09", "JOB-03")
+    @pytest.mark.req("JOB-09")
     @waits
     async def test_the_limit_holds_across_workers(self, stores: Stores) -> None:
         store = stores("local")
@@ -203,7 +204,6 @@ class TestPageLimit:
 class TestSharing:
     """A host belongs to nobody: every job and tenant obeys the same row."""
 
-    @pytest.mark.req("POL-14")
     @waits
     async def test_a_host_obeys_the_longest_delay_of_its_active_jobs(self, stores: Stores) -> None:
         store, stranger = stores("local"), stores("stranger")
@@ -213,9 +213,7 @@ class TestSharing:
         await stranger.frontier.add("slow", [url()], now_s=START_S)
         (lease,) = await claim(store, urls=1)
         assert lease.floor_s == 40.0
-        await store.frontier.settle(
-            batch(visit(lease), give_back(lease, next_s=START_S + DELAY_S))
-        )
+        await store.frontier.settle(batch(visit(lease), give_back(lease, next_s=START_S + DELAY_S)))
         assert await claim(store, now_s=START_S + 39) == []
         await stranger.jobs.update(replace(slow, paused=True))
         (lease,) = await claim(store, now_s=START_S + 40)

@@ -1,4 +1,4 @@
-"""Jobs, pages, robots copies and the census: what is kept is what was given, for its tenant only."""
+"""Jobs, pages, robots copies and the census: what is kept is what was given, by tenant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.ledger.count import NEAR_PER_BAND
 from geomi.errors import StoreError, UnknownName
 from geomi.model.config import (
@@ -22,7 +21,7 @@ from geomi.model.config import (
 from geomi.model.job import CrawlStats, JobState, StopReason
 from geomi.model.page import CaptureRow, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.verdict import Outcome, State
+from geomi.model.verdict import Outcome
 from geomi.testing.contracts.material import (
     START_S,
     Store,
@@ -39,11 +38,11 @@ from geomi.testing.contracts.material import (
     waits,
 )
 
-__all__ = ["TestCensus", "TestJobs", "TestPages", "TestRobotsCopies", "TestTenants", "TestTime"]
+__all__ = ["TestJobs", "TestPages", "TestRobotsCopies", "keep"]
 
 UNUSUAL = CrawlConfig(
     scope=Scope(within=Within.LIST, hosts=("a.test", "나.test"), include=("/docs/**",)),
-    robots=RobotsRules(on_unreachable=OnUnreachable.ALLOW_WITH_DELAY, ttl_s=60),
+    robots=RobotsRules(on_unreachable=OnUnreachable.ALLOW_WITH_DELAY, ttl_s=60.0),
     politeness=Politeness(delay_s=None, base_delay_s=1.5),
     http=HttpRules(headers=(("X-One", "1"), ("X-Two", "2"))),
     render=Render.NEVER,
@@ -61,7 +60,6 @@ async def keep(store: Store, *pages: PageRecord) -> None:
 class TestJobs:
     """A job comes back as it went in; its counters belong to `settle`."""
 
-    @pytest.mark.req("JOB-01", "WF-01")
     @waits
     async def test_a_job_comes_back_as_it_went_in(self, stores: Stores) -> None:
         store = stores("local")
@@ -165,7 +163,6 @@ class TestPages:
         asked = [key, b"d" * 16, b"x" * 16, b""]
         assert await store.pages.twins("job", asked) == {key: "http://a.test/0"}
 
-    @pytest.mark.req("DUP-05")
     @pytest.mark.parametrize("shift", [0, 13, 45, 61])
     @waits
     async def test_hashes_three_bits_apart_find_each_other(
@@ -186,7 +183,9 @@ class TestPages:
     @waits
     async def test_a_crowded_slice_offers_its_newest_pages(self, stores: Stores) -> None:
         store, many = stores("local"), NEAR_PER_BAND + 1
-        pages = [page(url(f"/{n}"), simhash=0xABCD << 48 | n << 32 | n << 16 | n) for n in range(many)]
+        pages = [
+            page(url(f"/{n}"), simhash=0xABCD << 48 | n << 32 | n << 16 | n) for n in range(many)
+        ]
         await keep(store, *pages)
         found = await store.pages.near("job", 0xABCD << 48 | 0xF000_F000_F000)
         assert [simhash & 0xFFFF for _, simhash in found] == list(range(1, many))
@@ -214,7 +213,6 @@ class TestPages:
 class TestRobotsCopies:
     """The newest copy for an authority and a product token."""
 
-    @pytest.mark.req("ROB-06")
     @waits
     async def test_the_newest_copy_is_kept_for_everybody(self, stores: Stores) -> None:
         key = RobotsKey("https", "a.test:443", "geomi")
@@ -226,119 +224,3 @@ class TestRobotsCopies:
         assert await stores("local").robots.get(key) == new
         assert await stores("local").robots.get(replace(key, scheme="http")) is None
         assert await stores("local").robots.get(replace(key, token="other")) is None
-
-
-class TestCensus:
-    """Questions that change nothing."""
-
-    @waits
-    async def test_the_outlook_tells_what_is_left_and_when(self, stores: Stores) -> None:
-        store = stores("local")
-        await begin(store, url("/1"), url("/2"), url("/3"), url("/", "b.test"))
-        outlook = await store.census.outlook("job", now_s=START_S)
-        assert (outlook.pending, outlook.leased, outlook.next_s) == (4, 0, START_S)
-        assert outlook.by_state == {State.PENDING: 4}
-        await claim(store, hosts=1, urls=2)
-        outlook = await store.census.outlook("job", now_s=START_S)
-        assert (outlook.pending, outlook.leased, outlook.next_s) == (4, 2, START_S)
-
-    @waits
-    async def test_the_next_time_is_that_of_the_first_retry(self, stores: Stores) -> None:
-        store = stores("local")
-        await begin(store, url("/1"), url("/2"))
-        lease = await claim_one(store)
-        again = [
-            visit(lease, entry, state=State.PENDING, outcome=Outcome.TIMEOUT, due_s=due_s)
-            for entry, due_s in zip(lease.entries, (START_S + 90, START_S + 70), strict=True)
-        ]
-        await store.frontier.settle(batch(*again))
-        await store.census.release_dead(["worker"], now_s=START_S)
-        assert (await store.census.outlook("job", now_s=START_S)).next_s == START_S + 70
-
-    @waits
-    async def test_nothing_left_is_never_due(self, stores: Stores) -> None:
-        store = stores("local")
-        await store.jobs.create(job())
-        for name in ("job", "nobody"):
-            outlook = await store.census.outlook(name, now_s=START_S)
-            assert (outlook.pending, outlook.next_s, outlook.by_state) == (0, None, {})
-
-    @pytest.mark.req("FRN-16")
-    @waits
-    async def test_entries_are_listed_in_parts(self, stores: Stores) -> None:
-        store = stores("local")
-        urls = [url(f"/{n}", host) for host in ("a.test", "b.test", "c.test") for n in range(7)]
-        await begin(store, *urls)
-        listed: list[bytes] = []
-        while part := await store.census.entries(
-            "job", state=State.PENDING, after=listed[-1] if listed else b"", limit=4
-        ):
-            listed += [entry.url_hash for entry in part]
-        assert listed == sorted(found.url_hash for found in urls)
-        assert await store.census.entries("job", state=State.FAILED, after=b"", limit=4) == []
-
-    @waits
-    async def test_an_entry_is_found_with_and_without_its_host(self, stores: Stores) -> None:
-        store, found = stores("local"), url("/", "b.test")
-        await begin(store, url(), found)
-        entry = await store.census.entry("job", found.url_hash)
-        assert entry is not None and entry.url == found.url
-        assert await store.census.entry("job", found.url_hash, host="b.test:80") == entry
-        assert await store.census.entry("job", found.url_hash, host="a.test:80") is None
-        assert await store.census.entry("job", b"\0" * 16) is None
-
-
-class TestTenants:
-    """A handle sees its own tenant's rows, and nothing else of other people's work."""
-
-    @pytest.mark.req("DAT-08", "SEC-09")
-    @waits
-    async def test_another_tenants_job_is_one_that_is_not_there(self, stores: Stores) -> None:
-        store, stranger = stores("local"), stores("stranger")
-        await keep(store, page(url("/0"), exact_key=b"k" * 16, simhash=7))
-        await store.pages.advance("job", "out", seq=1, length=1)
-        await store.frontier.add("job", [url("/more")], now_s=START_S)
-        assert await stranger.jobs.get("job") is None
-        assert await stranger.jobs.list(limit=9) == []
-        assert await claim(stranger, now_s=START_S + 1000) == []
-        assert await stranger.census.entry("job", url("/0").url_hash) is None
-        assert await stranger.census.entries("job", state=None, after=b"", limit=9) == []
-        assert await stranger.census.exclusions("job") == {}
-        assert (await stranger.census.outlook("job", now_s=START_S)).pending == 0
-        assert await stranger.pages.get(url("/0").url_hash) is None
-        assert await stranger.pages.feed("job", after=0, limit=9) == []
-        assert await stranger.pages.twins("job", [b"k" * 16]) == {}
-        assert await stranger.pages.near("job", 7) == []
-        assert await stranger.pages.cursor("job", "out") == (0, 0)
-
-    @waits
-    async def test_another_tenants_job_cannot_be_changed(self, stores: Stores) -> None:
-        store, stranger = stores("local"), stores("stranger")
-        await begin(store, url())
-        lease = await claim_one(store)
-        for change in (
-            stranger.frontier.add("job", [url("/x")], now_s=START_S),
-            stranger.jobs.update(job(state=JobState.CANCELLED)),
-            stranger.jobs.delete("job"),
-            stranger.pages.advance("job", "out", seq=1, length=1),
-        ):
-            with pytest.raises(UnknownName):
-                await change
-        assert (await stranger.frontier.settle(batch(visit(lease)))).lost == ("a.test:80",)
-        with pytest.raises(StoreError, match="`stranger`"):
-            await stranger.jobs.create(job("mine"))
-        assert (await store.census.outlook("job", now_s=START_S)).pending == 1
-
-
-class TestTime:
-    """The anchor of a store's time is laid once."""
-
-    @waits
-    async def test_only_who_read_the_last_anchor_may_lay_the_next(self, stores: Stores) -> None:
-        store, other = stores("local"), stores("other")
-        first, second = Anchor("boot-1", 5.0, 1e9), Anchor("boot-1", 6.0, 2e9)
-        assert (store.anchor(), store.greatest_end_s()) == (None, 0.0)
-        assert store.set_anchor(first, instead_of=None) == first
-        assert other.set_anchor(second, instead_of=None) == first
-        assert other.set_anchor(second, instead_of=first) == second
-        assert store.anchor() == second

@@ -23,8 +23,8 @@ from geomi.model.entry import (
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
-from geomi.ports.store import Frontier, Jobs, Pages, RobotsCopies
 from geomi.ports.store import Census as CensusPort
+from geomi.ports.store import Frontier, Jobs, Pages, RobotsCopies
 
 P = ParamSpec("P")
 
@@ -36,9 +36,7 @@ DELAY_S = 10.0
 class Census(CensusPort, Protocol):
     """A census that may be told the host, where the caller knows it."""
 
-    async def entry(
-        self, job: str, url_hash: bytes, *, host: str | None = None
-    ) -> UrlEntry | None:
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job."""
         ...
 
@@ -159,18 +157,16 @@ def visit(
     now_s: float = START_S,
     outcome: Outcome = Outcome.OK,
     state: State = State.COMPLETED,
-    due_s: float = 0.0,
     discovered: tuple[Discovered, ...] = (),
     page: PageRecord | None = None,
 ) -> Settlement:
-    """Close an entry of a lease, the first unless another is named; it counts where it succeeded."""
+    """Close an entry of a lease, the first unless another is named; it counts if completed."""
     return Settlement(
         entry=entry or lease.entries[0],
         token=lease.token,
         outcome=outcome,
         state=state,
         settled_s=now_s,
-        due_s=due_s,
         status=200 if outcome is Outcome.OK else None,
         counts=state is State.COMPLETED,
         bytes_received=1000,

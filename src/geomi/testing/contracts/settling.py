@@ -137,26 +137,29 @@ class TestSettling:
             out = [Exclusion("scope.host", f"http://x.test/{n // 2}") for n in range(6)]
             out += [Exclusion("scope.host", f"http://y.test/{number}/{n}") for n in range(2)]
             out.append(Exclusion("depth", "http://a.test/deep"))
-            await store.frontier.settle(
-                batch(replace(visit(lease, entry), excluded=tuple(out)))
-            )
+            await store.frontier.settle(batch(replace(visit(lease, entry), excluded=tuple(out))))
         x, y = "http://x.test/", "http://y.test/"
         assert await store.census.exclusions("job") == {
             "depth": (2, ("http://a.test/deep",)),
             "scope.host": (16, (f"{x}0", f"{x}1", f"{x}2", f"{y}0/0", f"{y}0/1")),
         }
+        assert (await stats(store)).discovered == 2
 
 
 class TestCounting:
     """Counters change with what they count."""
 
-    @pytest.mark.req("JOB-02")
     @pytest.mark.parametrize(
         ("outcome", "state", "has_page", "counted"),
         [
             (Outcome.OK, State.COMPLETED, True, {"settled": 1, "collected": 1}),
             (Outcome.NOT_MODIFIED, State.COMPLETED, False, {"settled": 1}),
-            (Outcome.DUPLICATE, State.COMPLETED, True, {"settled": 1, "duplicates": 1}),
+            (
+                Outcome.DUPLICATE,
+                State.COMPLETED,
+                True,
+                {"settled": 1, "collected": 1, "duplicates": 1},
+            ),
             (Outcome.REDIRECTED, State.SKIPPED, False, {"skipped": 1, "redirected": 1}),
             (Outcome.ROBOTS, State.BLOCKED, False, {"blocked": 1}),
             (Outcome.GONE, State.FAILED, False, {"failed": 1}),

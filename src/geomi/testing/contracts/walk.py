@@ -1,7 +1,8 @@
 """A random walk over several stores at once: the same script, the same answers, and five laws.
 
-(a) no host is lent before its last response plus the delay; (b) no host is lent twice at once; (c) no
-entry is lost; (d) the counters equal a recount; (e) what comes under a stale token changes nothing.
+(a) no host is lent before its last response plus the delay; (b) no host is lent twice at once;
+(c) no entry is lost; (d) the counters equal a recount; (e) what comes under a stale token changes
+nothing.
 """
 
 from __future__ import annotations
@@ -157,12 +158,8 @@ class Walk(RuleBasedStateMachine):
         entries = data.draw(st.sets(st.sampled_from(lease.entries))) if lease.entries else ()
         outcome, state = ending
         visits = [
-            visit(
-                lease,
-                entry,
-                now_s=self.now_s,
-                outcome=outcome,
-                state=state,
+            replace(
+                visit(lease, entry, now_s=self.now_s, outcome=outcome, state=state),
                 due_s=self.now_s + 7 if state is State.PENDING else 0.0,
                 discovered=tuple(found),
                 page=page(url(), simhash=77) if state is State.COMPLETED else None,
