@@ -1,0 +1,198 @@
+"""A data directory to crawl into, and the pages of its crawls as they are committed.
+
+Pages are read back from the archive, so a slow reader costs disk and not memory. Leaving a crawl
+early, or leaving the crawler, lets requests in flight end and commits what they brought.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from geomi import app
+from geomi.app import Home, Plan, open_home
+from geomi.engine.export import records
+from geomi.engine.jobs import read_seeds
+from geomi.engine.supervise import Report, Supervisor
+from geomi.errors import GeomiError, NothingFetched, StoreFull
+from geomi.library.options import Options, for_one_page, read_options, without_files
+from geomi.library.page import Page
+from geomi.model.event import Event, JobStarted, PageSettled
+from geomi.model.job import StopReason
+from geomi.model.verdict import State
+from geomi.settings.layers import Resolved
+from geomi.settings.options import Settings
+
+PAGES_PER_READ = 50
+
+
+class Crawler:
+    """An open data directory; without `output`, a temporary one that is gone afterwards.
+
+    Politeness belongs to the directory: whatever one crawler asks of a host counts together.
+    """
+
+    def __init__(
+        self,
+        output: str | Path | None = None,
+        *,
+        configured: Options | None = None,
+        **options: object,
+    ) -> None:
+        asked = configured or read_options(options)
+        self.report: Report | None = None  # how the last crawl ended
+        self._settings = asked.settings
+        self._flags = asked.flags
+        self._resolved = asked.resolved if output else without_files(asked.resolved)
+        self._output = output
+        self._ears: set[_Ear] = set()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            root = self._output or stack.enter_context(tempfile.TemporaryDirectory(prefix="geomi-"))
+            opened = open_home(Path(root), self._settings, lambda _: _Ear())
+            self._home = await stack.enter_async_context(opened)
+            self._group = await stack.enter_async_context(asyncio.TaskGroup())
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for ear in self._ears:
+            ear.interrupt()
+        await self._stack.aclose()  # waits for the crawls, then closes the directory
+
+    async def crawl(self, *urls: str, resume: bool = False) -> AsyncGenerator[Page, None]:
+        """Crawl from these URLs and yield each page once it is committed.
+
+        A resumed job yields all its pages, those of earlier runs first. Where no start URL could be
+        reached, `NothingFetched` is raised at the end.
+        """
+        ear = _Ear()
+        run = self._start(urls, self._resolved, ear, resume=resume)
+        try:
+            async for record in _follow(self._home, ear, run):
+                yield Page.from_record(record)
+        finally:
+            ear.interrupt()
+            report = _told(await run)
+        self.report = report
+        refuse_failure(report, self._settings)
+
+    async def scrape(self, url: str) -> Page:
+        """Fetch one page when its host's turn comes; `NothingFetched` says what kept it away."""
+        ear = _Ear(is_patient=False)
+        report = _told(await self._start([url], for_one_page(self._resolved), ear))
+        async for record in records(self._home.world, report.job.id):
+            return Page.from_record(record)
+        raise _no_page(url, ear.last)
+
+    def _start(
+        self, urls: Sequence[str], resolved: Resolved, ear: _Ear, *, resume: bool = False
+    ) -> asyncio.Task[Report | GeomiError]:
+        plan = Plan(read_seeds(urls), resolved, self._flags, resume=resume)
+        self._ears.add(ear)
+        run = self._group.create_task(self._run(plan, ear), name=f"crawl {urls[0]}")
+        run.add_done_callback(lambda _: ear.woken.set())
+        return run
+
+    async def _run(self, plan: Plan, ear: _Ear) -> Report | GeomiError:
+        """Crawl to the end; an error is the reader's to raise and no reason to end other crawls."""
+        try:
+            # A home of its own: two crawls of one process are two workers to the store.
+            async with open_home(self._home.root, self._settings, lambda _: ear) as home:
+                report = await app.crawl(home, plan, on_start=ear.begin)
+        except GeomiError as error:
+            return error
+        finally:
+            self._ears.remove(ear)
+        ear.job = report.job.id
+        return report
+
+
+def refuse_failure(report: Report, settings: Settings) -> None:
+    """Raise what a crawl that got nowhere, or ran out of room, has to say."""
+    if report.stop is StopReason.DISK_FULL:
+        raise StoreFull(
+            f"less than {settings.min_free_bytes:,} bytes are free; stopped in time",
+            hint="make room and go on with --resume (GEOMI_MIN_FREE_BYTES sets the limit)",
+        )
+    if report.nothing_reached:
+        raise NothingFetched(report.nothing_reached, hint="geomi why URL shows each try")
+
+
+class _Ear:
+    """Listens to one job; an impatient one ends it when a page would have to be tried again."""
+
+    def __init__(self, *, is_patient: bool = True) -> None:
+        self.job = ""
+        self.last: PageSettled | None = None
+        self.woken = asyncio.Event()
+        self._is_patient = is_patient
+        self._supervisor: Supervisor | None = None
+        self._is_ending = False
+
+    def begin(self, supervisor: Supervisor) -> None:
+        """Take hold of the job; one that nobody wants any more ends at once."""
+        self._supervisor = supervisor
+        if self._is_ending:
+            supervisor.interrupt()
+
+    def emit(self, event: Event) -> None:
+        """Note what happened and wake whoever waits for it."""
+        match event:
+            case JobStarted():
+                self.job = event.job
+            case PageSettled():
+                self.last = event
+                if event.state is State.PENDING and not self._is_patient:
+                    self.interrupt()
+        self.woken.set()
+
+    def interrupt(self) -> None:
+        """Let the job end with what is in flight; saying it twice would cut that off."""
+        if not self._is_ending and self._supervisor is not None:
+            self._supervisor.interrupt()
+        self._is_ending = True
+
+
+async def _follow(
+    home: Home, ear: _Ear, run: asyncio.Task[Report | GeomiError]
+) -> AsyncIterator[bytes]:
+    """Return the records of a running job in the order of commits, until it is over."""
+    after = 0
+    while True:
+        is_over = run.done()
+        ear.woken.clear()
+        rows = []
+        if ear.job:
+            rows = await home.world.pages.feed(ear.job, after=after, limit=PAGES_PER_READ)
+        for row in rows:
+            yield await home.world.archive.read(row.record)
+            after = row.seq
+        if not rows:
+            if is_over:
+                return
+            await ear.woken.wait()
+
+
+def _told(answer: Report | GeomiError) -> Report:
+    if isinstance(answer, GeomiError):
+        raise answer
+    return answer
+
+
+def _no_page(url: str, last: PageSettled | None) -> NothingFetched:
+    if last is None:
+        return NothingFetched(f"{url}: interrupted before it was asked for")
+    told = [last.url, last.outcome, f"HTTP {last.status}" if last.status else "", last.detail]
+    return NothingFetched(": ".join(part for part in told if part))

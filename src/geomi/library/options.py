@@ -1,0 +1,76 @@
+"""Keyword options: the command line's names, and every other setting as `section__name`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from geomi.settings.layers import (
+    Layer,
+    Resolved,
+    profile_layer,
+    refuse_unknown,
+    resolve,
+    setting_types,
+    settings_layer,
+)
+from geomi.settings.options import OPTIONS, Settings
+from geomi.settings.process import read_settings
+
+# One page, wherever its redirects lead and whatever its path looks like, because a person typed its
+# URL; and no second try. robots.txt holds all the same.
+ONE_PAGE: dict[str, object] = {
+    "limits.max_pages": 1,
+    "limits.max_depth": 0,
+    "scope.within": "any",
+    "scope.include": (),
+    "scope.exclude": (),
+    "scope.sitemaps": False,
+    "scope.block_defaults": False,
+    "scope.avoid_traps": False,
+    "http.max_retries": 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for; `flags` alone change a crawl that is resumed."""
+
+    settings: Settings
+    resolved: Resolved
+    flags: Layer
+
+
+def read_options(given: Mapping[str, object]) -> Options:
+    """Check names and values; `ConfigError` suggests the nearest known name."""
+    process = [one.name for one in fields(Settings) if one.name not in OPTIONS]
+    keys = _crawl_keys()
+    refuse_unknown(given, [*keys, *process], "option")
+    settings = read_settings({}, {}, {name: given.get(name) for name in process})
+    asked = {name: value for name, value in given.items() if name in keys and value is not None}
+    flags = Layer(
+        "option",
+        {keys[name]: value for name, value in asked.items()},
+        {keys[name]: name for name in asked},
+    )
+    layers = [flags, settings_layer(settings)]
+    profile = resolve(layers).run.profile
+    return Options(settings, resolve([*layers, profile_layer(profile)]), flags)
+
+
+def _crawl_keys() -> dict[str, str]:
+    """Return what a crawl can be told by name, and the setting each name stands for."""
+    every = {key.replace(".", "__"): key for key in setting_types()}
+    names = every | OPTIONS
+    return {name: key for name, key in names.items() if key != "run.output"}
+
+
+def for_one_page(resolved: Resolved) -> Resolved:
+    """Return what a crawl of one page alone does."""
+    config = resolve([Layer("scrape", ONE_PAGE)], onto=resolved.config).config
+    return replace(resolved, config=config, run=replace(resolved.run, workers=1))
+
+
+def without_files(resolved: Resolved) -> Resolved:
+    """Return what a crawl does whose pages nobody looks for on the disk."""
+    return replace(resolved, run=replace(resolved.run, format=()))

@@ -1,0 +1,55 @@
+"""A collected page as programs see it: one record of `pages.jsonl`, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import orjson
+
+Record = bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a page; `internal` ones stay on its host."""
+
+    url: str
+    text: str
+    rel: str
+    internal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page; docs/reference/output.md says what each field means."""
+
+    url: str
+    final_url: str
+    status: int
+    fetched_at: str
+    depth: int
+    parent: str | None
+    source: str
+    title: str
+    description: str
+    language: str
+    markdown: str
+    links: tuple[Link, ...]
+    content_hash: str
+    simhash: str
+    content_type: str
+    bytes: int
+    fetch_ms: int
+    metadata: Mapping[str, str | float]
+
+    @classmethod
+    def from_record(cls, record: Record) -> Self:
+        """Read one line of `pages.jsonl`."""
+        values = orjson.loads(record)
+        return cls(**values | {"links": tuple(Link(**link) for link in values["links"])})
+
+    def to_json(self) -> str:
+        """Write the record again, on one line."""
+        return orjson.dumps(self).decode()
