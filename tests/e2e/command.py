@@ -15,7 +15,10 @@ LOCAL = ["--allow-private", "-n", "0", "-d", "1000"]
 
 
 def run(
-    *arguments: str, timeout_s: float = 120, env: dict[str, str] | None = None, cwd: Path | None = None
+    *arguments: str,
+    timeout_s: float = 120,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run one command to its end."""
     return subprocess.run(
@@ -42,7 +45,15 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
 
 def clean_env() -> dict[str, str]:
     """Return the environment without anything that configures geomi or a proxy."""
-    unwanted = ("GEOMI_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+    unwanted = (
+        "GEOMI_",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+    )
     return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
 
 

@@ -36,7 +36,9 @@ class Presence:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._path.unlink(missing_ok=True)
+        """Let go; after an error the file stays, so that the next start ends what we still hold."""
+        if kind is None:
+            self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
 

@@ -92,7 +92,7 @@ def _tell(found: Status) -> None:
     _tell_hosts(found.hosts)
     _tell_exclusions(found.exclusions)
     if not found.is_whole:
-        say("outcomes and hosts are those of a part of the URLs; there are too many to read all")
+        say("there are too many URLs to list outcomes and hosts")
 
 
 def _tell_hosts(hosts: Mapping[str, Mapping[State, int]]) -> None:

@@ -47,7 +47,7 @@ def say_pairs(pairs: dict[str, str]) -> None:
 
 def give(value: object) -> None:
     """Print a value as one line of JSON on stdout."""
-    print(orjson.dumps(value, option=orjson.OPT_UTC_Z).decode())
+    print(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode())
 
 
 def one_line(text: str) -> str:
