@@ -1,9 +1,9 @@
 """How a page is recognised again, and which known page it repeats (C-41, C-95).
 
 The hash of the main text decides whether a page changed; white space does not count, because
-templates are reindented without anything being said. Two pages are exactly the same only if text and
-outlinks agree; a text under `MIN_EXACT_CHARS` proves nothing, since error pages and
-stubs would all be duplicates of one another.
+templates are reindented without anything being said. Two pages are exactly the same only if text
+and outlinks agree; a text under `MIN_EXACT_CHARS` proves nothing, since error pages and stubs
+would all be duplicates of one another.
 """
 
 from __future__ import annotations

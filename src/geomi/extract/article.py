@@ -1,8 +1,8 @@
 """Which part of a page is its main content: the ladder EXT-01…EXT-04.
 
-The job's own selector, then semantic elements, then the names that sites commonly use, then the body
-narrowed down by where its text is. A rung is taken only when what it finds holds a fair share of the
-page's text, so that one teaser card in an `<article>` is not mistaken for the page.
+The job's own selector, then semantic elements, then the names that sites commonly use, then the
+body narrowed down by where its text is. A rung is taken only when what it finds holds a fair
+share of the page's text, so that one teaser card in an `<article>` is not mistaken for the page.
 """
 
 from __future__ import annotations
@@ -53,16 +53,11 @@ def choose(body: Element, selector: str) -> Choice:
         found = _longest(body.select(rung))
         if found is not None and (held := len(found.text) / total) >= share:
             return Choice(found, strategy, round(0.6 + 0.4 * held, 2))
-    content = _narrow(body)
-    return Choice(content, "body", 0.4)
+    return Choice(_narrow(body), "body", 0.4)
 
 
 def _longest(elements: list[Element]) -> Element | None:
     return max(elements[:MAX_CANDIDATES], key=lambda element: len(element.text), default=None)
-
-
-def _headings(element: Element) -> int:
-    return len(element.select("h1, h2, h3, h4, h5, h6"))
 
 
 def _narrow(body: Element) -> Element:
@@ -75,3 +70,7 @@ def _narrow(body: Element) -> Element:
             break
         content = inner
     return content
+
+
+def _headings(element: Element) -> int:
+    return len(element.select("h1, h2, h3, h4, h5, h6"))

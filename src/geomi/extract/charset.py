@@ -1,9 +1,10 @@
 """Which character set a body is in, as far as its bytes and its HTTP header can tell.
 
-The order is that of G-11 with one exception: bytes that are valid multi-byte UTF-8 are UTF-8, whatever
-a label says, because nothing else looks like it by accident and mislabelled pages are common. A
-body that is called UTF-8 but is mostly broken as such is Korean (CP949) where that fits, else Western.
-What neither bytes nor header tell is left to the parser, which reads `<meta>` and sniffs.
+The order is that of G-11 with one exception: bytes that are valid multi-byte UTF-8 are UTF-8,
+whatever a label says, because nothing else looks like it by accident and mislabelled pages are
+common. A body that is called UTF-8 but is mostly broken as such is Korean (CP949) where that
+fits, else Western. What neither bytes nor header tell is left to the parser, which reads `<meta>`
+and sniffs.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ def utf8_text(body: bytes) -> str | None:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # A body that was cut at a limit may end inside a character.
-        is_cut = error.reason == "unexpected end of data"
-        return body[: error.start].decode("utf-8-sig") if is_cut else None
+        whole = body[: error.start]
+        is_cut = error.reason == "unexpected end of data" and not whole.isascii()
+        return whole.decode("utf-8-sig") if is_cut else None
 
 
 def header_charset(body: bytes, content_type: str) -> str | None:

@@ -1,8 +1,8 @@
 """The one door to the HTML parser: bytes in, a WHATWG tree out.
 
 Nothing else imports the parser, so that it can be pinned, replaced and compared in one place. It
-never raises: an unknown charset falls back to `<meta>` and sniffing, a selector that cannot be read
-matches nothing, and input beyond `MAX_HTML_BYTES` is cut off.
+never raises: an unknown charset falls back to `<meta>` and sniffing, a selector that cannot be
+read matches nothing, and input beyond `MAX_HTML_BYTES` is cut off.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The links of a page, as its reader sees them (LNK-03, LNK-08).
 
 Hrefs are deduplicated as plain strings before any object is made, because building objects for
-repeated navigation links is what makes crawlers slow. They are resolved against the final URL or the
-page's `<base href>` (C-18). Links into the same page (`#part`) are left out (LNK-04).
+repeated navigation links is what makes crawlers slow. They are resolved against the final URL or
+the page's `<base href>` (C-18). Links into the same page (`#part`) are left out (LNK-04).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A content tree as markdown (MD-01…MD-11).
 
-The parser's own renderer does the writing, in C; this module prepares the tree where that renderer
-is wrong for us, by a few selectors: code languages, line-number gutters, permalinks, layout tables,
-spans in tables. Prose is escaped so that a page's text cannot become markup, except `_`, because an
-identifier that is written `foo\\_bar` is not found again.
+The parser's own renderer does the writing, in C; this module prepares the tree where that
+renderer is wrong for us, by a few selectors: code languages, line-number gutters, permalinks,
+layout tables, spans in tables. Prose is escaped so that a page's text cannot become markup,
+except `_`, because an identifier that is written `foo\\_bar` is not found again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,20 @@ CUT_MARK = "\n\n[…]\n"
 MAX_LANGUAGE_CHARS = 30
 MAX_PREPARED = 2000  # headings, code blocks and tables each; more are written as they are
 
-# How the renderer writes a no-break space; readers and searches want a plain one.
+_FENCE_END = "\n```"
+# A no-break space, and how the renderer writes it in some places; searches want a plain one.
+_NO_BREAK = "\xa0"
 _SPACE_REFERENCE = "&#160;"
 _GAP = re.compile(r"\n[ \t>]*\n[ \t>]*\n")
+# The renderer takes `9.8` at a line's start for the first item of a list, which it is not.
+_ESCAPED_NUMBER = re.compile(r"^(\d{1,9})\\\.(?=\d)")
+_PLAIN_FRAGMENT = re.compile(r"[\w.~!$&*+,;=:@/?%-]+")
 _MARKS = frozenset(("#", "¶", "§", "🔗"))
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # Rendered once for each level otherwise; and bold in bold is only more asterisks.
 _NESTED = ":is(b, strong) :is(b, strong), :is(i, em) :is(i, em), a a"
-_LANGUAGE_PREFIXES = ("language-", "lang-", "highlight-source-", "highlight-", "brush:", "sourceCode-")
+_LANGUAGE_PREFIXES = ("language-", "lang-", "highlight-source-", "highlight-", "brush:")
+_MAX_WRAPPERS = 3  # the class stands on the block, or on one of two elements around it
 _NO_LANGUAGE = frozenset(("", "none", "default", "notranslate", "text", "plaintext", "source"))
 
 
@@ -44,7 +50,8 @@ def to_markdown(content: Element, base: str, targets: Targets, rules: Extraction
     _prepare(content)
     converters: dict[str, Converter] = {
         "b": _strong, "strong": _strong, "i": _emphasis, "em": _emphasis,
-        "a": _link_writer(base, targets, rules.links), "img": _image_writer(content, base, rules.images),
+        "a": _link_writer(base, targets, rules.links),
+        "img": _image_writer(content, base, rules.images),
     }  # fmt: skip
     text = content.to_markdown(
         Markdown(
@@ -59,20 +66,21 @@ def to_markdown(content: Element, base: str, targets: Targets, rules: Extraction
 
 
 def tidy(text: str) -> str:
-    """Leave one empty line at most between blocks (MD-11), and code as it is."""
-    if not _GAP.search(text):
+    """Close gaps between blocks (MD-11), write plain spaces and numbers, leave code as it is."""
+    if not _GAP.search(text) and _NO_BREAK not in text and "\\." not in text:
         return text
     lines: list[str] = []
-    fence = ""
+    fence, after_blank = "", False
     for line in text.split("\n"):
         bare = line.strip(" \t>")
         if fence:
             fence = "" if bare == fence else fence
         elif bare.startswith("```"):
             fence = bare[: len(bare) - len(bare.lstrip("`"))]
-        elif not bare and lines and not lines[-1]:
+        elif not bare and after_blank:
             continue
-        lines.append(line if bare or fence else "")
+        lines.append(line if fence else _plain(line))
+        after_blank = not bare and not fence
     return "\n".join(lines)
 
 
@@ -80,8 +88,13 @@ def cut(text: str, max_chars: int) -> str:
     """Shorten a text at a line's end where it is too long, and say so in it."""
     if len(text) <= max_chars:
         return text
-    kept = text[: max_chars - len(CUT_MARK)]
-    return kept[: kept.rfind("\n") + 1 or len(kept)].rstrip() + CUT_MARK
+    kept = text[: max_chars - len(_FENCE_END) - len(CUT_MARK)]
+    kept = kept[: kept.rfind("\n") + 1 or len(kept)].rstrip()
+    return kept + _FENCE_END * (kept.count("```") % 2) + CUT_MARK
+
+
+def _plain(line: str) -> str:
+    return _ESCAPED_NUMBER.sub(r"\1.", line.replace(_NO_BREAK, " "))
 
 
 def _prepare(content: Element) -> None:
@@ -110,18 +123,17 @@ def _clean_heading(heading: Element) -> None:
 def _name_language(block: Element) -> None:
     """Put a code block's language where the renderer looks for it: on a `code` in the `pre`."""
     code = block.find("code", axis=Axis.CHILDREN)
-    language = _language(code) if code else ""
+    if code is None:
+        code = block.wrap_children(Element("code"))
+    language = _language(code)
     holder: object = block
-    for _ in range(3):  # the class is on the block or on a wrapper close to it
+    for _ in range(_MAX_WRAPPERS):
         if language or not isinstance(holder, Element):
             break
         language = _language(holder)
         holder = holder.parent
-    if not language:
-        return
-    if code is None:
-        code = block.wrap_children(Element("code"))
-    code.attrs["class"] = f"language-{language}"
+    block.attrs["class"] = ""
+    code.attrs["class"] = f"language-{language}" if language else ""
 
 
 def _language(element: Element) -> str:
@@ -162,9 +174,9 @@ def _link_writer(base: str, targets: Targets, links: Links) -> Converter:
         if url is None or not text or "\n" in text or text[0] == "#":
             return text  # a link around whole blocks would break them
         fragment = href.partition("#")[2]
-        if not fragment:
-            return f"[{text}]({_bracketed(url)})"
-        return text if url == here else f"[{text}]({_bracketed(url + '#' + fragment)})"
+        if fragment and url == here:
+            return text
+        return f"[{text}]({_address(url, fragment)})"
 
     return write
 
@@ -183,15 +195,18 @@ def _image_writer(content: Element, base: str, images: Images) -> Converter:
 
     def write(image: Element, _: str) -> str:
         target = targets.get(image.attr("src") or "")
-        return f"![{_alt(image)}]({_bracketed(target)})" if target else ""
+        return f"![{_alt(image)}]({_address(target, '')})" if target else ""
 
     return write
 
 
-def _bracketed(url: str) -> str:
-    """Protect a URL whose parentheses or blanks would end the link before it does."""
-    return f"<{url}>" if any(mark in url for mark in "() ") else url
+def _address(url: str, fragment: str) -> str:
+    """Join a link's target; a URL with parentheses is bracketed, an odd fragment is left out."""
+    if fragment and _PLAIN_FRAGMENT.fullmatch(fragment):
+        url = f"{url}#{fragment}"
+    return f"<{url}>" if "(" in url or ")" in url else url
 
 
 def _alt(image: Element) -> str:
-    return " ".join((image.attr("alt") or "").split()).replace("[", "(").replace("]", ")")
+    words = " ".join((image.attr("alt") or "").split())
+    return words.replace("[", "(").replace("]", ")").replace("<", "\\<")

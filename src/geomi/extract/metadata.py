@@ -1,8 +1,8 @@
 """What a page says about itself: title, description, canonical, author, dates, robots (META-01).
 
 Each fact has a list of sources in the order they are trusted; the first that says something wins.
-JSON-LD is read with bounds, and broken JSON-LD says nothing. The page's own robots directives
-are kept as words (ROB-33, C-42); what they mean is decided elsewhere.
+JSON-LD is read with bounds, and broken JSON-LD says nothing. The page's own robots directives are
+kept as words (ROB-33, C-42); what they mean is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROBOTS_NAMES = ("robots", "geomi")
 _TITLES = ("og:title", "twitter:title", "dc.title")
 _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description")
 _AUTHORS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author")
-_PUBLISHED = ("article:published_time", "datepublished", "date", "dc.date", "pubdate", "publishdate")
+_PUBLISHED = ("article:published_time", "datepublished", "date", "dc.date", "pubdate")
 _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "last-modified")
 _OPEN_GRAPH = ("og:", "article:", "twitter:")
 _KEYS = ("name", "property", "itemprop", "http-equiv")
@@ -109,13 +109,14 @@ def _other_title(document: Document, tags: Mapping[str, str], facts: Mapping[str
 
 def _language(document: Document, tags: Mapping[str, str]) -> str:
     root = document.root
-    declared = (root.attr("lang") or root.attr("xml:lang") or "") if root else ""
+    declared = "" if root is None else root.attr("lang") or root.attr("xml:lang")
     return declared or tags.get("content-language", "") or tags.get("og:locale", "")
 
 
 def _robots(tags: Mapping[str, str]) -> frozenset[str]:
     said = ",".join(tags.get(name, "") for name in ROBOTS_NAMES)
-    return frozenset(word.strip() for word in said.lower().split(",") if word.strip())
+    words = frozenset(word.strip() for word in said.lower().split(",") if word.strip())
+    return words | {"noindex", "nofollow"} if "none" in words else words
 
 
 def _pairs(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -124,8 +125,10 @@ def _pairs(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _time(document: Document) -> str:
-    found = document.select_one("time[datetime][pubdate], article time[datetime], main time[datetime]")
-    return _one_line(found.attr("datetime") or "") if found else ""
+    found = document.select_one(
+        "time[datetime][pubdate], article time[datetime], main time[datetime]"
+    )
+    return "" if found is None else _one_line(found.attr("datetime") or "")
 
 
 def _json_ld(blocks: list[str]) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """The way in: one page's bytes become one `Article`.
 
-Links and metadata are read from the whole page; then everything unwanted is taken out of the tree, the
-main content is chosen from what is left (EXT-05), and text and markdown are written from it. A page
-without text comes back with empty text (EXT-06); what that means is the caller's decision.
+Links and metadata are read from the whole page; then everything unwanted is taken out of the
+tree, the main content is chosen from what is left (EXT-05), and text and markdown are written
+from it. A page without text comes back with empty text (EXT-06); what that means is the caller's
+decision.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What is never part of a page's main content (CLN-01…CLN-08).
 
-The lists are those of the seed with three repairs where the literal rule harms. A `header` inside the
-content stays, because an article's own title stands in it. Whatever holds most of the page's text
-stays, because some sites deliver the page itself inside `noscript`, `aside` or a hidden block. And
-class names are judged word by word, so that `site-footer` goes like `footer` while
+The lists are those of the seed with three repairs where the literal rule harms. A `header` inside
+the content stays, because an article's own title stands in it. Whatever holds most of the page's
+text stays, because some sites deliver the page itself inside `noscript`, `aside` or a hidden
+block. And class names are judged word by word, so that `site-footer` goes like `footer` while
 `content-with-sidebar-left` does not go with `sidebar`.
 """
 
@@ -18,16 +18,16 @@ from geomi.extract.dom import Element, Node, SelectorSyntaxError
 MAX_PRUNED_SHARE = 0.5
 # … unless it is mostly links: a menu can be longer than the page it leads around.
 MAX_LINKED_SHARE = 0.5
-# Elements whose text is measured before they go, and the rest goes unmeasured: nested a thousand deep,
-# measuring each would read the page a thousand times.
+# So many elements are measured before they go, the rest goes unmeasured: of a thousand nested in
+# one another, the innermost text would be read a thousand times.
 MAX_MEASURED = 200
 MAX_TITLES = 2000
 MAX_HEARTS = 20
 MAX_DEPTH = 1000
 
 _MACHINERY = (
-    "script", "style", "iframe", "object", "embed", "template", "svg", "canvas", "link", "meta",
-    "button", "input", "select", "textarea",
+    "script", "style", "iframe", "object", "embed", "template", "svg", "canvas", "video",
+    "audio", "link", "meta", "button", "input", "select", "textarea",
 )  # fmt: skip
 _LAYOUT = ("nav", "header", "footer", "aside", "noscript", "dialog")
 _CONTENT = "article, main, [role=main]"
@@ -37,31 +37,33 @@ _HIDDEN = (
     '[style*="display: none"], [data-ad], [data-adunit]'
 )
 _ROLES = frozenset(
-    "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split()
+    "navigation banner contentinfo complementary search dialog alertdialog menu menubar "
+    "toolbar".split()
 )
 _IDS = "#toc, #sidebar, #breadcrumbs, #footer, #nav, #navigation, #menu, #page-header"
 # What holds one of these is not beside the page but around it.
 _HEART = "h1, main"
 _NAMES = frozenset(
-    "ad ads advertisement sidebar toc table-of-contents breadcrumb breadcrumbs pagination pager cta "
-    "banner announcement alert-banner promo feedback feedback-widget thumbs-up-down was-helpful "
-    "cookie-banner cookie-consent gdpr-banner".split()
+    "ad ads advertisement sidebar toc table-of-contents breadcrumb breadcrumbs pagination pager "
+    "cta banner announcement alert-banner promo feedback feedback-widget thumbs-up-down "
+    "was-helpful cookie-banner cookie-consent gdpr-banner".split()
 )
 # What tools put into the content itself: line numbers, permalinks, copy buttons.
 _TOOLING = frozenset(
-    "linenos lineno linenodiv line-number linenumber line-numbers-rows line-numbers-wrapper gutter "
-    "rouge-gutter lnt ln hljs-ln-numbers blob-num headerlink hash-link header-anchor heading-anchor "
-    "anchorjs-link permalink copybtn copy-button clipboard-copy btn-copy".split()
+    "linenos lineno linenodiv line-number linenumber line-numbers-rows line-numbers-wrapper "
+    "gutter rouge-gutter lnt ln hljs-ln-numbers blob-num headerlink hash-link header-anchor "
+    "heading-anchor anchorjs-link permalink copybtn copy-button clipboard-copy btn-copy".split()
 )
 # Words that condemn a class name when they end it (`site-footer`) or begin it (`share-bar`).
 _LAST_WORDS = frozenset(
-    "footer nav navbar navheader navfooter navigation sidebar breadcrumb breadcrumbs pagination pager "
-    "toc menu share sharing social newsletter subscribe signup form related comments respond cookie "
-    "cookies consent gdpr ads advert advertisement promo popup modal feedback copyright".split()
+    "footer nav navbar navheader navfooter navigation sidebar breadcrumb breadcrumbs pagination "
+    "pager toc menu share sharing social newsletter subscribe signup form related comments "
+    "respond cookie cookies consent gdpr ads advert advertisement promo popup modal feedback "
+    "copyright".split()
 )
 _FIRST_WORDS = frozenset(
-    "share social cookie gdpr newsletter related comment comments breadcrumb breadcrumbs footer nav "
-    "sidebar".split()
+    "share social cookie gdpr newsletter related comment comments breadcrumb breadcrumbs footer "
+    "nav sidebar".split()
 )
 _KEPT_TAGS = frozenset(("html", "body", "main", "article", "pre", "code", "h1"))
 

@@ -14,8 +14,8 @@ MIN_CHARS = 200
 MIN_SCRIPTS = 3
 
 _APP_ROOTS = (
-    "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, app-root, [ng-app], [data-reactroot], "
-    "[data-v-app], [ng-version]"
+    "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, app-root, [ng-app], "
+    "[data-reactroot], [data-v-app], [ng-version]"
 )
 
 

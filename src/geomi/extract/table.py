@@ -1,8 +1,8 @@
 """Tables made fit for markdown, which knows only a grid of single lines (MD-03).
 
-A table that lays out a page (other tables or headings in it, or one column with code) becomes plain
-blocks. Any other becomes a grid: a cell that spans gets empty cells beside or below it, short rows
-are filled up. A grid that would grow beyond `MAX_CELLS` becomes blocks too.
+A table that lays out a page (other tables or headings in it, or one column with code) becomes
+plain blocks. Any other becomes a grid: a cell that spans gets empty cells beside or below it,
+short rows are filled up. A grid that would grow beyond `MAX_CELLS` becomes blocks too.
 """
 
 from __future__ import annotations

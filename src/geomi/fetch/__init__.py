@@ -1,6 +1,6 @@
 """What is asked of a server and what its answer means, without asking.
 
 In come a URL, the job's configuration and what came back (`Fetched`); out come the request, the
-outcome, the target of a redirect, the wait before another try, and a body as text. It never opens a
-connection, follows a redirect or counts attempts: the engine does.
+outcome, the target of a redirect, the wait before another try, and whether a body is wanted. It
+never opens a connection, follows a redirect or counts attempts: the engine does.
 """

@@ -1,8 +1,9 @@
 """The language of a text, from what is declared and from its letters.
 
-A declared language is believed, shortened to its primary subtag. Without one, enough Hangul makes a
-text Korean. Anything else is left open: the empty string says "not known", and a caller with a better
-detector may go on from there. Only a sample is read, so that a long page costs as little as a short one.
+A declared language is believed, shortened to its primary subtag. Without one, enough Hangul makes
+a text Korean. Anything else is left open: the empty string says "not known", and a caller with a
+better detector may go on from there. Only a sample is read, so that a long page costs as little
+as a short one.
 """
 
 from __future__ import annotations

@@ -45,8 +45,11 @@ class Url:
 
     @property
     def target(self) -> str:
-        """Return path and query, as a request line and robots.txt see them."""
-        return f"{self.path}?{self.query}" if self.query else self.path
+        """Return path and query, as a request line and robots.txt see them (RFC 9309 §2.2.2).
+
+        It is cut from the href, because `/a?` is not `/a` to a server or to a rule that names `?`.
+        """
+        return self.href[self.href.index("/", _HOST_AT) :]
 
 
 def parse(text: str, base: str | None = None) -> Url | None:
@@ -93,6 +96,7 @@ def split(href: str) -> Url:
 
 
 _WEB = ("https://", "http://")
+_HOST_AT = len("https://")  # no host is empty, so the path's slash of an http URL is not before it
 _LEADS_NOWHERE = ("javascript:", "mailto:", "tel:", "data:")
 _EDGES = "".join(map(chr, range(0x21)))  # WHATWG strips C0 controls and spaces, nothing else
 

@@ -44,11 +44,26 @@ def test_parse_refuses(text: str) -> None:
     assert parse(text) is None
 
 
-def test_derived() -> None:
-    """The host key carries the effective port; the target carries the query."""
-    url = split("https://a.test/b?c=1")
-    assert (url.authority, url.target) == ("a.test:443", "/b?c=1")
-    assert split("https://a.test/b").target == "/b"
+def test_authority_carries_the_effective_port() -> None:
+    """The frontier's host key is the same however the port is written."""
+    assert split("https://a.test/b?c=1").authority == "a.test:443"
+    assert split("http://a.test:8080/").authority == "a.test:8080"
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("https://a.test/b?c=1", "/b?c=1"),
+        ("https://a.test/b", "/b"),
+        ("https://a.test/b?", "/b?"),
+        ("https://a.test/?/", "/?/"),
+        ("http://a/b", "/b"),
+        ("http://[::1]:81/", "/"),
+    ],
+)
+def test_target(href: str, target: str) -> None:
+    """A request line and robots.txt see path and query as they stand, a bare `?` included."""
+    assert split(href).target == target
 
 
 def test_relative_to_base() -> None:

@@ -13,6 +13,7 @@ import httptools
 
 from geomi.adapters.http.decode import Body
 from geomi.adapters.http.failure import Failure, FetchFailed
+from geomi.fetch.body import accepts, media_type
 from geomi.model.page import Request
 from geomi.model.verdict import Outcome
 
@@ -180,12 +181,12 @@ class Reader:
 
     def _is_wanted(self) -> bool:
         """Compare the media type; an error's body is dropped, a page's is a failure."""
-        accepted = self._request.types
-        media_type = self.header("content-type").partition(";")[0].strip().lower()
-        if not accepted or not media_type or media_type in accepted:
+        content_type = self.header("content-type")
+        if accepts(content_type, self._request.types):
             return True
         if self.status < 300:
-            raise FetchFailed(Outcome.WRONG_TYPE, f"the content type is `{media_type[:80]}`")
+            detail = f"the content type is `{media_type(content_type)[:80]}`"
+            raise FetchFailed(Outcome.WRONG_TYPE, detail)
         return False
 
     def _check_length(self, length_bytes: int, *, is_coded: bool) -> None:

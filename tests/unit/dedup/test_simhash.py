@@ -1,0 +1,113 @@
+"""A 64-bit simhash of a text."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from geomi.dedup import simhash as room
+from geomi.dedup.simhash import bands, distance, simhash
+
+HASHES = st.integers(0, 2**64 - 1)
+WORDS = [f"word{n}" for n in range(500)]
+
+
+def prose(seed: int, words: int = 400) -> list[str]:
+    return random.Random(seed).choices(WORDS, k=words)
+
+
+def by_the_book(text: str) -> int:
+    """Compute the same value word by word and bit by bit."""
+    words = re.findall(rb"[0-9A-Za-z\x80-\xff]+", text.encode("utf-8", "replace"))
+    votes = Counter[int]()
+    for word in words:
+        head = int.from_bytes(word[:8], "little")
+        tail = int.from_bytes(word[-8:], "little") if len(word) > 8 else 0
+        value = (head * 0x9E3779B97F4A7C15 + tail * 0xC2B2AE3D27D4EB4F + len(word)) % 2**64
+        value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
+        value ^= value >> 31
+        votes.update(bit for bit in range(64) if value >> bit & 1)
+    return sum(1 << bit for bit, count in votes.items() if 2 * count > len(words))
+
+
+@given(st.text())
+@example("")
+@example(" ".join(prose(3, 600)))
+@example("a" * 8 + " " + "b" * 9 + " " + "c" * 40)
+def test_it_is_the_simhash_of_the_words(text: str) -> None:
+    assert simhash(text) == by_the_book(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        (" .,-\n", 0),
+        ("hello", 0xC004B9C26C2419B3),
+        ("데비안 설치 안내서", 0x1CB37321322C4F36),
+    ],
+)
+def test_values_never_change(text: str, expected: int) -> None:
+    assert simhash(text) == expected
+
+
+def test_another_process_computes_the_same() -> None:
+    code = "from geomi.dedup.simhash import simhash; print(simhash('one two three 한글'))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(run.stdout) == simhash("one two three 한글")
+
+
+@pytest.mark.req("DUP-05")
+def test_a_small_edit_changes_few_bits_and_another_text_many() -> None:
+    words = prose(1)
+    edited = " ".join([*words[:100], "new", *words[101:]])
+    assert distance(simhash(" ".join(words)), simhash(edited)) <= 3
+    others = [" ".join(f"{word}x{seed}" for word in prose(seed)) for seed in range(2, 12)]
+    assert min(distance(simhash(" ".join(words)), simhash(other)) for other in others) > 12
+
+
+def test_punctuation_and_layout_do_not_count() -> None:
+    assert simhash("one, two;\n\nthree") == simhash("one two three")
+
+
+def test_words_that_differ_only_at_an_end_differ() -> None:
+    words = [
+        "a",
+        "b",
+        "a" * 8,
+        "a" * 9,
+        "a" * 10,
+        "b" + "a" * 9,
+        "a" * 9 + "b",
+        "ab" * 20,
+        "ba" * 20,
+    ]
+    assert len({simhash(word) for word in words}) == len(words)
+
+
+def test_long_texts_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MAX_TEXT_CHARS", 7)
+    assert simhash("one two") != simhash("one twx")
+    assert simhash("one two three") == simhash("one two")
+
+
+@given(HASHES, st.sets(st.integers(0, 63), max_size=3))
+def test_hashes_within_distance_three_share_a_band(value: int, bits: set[int]) -> None:
+    other = value ^ sum(1 << bit for bit in bits)
+    assert distance(value, other) == len(bits)
+    assert set(bands(value)) & set(bands(other))
+
+
+@given(HASHES)
+def test_bands_are_small_and_keep_apart(value: int) -> None:
+    keys = bands(value)
+    assert len(set(keys)) == room.BANDS
+    assert all(0 <= key < room.BANDS << room.BAND_BITS for key in keys)

@@ -1,0 +1,82 @@
+"""The links of a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from geomi.extract import links
+from geomi.extract.dom import parse_html
+from geomi.extract.links import base_url, read_links
+from geomi.model.page import Link
+
+URL = "http://a.test/docs/"
+
+
+def read(html: str, url: str = URL, max_links: int = 100) -> tuple[Link, ...]:
+    document = parse_html(html.encode(), "text/html")
+    return read_links(document, base_url(document, url), max_links).links
+
+
+@pytest.mark.req("LNK-03", "LNK-08")
+def test_anchor_text_and_rel_are_kept() -> None:
+    found = read('<a href="guide" rel="NoFollow ugc">The\n <b>guide</b></a><map><area href="/b">')
+    assert found == (
+        Link("http://a.test/docs/guide", "The guide", "nofollow ugc"),
+        Link("http://a.test/b", "", ""),
+    )
+
+
+@pytest.mark.req("LNK-04")
+def test_links_within_the_page_and_out_of_the_web_are_left_out() -> None:
+    html = '<a href="#x">a</a><a href="mailto:a@b.test">b</a><a href="javascript:f()">c</a><a>d</a>'
+    assert read(html) == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "url", "expected"),
+    [
+        ("", "http://a.test/docs/", "http://a.test/docs/guide"),
+        ("", "http://a.test/docs", "http://a.test/guide"),
+        ('<base href="/v2/">', "http://a.test/docs/", "http://a.test/v2/guide"),
+        ('<base href="https://b.test/x/">', "http://a.test/docs/", "https://b.test/x/guide"),
+        ('<base href="javascript:x">', "http://a.test/docs/", "http://a.test/docs/guide"),
+        (
+            '<base target="_top"><base href="b/">',
+            "http://a.test/docs/",
+            "http://a.test/docs/b/guide",
+        ),
+    ],
+)
+def test_relative_links_follow_the_final_url_and_base(head: str, url: str, expected: str) -> None:
+    assert [link.url for link in read(f'{head}<a href="guide">x</a>', url)] == [expected]
+
+
+def test_a_url_is_listed_once_with_its_first_words() -> None:
+    found = read('<a href="/a"><img src=i></a><a href="/a">words</a><a href="/a#part">part</a>')
+    assert found == (Link("http://a.test/a", "words"),)
+
+
+def test_a_url_may_be_followed_if_one_of_its_links_may() -> None:
+    found = read('<a href="/a" rel="nofollow">x</a><a href="/a" rel="noopener">y</a>')
+    assert found == (Link("http://a.test/a", "x", "noopener"),)
+    found = read('<a href="/a">x</a><a href="/a" rel="nofollow">y</a>')
+    assert found == (Link("http://a.test/a", "x", ""),)
+
+
+@pytest.mark.req("LNK-09")
+def test_links_are_limited() -> None:
+    html = "".join(f'<a href="/{number}">x</a>' for number in range(4))
+    assert len(read(html, max_links=4)) == 4
+    assert [link.url for link in read(html, max_links=3)] == [
+        f"http://a.test/{number}" for number in range(3)
+    ]
+
+
+def test_hrefs_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "MAX_HREFS", 2)
+    assert len(read('<a href="/1">x</a><a href="/2">x</a><a href="/3">x</a>')) == 2
+
+
+def test_long_anchor_text_is_cut() -> None:
+    (link,) = read(f'<a href="/a">{"word " * 1000}</a>')
+    assert len(link.text) == links.MAX_TEXT_CHARS

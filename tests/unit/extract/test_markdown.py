@@ -1,0 +1,178 @@
+"""A content tree as markdown."""
+
+from __future__ import annotations
+
+import pytest
+
+from geomi.extract import markdown as room
+from geomi.extract.dom import parse_html
+from geomi.extract.links import read_links
+from geomi.extract.markdown import CUT_MARK, cut, tidy, to_markdown
+from geomi.extract.prune import prune
+from geomi.model.config import Extraction, Images, Links
+
+BASE = "http://a.test/docs/page"
+TEXT_ONLY = Extraction(links=Links.TEXT, images=Images.ALT)
+
+
+def write(html: str, rules: Extraction | None = None) -> str:
+    document = parse_html(f"<body>{html}".encode(), "text/html")
+    targets = read_links(document, BASE, 1000).targets
+    body = document.select_one("body")
+    assert body is not None
+    prune(body, ())
+    return to_markdown(body, BASE, targets, rules or Extraction())
+
+
+def code(html: str) -> str:
+    return write(f"<p>Some text before the code.</p>{html}").partition("\n\n")[2]
+
+
+@pytest.mark.req("MD-01")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            '<pre><code class="language-python">a = 1\n\n\n\nb</code></pre>',
+            "```python\na = 1\n\n\n\nb\n```",
+        ),
+        ('<pre class="lang-js">a &lt; b</pre>', "```js\na < b\n```"),
+        ('<pre class="brush: ruby;">x</pre>', "```ruby\nx\n```"),
+        ('<pre data-lang="c++">x</pre>', "```c++\nx\n```"),
+        (
+            '<div class="highlight-python3 x"><div class="y"><pre><i>de</i>f\n</pre></div></div>',
+            "```python3\ndef\n```",
+        ),
+        ('<pre class="language-x!y">x</pre>', "```\nx\n```"),
+        ('<pre class="language-none">x</pre>', "```\nx\n```"),
+        ("<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"),
+        ("<pre>  a\n\n\tb</pre>", "```\n  a\n\n\tb\n```"),
+        (
+            "<table><tr><td class=linenos><pre>1\n2</pre></td><td><pre>x\ny</pre></td></table>",
+            "```\nx\ny\n```",
+        ),
+        (
+            '<pre><span class="lineno">1 </span>x\n<span class="lineno">2 </span>y</pre>',
+            "```\nx\ny\n```",
+        ),
+        ("<pre>x<button>Copy</button></pre>", "```\nx\n```"),
+    ],
+)
+def test_code_blocks(html: str, expected: str) -> None:
+    assert code(html) == expected
+
+
+@pytest.mark.req("MD-02", "MD-04", "MD-05", "MD-09", "MD-10")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p><code>foo_bar</code> and <code>a`b</code></p>", "`foo_bar` and ``a`b``"),
+        ("<h1>a</h1><h3>b <code>c</code></h3><h6>d</h6>", "# a\n\n### b `c`\n\n###### d"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        (
+            "<ol><li>one<pre>x\n  y</pre><li>two</ol>",
+            "1. one\n   ```\n   x\n     y\n   ```\n\n2. two",
+        ),
+        ("<p><strong>a</strong> <b>b</b> <em>c</em> <i>d</i></p>", "**a** **b** *c* *d*"),
+        ("<p>한국어 <b>굵게</b>입니다 <em>c</em>x</p>", "한국어 **굵게**입니다 *c*x"),
+        ("<p><b>a<b>b</b></b></p>", "**ab**"),
+        ("<p>a</p><div></div><p> </p><span></span><h2> </h2><b></b><p>b</p>", "a\n\nb"),
+        ("<h2>Name<a class=headerlink href='#x'>¶</a></h2>", "## Name"),
+        ("<h2><a href='#x'>#</a> Name</h2><h2><a>C#</a></h2>", "## Name\n\n## C#"),
+        ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"),
+        ("<p class=admonition-title>Note</p><p>b</p>", "**Note**\n\nb"),
+        ("<dl><dt>term<dd>meaning</dl>", "term\n\nmeaning"),
+        ("<h2>44.1.&nbsp;Overview</h2><p>9.8&nbsp;of 10</p>", "## 44.1. Overview\n\n9.8 of 10"),
+        ("<p>1. not a list</p>", "1\\. not a list"),
+    ],
+)
+def test_blocks_and_emphasis(html: str, expected: str) -> None:
+    assert write(html) == expected
+
+
+@pytest.mark.req("MD-03")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            "<table><tr><th>a<th>b<tr><td>c|d<td>e</table>",
+            "| a | b |\n| --- | --- |\n| c\\|d | e |",
+        ),
+        ("<table><tr><td colspan=2>a<tr><td>b<td>c</table>", "| a |  |\n| --- | --- |\n| b | c |"),
+        ("<table><tr><td>a<td><p>b</p><p>c</p></table>", "| a | b c |\n| --- | --- |"),
+        ("<table><tr><td><h2>a</h2><p>b</p></table>", "## a\n\nb"),
+    ],
+)
+def test_tables(html: str, expected: str) -> None:
+    assert write(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "kept", "text_only"),
+    [
+        ('<a href="x?q=1">a_b</a>', "[a_b](http://a.test/docs/x?q=1)", "a_b"),
+        ('<a href="/x#part">a</a>', "[a](http://a.test/x#part)", "a"),
+        ('<a href="/x#a)b">a</a>', "[a](http://a.test/x)", "a"),
+        ('<a href="/x_(y)">a</a>', "[a](<http://a.test/x_(y)>)", "a"),
+        ('<a href="#part">a</a> <a href="page#part">b</a>', "a b", "a b"),
+        ('<a href="javascript:f()">a</a> <a href="http://[">b</a> <a>c</a>', "a b c", "a b c"),
+        ('x <a href="/x"></a>', "x", "x"),
+        ('<a href="/x"><h3>a</h3><p>b</p></a>', "### a\n\nb", "### a\n\nb"),
+    ],
+)
+@pytest.mark.req("MD-07", "MD-08")
+def test_links(html: str, kept: str, text_only: str) -> None:
+    assert write(html) == kept
+    assert write(html, TEXT_ONLY) == text_only
+
+
+@pytest.mark.parametrize(
+    ("html", "kept", "alt_only"),
+    [
+        (
+            '<img src="i.png" alt="An  image">',
+            "![An image](http://a.test/docs/i.png)",
+            "[이미지: An image]",
+        ),
+        ('x <img src="i.png"> <img src="i.png" alt=" ">', "x", "x"),
+        ('x <img src="data:image/gif;base64,xx" alt="a">', "x", "x [이미지: a]"),
+        ('<img src="/i" alt="[a] <b>">', "![(a) \\<b>](http://a.test/i)", "[이미지: (a) \\<b>]"),
+    ],
+)
+@pytest.mark.req("MD-06")
+def test_images(html: str, kept: str, alt_only: str) -> None:
+    assert write(html) == kept
+    assert write(html, TEXT_ONLY) == alt_only
+
+
+def test_text_cannot_become_markup() -> None:
+    assert write("<p>&lt;script&gt; *x* [y](z)</p><p># h</p>") == (
+        "\\<script> \\*x\\* \\[y\\](z)\n\n\\# h"
+    )
+
+
+@pytest.mark.req("MD-11")
+def test_gaps_are_closed_outside_code() -> None:
+    text = "a\n\n\n\nb\n  \n  \n```\nx\n\n\n\ny\n```\n\n\nc\n> d\n>\n>\n> e"
+    assert tidy(text) == "a\n\nb\n  \n```\nx\n\n\n\ny\n```\n\nc\n> d\n>\n> e"
+
+
+def test_a_long_text_is_cut_at_a_line_and_says_so() -> None:
+    text = "0123456789\n" * 10
+    assert cut(text, len(text)) == text
+    short = cut(text, len(text) - 1)
+    assert len(short) < len(text)
+    assert short.endswith("0123456789" + CUT_MARK)
+    assert cut("```\n" + text, 80).endswith("\n```" + CUT_MARK)
+
+
+def test_markdown_is_limited() -> None:
+    text = write("<p>words words words</p>" * 100, Extraction(max_markdown_chars=1000))
+    assert len(text) <= 1000
+    assert text.endswith(CUT_MARK)
+
+
+def test_only_so_many_blocks_are_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MAX_PREPARED", 1)
+    blocks = '<pre class="lang-a">x</pre><pre class="lang-b">y</pre>'
+    assert code(blocks) == "```a\nx\n```\n\n```\ny\n```"

@@ -1,0 +1,81 @@
+"""Tables made fit for markdown."""
+
+from __future__ import annotations
+
+import pytest
+
+from geomi.extract import table as room
+from geomi.extract.dom import Element, parse_html
+from geomi.extract.table import straighten
+
+
+def straightened(html: str) -> Element:
+    table = parse_html(html.encode(), "text/html").select_one("table")
+    assert table is not None
+    straighten(table)
+    return table
+
+
+def grid(html: str) -> list[list[str]]:
+    rows = straightened(html).select("tr")
+    return [[cell.text for cell in row.select("td, th")] for row in rows]
+
+
+@pytest.mark.req("MD-03")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<table><tr><th>a<th>b<tr><td>c<td>d</table>", [["a", "b"], ["c", "d"]]),
+        ("<table><tr><th>a<th>b<tr><td>c</table>", [["a", "b"], ["c", ""]]),
+        (
+            "<table><tr><td colspan=2>a<td>b<tr><td>c<td>d<td>e</table>",
+            [["a", "", "b"], ["c", "d", "e"]],
+        ),
+        ("<table><tr><td rowspan=2>a<td>b<tr><td>c</table>", [["a", "b"], ["", "c"]]),
+        ("<table><tr><td>a<td rowspan=2>b<tr><td>c</table>", [["a", "b"], ["c", ""]]),
+        (
+            "<table><tr><td rowspan=2 colspan=2>a<td>b<tr><td>c</table>",
+            [["a", "", "b"], ["", "", "c"]],
+        ),
+        ("<table><tr><td colspan=x rowspan=0>a<td colspan=>b</table>", [["a", "b"]]),
+        (
+            "<table><thead><tr><td>a<td>b</thead><tfoot><tr><td>c</tfoot></table>",
+            [["a", "b"], ["c", ""]],
+        ),
+        ("<table></table>", []),
+        ("<table><caption><math><td>x</math></caption><tr><td>a</table>", [["a"]]),
+    ],
+)
+def test_a_table_becomes_a_grid(html: str, expected: list[list[str]]) -> None:
+    assert grid(html) == expected
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><tr><td>menu<td><table><tr><td>x</table></table>",
+        "<table><tr><td><h2>Title</h2><p>text<td>x</table>",
+        "<table><tr><td><pre>code</pre></table>",
+    ],
+)
+def test_a_layout_table_becomes_blocks(html: str) -> None:
+    table = straightened(html)
+    assert table.tag == "div"
+    assert {e.tag for e in table.select(":scope > div, :scope > div > div")} == {"div"}
+
+
+def test_code_in_a_table_of_several_columns_stays_in_it() -> None:
+    assert straightened("<table><tr><td>x<td><pre>y</pre></table>").tag == "table"
+
+
+def test_a_span_is_limited() -> None:
+    (row,) = grid(f"<table><tr><td colspan={room.MAX_SPAN + 1}>a</table>")
+    assert len(row) == room.MAX_SPAN
+
+
+def test_a_grid_that_would_grow_too_large_becomes_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MAX_CELLS", 4)
+    assert straightened("<table><tr><td>a<td>b<tr><td>c</table>").tag == "table"
+    assert straightened("<table><tr><td>a<td>b<td>c<tr><td>d</table>").tag == "div"
+    assert straightened("<table><tr><td colspan=5>a</table>").tag == "div"
+    assert straightened("<table>" + "<tr><td rowspan=9>a" * 4 + "</table>").tag == "div"

@@ -1,0 +1,84 @@
+"""The process's own settings: flag, then environment, then file, then default."""
+
+from __future__ import annotations
+
+import pytest
+
+from geomi.errors import ConfigError
+from geomi.settings.options import Settings
+from geomi.settings.process import read_settings
+
+
+def test_defaults_are_safe() -> None:
+    """Nothing said: no private address, a second between requests."""
+    settings = read_settings({}, {}, {})
+    assert settings == Settings()
+    assert not settings.allow_private
+    assert settings.min_delay_s == 1.0
+
+
+def test_the_stronger_place_wins() -> None:
+    """One setting from each place."""
+    settings = read_settings(
+        {"GEOMI_CONTACT": "env", "GEOMI_CA_FILE": "env.pem", "GEOMI_MIN_DELAY_S": "2"},
+        {"contact": "file", "ca_file": "file.pem", "min_free_bytes": 5},
+        {"contact": "flag", "ca_file": None, "resolve": ()},
+    )
+    assert settings.contact == "flag"
+    assert settings.ca_file == "env.pem"
+    assert settings.min_delay_s == 2.0
+    assert settings.min_free_bytes == 5
+
+
+@pytest.mark.parametrize(
+    ("env", "proxy"),
+    [
+        ({"http_proxy": "http://low:1", "HTTP_PROXY": "http://up:1"}, "http://low:1"),
+        ({"HTTP_PROXY": "http://up:1"}, "http://up:1"),
+        ({"http_proxy": "", "HTTP_PROXY": "http://up:1"}, "http://up:1"),
+        ({"GEOMI_HTTP_PROXY": "http://own:1", "http_proxy": "http://low:1"}, "http://own:1"),
+        ({}, ""),
+    ],
+)
+def test_proxies_are_those_of_every_program(env: dict[str, str], proxy: str) -> None:
+    """Lower case wins, ours before both, an empty one is none."""
+    assert read_settings(env, {}, {}).http_proxy == proxy
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", True), ("true", True), ("no", False), ("0", False)]
+)
+def test_switches_are_read_as_people_write_them(text: str, value: bool) -> None:
+    """An environment has only text."""
+    assert read_settings({"GEOMI_ALLOW_PRIVATE": text}, {}, {}).allow_private is value
+
+
+def test_lists_are_separated_by_commas() -> None:
+    """Several overrides in one variable."""
+    settings = read_settings({"GEOMI_RESOLVE": "a:80:1.2.3.4, b:80:1.2.3.5"}, {}, {})
+    assert settings.resolve == ("a:80:1.2.3.4", "b:80:1.2.3.5")
+
+
+@pytest.mark.parametrize(
+    ("env", "table", "flags", "place"),
+    [
+        ({"GEOMI_MIN_DELAY_S": "-1"}, {}, {}, "GEOMI_MIN_DELAY_S = `-1`"),
+        ({"GEOMI_ALLOW_PRIVATE": "perhaps"}, {}, {}, "GEOMI_ALLOW_PRIVATE = `perhaps`"),
+        ({}, {"min_delay_s": 3601}, {}, "[geomi] min_delay_s = `3601`"),
+        ({}, {}, {"min_free_bytes": -1}, "--min-free-bytes = `-1`"),
+    ],
+)
+def test_a_wrong_value_names_its_place(
+    env: dict[str, str], table: dict[str, object], flags: dict[str, object], place: str
+) -> None:
+    """As the person wrote it."""
+    with pytest.raises(ConfigError) as caught:
+        read_settings(env, table, flags)
+    assert caught.value.message.startswith(place)
+
+
+def test_an_unknown_key_of_the_file_is_refused() -> None:
+    """With the nearest known one."""
+    with pytest.raises(ConfigError, match="contatc") as caught:
+        read_settings({}, {"contatc": "me"}, {})
+    assert caught.value.hint == "did you mean `contact`?"
