@@ -35,10 +35,10 @@ from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
 from geomi.engine.publish import Outlet
+from geomi.engine.requests import check_requests
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.errors import StoreError
-from geomi.fetch.request import check_headers
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, StopReason
@@ -132,7 +132,8 @@ async def open_home(
             owner=owner,
         )
         try:
-            yield Home(root, settings, store, archive, world)
+            with Presence(root, owner):  # one for all crawls of this process
+                yield Home(root, settings, store, archive, world)
         finally:
             await client.aclose()
             await compute.aclose()
@@ -157,8 +158,7 @@ async def crawl(
     workers = plan.resolved.run.workers
     supervisor = Supervisor(world, job, _hire(home, job, workers), outlets)
     on_start(supervisor)
-    with Presence(home.root, world.owner):
-        return await supervisor.run(workers=workers, resumed=resumed)
+    return await supervisor.run(workers=workers, resumed=resumed)
 
 
 async def recover(home: Home) -> None:
@@ -218,12 +218,14 @@ async def _job(home: Home, plan: Plan) -> tuple[CrawlJob, bool]:
     if found is not None:
         ends = await home.store.segments.job_ends(found.id)
         await _requeue(home, home.archive.check(ends))
+        found = await jobs.find(world, found.id)  # with the counters of what is left
         config = resolve([plan.flags], onto=found.config).config
+        check_requests(config, version=__version__)
         return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds)), True
     config = plan.resolved.config
+    check_requests(config, version=__version__)
     if "warc" not in plan.resolved.run.format:
         config = replace(config, store=replace(config.store, raw=False))
-    check_headers(config.http.headers)
     seeds = [seed.href for seed in plan.seeds]
     job = await jobs.start(
         world,

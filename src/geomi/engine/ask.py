@@ -26,6 +26,8 @@ LEASE_MARGIN_S = 60.0
 LONGEST_HOLD_S = 30.0
 # How long a robots.txt on another host is waited for before it counts as out of reach for now.
 LONGEST_GUEST_WAIT_S = 10.0
+# A host that is lent is looked at this often: most leases end long before they run out.
+GUEST_LOOK_S = 0.5
 # A host whose address has its share of leases already is looked at again after this long.
 CROWDED_S = 2.0
 
@@ -120,13 +122,16 @@ class Asker:
             )
             if isinstance(answer, Lease):
                 break
-            if answer > last_s:
+            if (now_s := clock.now_s()) >= last_s:
                 return None
-            await clock.sleep_until(answer)
+            await self._sleep_until(min(answer, now_s + GUEST_LOOK_S))
         guest = Asker(self._world, answer, self._config, self._slots)
         try:
             return await guest.ask(request)
         finally:
+            requests, wire_bytes = guest.spend()
+            self._requests += requests
+            self._bytes += wire_bytes
             await frontier.settle(Batch(hosts=(guest.farewell(),)))
 
     def _account(self, fetched: Fetched) -> None:
@@ -146,14 +151,23 @@ class Asker:
             self.state = replace(after, last_end_s=self.state.last_end_s)
             return
         self.state = after
-        self._ready_s = fetched.ended_s + self._delay_s()
+        # An outage is waited for once; if the host does not answer then, `is_down` gives it up.
+        rest_s = politeness.DOWN_REST_S if after.errors == politeness.DOWN_AFTER else 0.0
+        self._ready_s = fetched.ended_s + max(self._delay_s(), rest_s)
         self._requests += 1
         self._bytes += fetched.wire_bytes
 
     async def _turn(self) -> None:
+        """Wait for the host's next turn, keeping its lease alive meanwhile."""
+        while self._world.clock.now_s() < self._ready_s:
+            await self._sleep_until(min(self._ready_s, self.lease.until_s - LEASE_MARGIN_S))
+            await self._keep_lease()
+
+    async def _sleep_until(self, when_s: float) -> None:
+        """Sleep as one who takes no slot meanwhile, and whom a drain may wake for good."""
         self.is_waiting = True
         try:
-            await self._world.clock.sleep_until(self._ready_s)
+            await self._world.clock.sleep_until(when_s)
         finally:
             self.is_waiting = False
 

@@ -11,13 +11,14 @@ import asyncio
 from collections.abc import Callable
 
 from geomi.engine.ask import Asker, lease_s
+from geomi.engine.fate import Visit
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
 from geomi.engine.settle import Settler
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Lease
+from geomi.model.entry import Lease, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 
@@ -55,7 +56,7 @@ class Worker:
         self._hosts: dict[asyncio.Task[None], Asker] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
-        self._began_s = world.clock.now_s()
+        self._began_s = world.clock.now_s() - job.active_s
         self._poll_s = SHORTEST_POLL_S
 
     @property
@@ -65,9 +66,7 @@ class Worker:
     def drain(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
         """Take no more work: requests in flight end, what is resting goes back at once."""
         self._stop = self._stop or reason
-        for task, asker in self._hosts.items():
-            if asker.is_waiting:
-                task.cancel()
+        self._release_resting()
         self._changed.set()
 
     def abandon(self) -> None:
@@ -94,7 +93,8 @@ class Worker:
             if self._stop is not None:
                 if not self._hosts:
                     return
-                await self._changed.wait()
+                self._release_resting()  # who was in flight when the stop came may rest by now
+                await self._wait(came=False)
                 continue
             leases = await self._claim()
             for lease in leases:
@@ -102,6 +102,11 @@ class Worker:
             if not leases and await self._is_done():
                 return
             await self._wait(came=bool(leases))
+
+    def _release_resting(self) -> None:
+        for task, asker in self._hosts.items():
+            if asker.is_waiting:
+                task.cancel()
 
     async def _claim(self) -> list[Lease]:
         busy = sum(not asker.is_waiting for asker in self._hosts.values())
@@ -133,17 +138,21 @@ class Worker:
             if not await self._placed(asker):
                 return
             for entry in lease.entries:
-                if self._stop is not None or asker.must_rest():
+                if self._stop is not None or self._job.paused or asker.must_rest():
                     return
-                if asker.is_down():
-                    visit = self._road.unvisited(entry, asker)
-                else:
-                    visit = await self._road.visit(entry, asker)
+                visit = await self._visit(entry, asker)
+                if visit is None:
+                    return
                 await self._settler.put(visit)
         except LeaseLost as lost:
             self._world.sink.emit(Warned(self._job.id, lost.message))
         finally:
             self._settler.release(asker.farewell())
+
+    async def _visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
+        if asker.is_down():
+            return self._road.unvisited(entry, asker)
+        return await self._road.visit(entry, asker)
 
     async def _placed(self, asker: Asker) -> bool:
         """Resolve the host and take one of its address's places; False sends it to the back."""
@@ -175,7 +184,7 @@ class Worker:
             self.drain(StopReason.CANCELLED)
             return
         self._job = job
-        reason = stop_reason(job, worked_s=now_s - self._began_s)
+        reason = stop_reason(job, active_s=now_s - self._began_s)
         if reason is None and not self._has_space():
             reason = StopReason.DISK_FULL
         if reason is not None:
@@ -184,9 +193,7 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._hosts or not self._settler.is_idle:
             return False
-        outlook = await self._world.census.outlook(
-            self._job.id, now_s=self._world.clock.now_s()
-        )
+        outlook = await self._world.census.outlook(self._job.id, now_s=self._world.clock.now_s())
         if outlook.pending:
             self._looked_s = float("-inf")  # perhaps only a limit keeps the rest from us
         return not outlook.pending
@@ -202,8 +209,13 @@ class Worker:
         self._poll_s = SHORTEST_POLL_S
 
 
-def stop_reason(job: CrawlJob, *, worked_s: float) -> StopReason | None:
-    """Say which limit of its own configuration, if any, ends a job now; limits come first (C-44)."""
+def stop_reason(job: CrawlJob, *, active_s: float) -> StopReason | None:
+    """Say which limit of its own configuration, if any, ends a job now; limits come first (C-44).
+
+    Args:
+        active_s: seconds of work in all runs. The job's own count lags behind, and what this run
+            has added to it must not be counted twice.
+    """
     limits, stats = job.config.limits, job.stats
     if job.state is JobState.CANCELLED:
         return StopReason.CANCELLED
@@ -211,6 +223,6 @@ def stop_reason(job: CrawlJob, *, worked_s: float) -> StopReason | None:
         return StopReason.MAX_PAGES
     if limits.max_bytes and stats.bytes_received >= limits.max_bytes:
         return StopReason.MAX_BYTES
-    if limits.max_time_s and job.active_s + worked_s >= limits.max_time_s:
+    if limits.max_time_s and active_s >= limits.max_time_s:
         return StopReason.MAX_TIME
     return None

@@ -63,7 +63,7 @@ class _Mention:
 async def explain(world: World, job: CrawlJob, url: Url) -> Explanation:
     """Answer "why was this page (not) crawled?" for one job."""
     admission = Admission(job.config, job.seeds, now_year=_year(world))
-    entry = await world.census.entry(job.id, _hash(url, job))
+    entry = await world.census.entry(job.id, _hash(url, job), host=url.authority)
     mention = None if entry else await _mention(world, job, url)
     depth = entry.depth if entry else mention.depth if mention else 0
     is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
@@ -77,9 +77,7 @@ async def explain(world: World, job: CrawlJob, url: Url) -> Explanation:
     return _conclude(url, job, entry, steps)
 
 
-def _conclude(
-    url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]
-) -> Explanation:
+def _conclude(url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]) -> Explanation:
     """The entry's own end decides; without one, the first check that said no."""
     if entry is not None and entry.outcome is not Outcome.ROBOTS:
         decisive = steps[-1]

@@ -181,7 +181,5 @@ class Fates:
 
     def _counts(self, entry: UrlEntry, outcome: Outcome, state: State) -> bool:
         return (
-            entry.kind is EntryKind.PAGE
-            and state is not State.PENDING
-            and outcome not in UNCOUNTED
+            entry.kind is EntryKind.PAGE and state is not State.PENDING and outcome not in UNCOUNTED
         )

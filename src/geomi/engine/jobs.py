@@ -19,9 +19,6 @@ from geomi.url.parse import parse as parse_url
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
 
-# A job that a limit ended can go on when the limit is raised.
-LIMITS = frozenset({StopReason.MAX_PAGES, StopReason.MAX_TIME, StopReason.MAX_BYTES})
-
 
 def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
     """Parse start URLs as people type them: a bare host name gets `https://`."""
@@ -68,9 +65,9 @@ async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
 
 
 async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGate) -> CrawlJob:
-    """Go on with a job under a configuration; one that a limit ended goes on if a limit was raised."""
+    """Go on with a job under a configuration; a completed one only where something is left."""
     job = replace(job, config=config)
-    if job.state is JobState.COMPLETED and job.stop in LIMITS and _raised(job):
+    if job.state is JobState.COMPLETED and await _has_more(world, job):
         job = replace(job, stop=None, ended_at_s=None)
         return await step(world, job, JobState.PROCESSING)
     if job.state.is_final:
@@ -163,6 +160,14 @@ def _admitted(gate: LinkGate, seed: Url) -> Discovered:
             hint=answer.hint,
         )
     return answer
+
+
+async def _has_more(world: World, job: CrawlJob) -> bool:
+    """Say whether a job's limit was raised, or URLs wait again whose bytes were lost."""
+    if job.stop is not StopReason.DONE:
+        return _raised(job)
+    outlook = await world.census.outlook(job.id, now_s=world.clock.now_s())
+    return outlook.pending > 0
 
 
 def _raised(job: CrawlJob) -> bool:

@@ -43,6 +43,7 @@ class LinkGate:
         self._config = config
         self._admission = admission
         self._seen = Seen()
+        self._sitemaps: dict[str, set[str]] = {}  # those that each host has had
 
     def seed(self, url: Url) -> Discovered | Verdict:
         """Judge one of the URLs the crawl was asked to start from."""
@@ -64,8 +65,12 @@ class LinkGate:
         pages = self._judge([loc for loc, _ in content.pages], 1, Source.SITEMAP, entry.url)
         if entry.hops >= SITEMAP_NESTING:
             return pages
-        nested = self._sitemap_entries(content.sitemaps, entry.url, entry.hops + 1)
-        return Found(pages.discovered + nested, pages.excluded, len(content.pages))
+        # C-82: only robots.txt may name a sitemap on another host.
+        foreign = [url for url in content.sitemaps if not _is_on(entry.host, url)]
+        own = [url for url in content.sitemaps if _is_on(entry.host, url)]
+        nested = self._sitemap_entries(own, entry.url, entry.hops + 1)
+        excluded = tuple(Exclusion("sitemap.host", url) for url in foreign)
+        return Found(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
 
     def sitemaps(self, urls: Sequence[str], host: Url) -> tuple[Discovered, ...]:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
@@ -79,9 +84,7 @@ class LinkGate:
         if url is None:
             return Verdict(False, "url", f"`{target}` is not an http(s) URL")
         if entry.kind is EntryKind.PAGE:
-            verdict = self._admission.judge(
-                url, entry.depth, is_seed=entry.source is Source.SEED
-            )
+            verdict = self._admission.judge(url, entry.depth, is_seed=entry.source is Source.SEED)
             if not verdict.admitted:
                 return verdict
         return Discovered(
@@ -96,6 +99,14 @@ class LinkGate:
             origin=entry.origin or entry.url,
             hops=entry.hops + 1,
         )
+
+    def respelled(self, entry: UrlEntry, target: str | None) -> Url | None:
+        """Return a redirect's target where it is the entry itself, spelled in another way."""
+        url = parse_url(target) if target else None
+        if url is None or url.authority != entry.host:
+            return None
+        same = url_hash(identity(url, self._config.url)) == entry.url_hash
+        return url if same else None
 
     def remember(self, discovered: Sequence[Discovered]) -> None:
         """Note URLs that a committed settlement has put into the store."""
@@ -150,5 +161,17 @@ class LinkGate:
                 hops=nesting,
             )
             for url in parsed
-            if url is not None and not self._seen.is_known(url.href, 0)
+            if url is not None and self._has_room(url) and not self._seen.is_known(url.href, 0)
         )
+
+    def _has_room(self, url: Url) -> bool:
+        """Count a host's sitemaps: they use up no page, so nothing else would end them."""
+        had = self._sitemaps.setdefault(url.authority, set())
+        if len(had) < SITEMAPS_PER_HOST:
+            had.add(url.href)
+        return url.href in had
+
+
+def _is_on(host: str, text: str) -> bool:
+    url = parse_url(text)
+    return url is not None and url.authority == host

@@ -6,6 +6,8 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from geomi.dedup.decide import fingerprint, nearest
 from geomi.engine.ask import Asker
 from geomi.engine.fate import Fates, Visit
@@ -15,11 +17,12 @@ from geomi.engine.requests import Requests
 from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.world import World
 from geomi.extract.page import extract
+from geomi.fetch import redirect
 from geomi.fetch.respond import respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, Fingerprint
-from geomi.model.verdict import Outcome
+from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import due_s
 from geomi.robots.meta import directives
 from geomi.seed import sitemap
@@ -30,6 +33,8 @@ from geomi.url.parse import parse as parse_url
 # process that can be killed, because a native parser cannot be interrupted.
 INLINE_BYTES = 256 * 1024
 PARSE_DEADLINE_S = 20.0
+# Pages on their way to a commit that the store cannot yet name as twins; about eight full batches.
+FRESH_KEYS = 1024
 
 
 class Road:
@@ -42,12 +47,19 @@ class Road:
         self._requests = Requests(job.config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
         self._fates = Fates(world, job.config, gate)
+        self._fresh: dict[bytes, str] = {}  # exact keys of the last pages, and their URLs
 
-    async def visit(self, entry: UrlEntry, asker: Asker) -> Visit:
-        """Take one entry down the road and return what is to be settled."""
+    async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
+        """Take one entry down the road and return what is to be settled.
+
+        None where robots.txt asks for a rest that is too long to hold the host for: nothing was
+        asked for, and the entry waits with its host.
+        """
         url = parse_url(entry.url)
         assert url is not None, f"the frontier holds a URL that does not parse: {entry.url!r}"
         reading = await self._robots.read(url, asker)
+        if asker.must_rest() and reading.unreached is None and reading.judge(url).admitted:
+            return None
         visit = await self._walk(entry, url, asker, reading)
         return visit.adding(self._gate.sitemaps(reading.file.sitemaps, url))
 
@@ -59,10 +71,9 @@ class Road:
     async def _walk(self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading) -> Visit:
         if reading.unreached is not None:
             return self._fates.failed(entry, asker, reading.unreached, reading.copy.detail)
-        verdict = reading.judge(url)
-        if not verdict.admitted:
-            return self._fates.blocked(entry, asker, reading, verdict)
-        fetched = await asker.ask(self._requests.page(entry))
+        fetched = await self._fetch(entry, url, asker, reading)
+        if isinstance(fetched, Verdict):
+            return self._fates.blocked(entry, asker, reading, fetched)
         outcome = respond(fetched)
         if outcome is Outcome.REDIRECTED:
             return self._fates.redirected(entry, asker, fetched)
@@ -77,23 +88,43 @@ class Road:
             )
         return await self._keep(entry, asker, fetched, article)
 
+    async def _fetch(
+        self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading
+    ) -> Fetched | Verdict:
+        """Ask for an entry, and again where it redirects to another spelling of its own URL.
+
+        `/docs` and `/docs/` have one identity (C-18): the frontier would take the target for the
+        entry that it has already, and the page would be lost.
+        """
+        asked: set[str] = set()
+        while True:
+            verdict = reading.judge(url)
+            if not verdict.admitted:
+                return verdict
+            asked.add(url.href)
+            fetched = await asker.ask(self._requests.page(entry, url))
+            respelled = self._gate.respelled(entry, redirect.target(fetched))
+            is_last = entry.hops + len(asked) > self._config.http.max_redirects
+            if respelled is None or respelled.href in asked or is_last:
+                return fetched
+            url = respelled
+
     async def _extract(self, fetched: Fetched) -> Article | None:
         body, kind = fetched.body, fetched.header("content-type")
         limit = self._config.limits.max_links_per_page
         if len(body) <= INLINE_BYTES:
             return extract(body, fetched.url, kind, self._config.extract, max_links=limit)
-        return await self._world.compute.extract(
+        article = await self._world.compute.extract(
             body, fetched.url, kind, self._config.extract, deadline_s=PARSE_DEADLINE_S
         )
+        return article and replace(article, links=article.links[:limit])
 
     async def _keep(
         self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article
     ) -> Visit:
         """Decide what is kept of a page that came and was read, and which links it adds."""
-        wishes = article.robots | directives(
-            [value for name, value in fetched.headers if name == "x-robots-tag"],
-            self._requests.token,
-        )
+        tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
+        wishes = directives([*article.robots, *tags], self._requests.token)
         print_ = fingerprint(article.text, fetched.body, [link.url for link in article.links])
         twin, near = await self._twin(entry, print_)
         if twin and not near:  # C-41: a page that repeats another adds no links
@@ -115,11 +146,19 @@ class Road:
         if not print_.exact_key:
             return "", False
         twins = await self._world.pages.twins(entry.job, [print_.exact_key])
-        if (twin := twins.get(print_.exact_key, "")) and twin != entry.url:
+        fresh = self._fresh.get(print_.exact_key, "")
+        if (twin := twins.get(print_.exact_key, fresh)) and twin != entry.url:
             return twin, False
+        self._remember(print_.exact_key, entry.url)
         candidates = await self._world.pages.near(entry.job, print_.simhash)
         found = nearest(print_.simhash, [pair for pair in candidates if pair[0] != entry.url])
         return found or "", found is not None
+
+    def _remember(self, exact_key: bytes, url: str) -> None:
+        """Note a page that is not committed yet: its twin may be the next that comes."""
+        self._fresh[exact_key] = url
+        if len(self._fresh) > FRESH_KEYS:
+            del self._fresh[next(iter(self._fresh))]
 
     async def _due_s(self, entry: UrlEntry, print_: Fingerprint) -> float:
         previous = await self._world.pages.get(entry.url_hash)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.fetch.request import build, product_token, user_agent
+from geomi.fetch.request import build, check_headers, product_token, user_agent
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.page import Request
+from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 SITEMAP_BYTES = 50 * 1024 * 1024  # C-82
+
+
+def check_requests(config: CrawlConfig, *, version: str) -> None:
+    """Raise ConfigError for a name or a header that no request can carry; nothing has started."""
+    check_headers(config.http.headers)
+    product_token(user_agent(config, version=version))
 
 
 class Requests:
@@ -27,9 +34,9 @@ class Requests:
         self._trusted = frozenset(url.authority for url in map(parse_url, seeds) if url)
         self.token = product_token(user_agent(config, version=version))
 
-    def page(self, entry: UrlEntry) -> Request:
-        """Ask for an entry: a page of the wanted types, or a sitemap of any."""
-        request = self._build(entry.url, entry.host)
+    def page(self, entry: UrlEntry, url: Url) -> Request:
+        """Ask for an entry under one of its spellings: a page of the wanted types, or a sitemap."""
+        request = self._build(url.href, url.authority)
         if entry.kind is EntryKind.SITEMAP:
             return replace(request, types=(), max_bytes=SITEMAP_BYTES)
         return request

@@ -130,7 +130,11 @@ class RobotsKeeper:
         for hop in range(limit + 1):
             if target is None:
                 return self._unavailable(key, "robots.txt redirects to nowhere", hop)
+            if (borrowed := await self._borrowed(key, target, hop)) is not None:
+                return borrowed
             fetched = await self._ask(target, asker)
+            if fetched is None and (borrowed := await self._borrowed(key, target, hop)) is not None:
+                return borrowed
             if fetched is None:
                 detail = f"robots.txt lies on `{target.authority}`, which is busy"
                 return replace(self._unavailable(key, detail, hop), failure=Outcome.RATE_LIMITED)
@@ -139,6 +143,20 @@ class RobotsKeeper:
                 return self._copy(key, fetched, hop)
             target = parse_url(following)
         return self._unavailable(key, f"robots.txt redirects more than {limit} times", limit)
+
+    async def _borrowed(self, key: RobotsKey, target: Url, hops: int) -> RobotsCopy | None:
+        """Return a copy of the file that a redirect leads to, where it is another site's own.
+
+        A bare domain often sends us to the robots.txt of its `www.`, which the same crawl holds.
+        """
+        theirs = RobotsKey(target.scheme, target.authority, key.token)
+        if theirs == key or target.target != "/robots.txt":
+            return None
+        copy = await self._world.robots.get(theirs)
+        now_s = self._world.clock.now_s()
+        if copy is None or not policy.is_fresh(copy, self._config.robots, now_s=now_s):
+            return None
+        return replace(copy, key=key, redirects=hops)
 
     async def _ask(self, target: Url, asker: Asker) -> Fetched | None:
         request = self._requests.robots(target.href, target.authority)

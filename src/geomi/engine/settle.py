@@ -100,7 +100,9 @@ class Settler:
             self._tell(visit, settlement)
         for host in settled.lost:
             self._world.sink.emit(
-                Warned(self._job, f"the lease of `{host}` was lost; its pages will be visited again")
+                Warned(
+                    self._job, f"the lease of `{host}` was lost; its pages will be visited again"
+                )
             )
         self._on_commit()
 

@@ -1,7 +1,7 @@
 """How a job stands: its counters, what became of its URLs, which rules kept links out, and where.
 
-Counters by state are exact and cheap. Outcomes and hosts are counted over the entries themselves,
-up to a limit: a job of millions of URLs is told from a part of them, and says so.
+Counters by state are always there. Outcomes, hosts and problems are counted over the entries
+themselves, which a job of millions of URLs has too many of: it is told without them, and says so.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from geomi.model.entry import UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State
 
-# About five seconds of reading.
-ENTRIES_READ = 200_000
-ENTRIES_PER_READ = 1000
+# A read looks at every host for its share of entries, so that few large ones are cheaper than many.
+MAX_ENTRIES = 50_000
+ENTRIES_PER_READ = 5000
 MAX_PROBLEMS = 1000  # URLs that brought no page, told one by one
 
 
@@ -40,7 +40,7 @@ class Status:
         next_in_s: seconds until the next URL may be asked for; None when none waits.
         hosts: URLs of each host by state, the busiest host first.
         exclusions: how often each rule kept a link out, with some examples.
-        is_whole: whether every entry was read for outcomes, hosts and problems.
+        is_whole: whether outcomes, hosts and problems are told.
     """
 
     job: CrawlJob
@@ -59,10 +59,8 @@ class _Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     hosts: dict[str, Counter[State]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    entries: int = 0
 
     def add(self, entry: UrlEntry) -> None:
-        self.entries += 1
         self.hosts.setdefault(entry.host, Counter())[entry.state] += 1
         if entry.outcome is not None:
             self.outcomes[entry.outcome.value] += 1
@@ -78,8 +76,10 @@ async def status(world: World, job: CrawlJob) -> Status:
     now_s = world.clock.now_s()
     outlook = await world.census.outlook(job.id, now_s=now_s)
     tally = _Tally()
-    async for entry in _entries(world, job.id):
-        tally.add(entry)
+    is_whole = job.stats.discovered <= MAX_ENTRIES
+    if is_whole:
+        async for entry in _entries(world, job.id):
+            tally.add(entry)
     busiest = sorted(tally.hosts.items(), key=lambda pair: -pair[1].total())
     return Status(
         job=job,
@@ -90,16 +90,15 @@ async def status(world: World, job: CrawlJob) -> Status:
         hosts={host: dict(states) for host, states in busiest},
         problems=tuple(tally.problems),
         exclusions=await world.census.exclusions(job.id),
-        is_whole=tally.entries < ENTRIES_READ,
+        is_whole=is_whole,
     )
 
 
 async def _entries(world: World, job: str) -> AsyncIterator[UrlEntry]:
     after = b""
-    for _ in range(ENTRIES_READ // ENTRIES_PER_READ):
-        entries = await world.census.entries(job, state=None, after=after, limit=ENTRIES_PER_READ)
+    while entries := await world.census.entries(
+        job, state=None, after=after, limit=ENTRIES_PER_READ
+    ):
         for entry in entries:
             yield entry
-        if len(entries) < ENTRIES_PER_READ:
-            return
         after = entries[-1].url_hash

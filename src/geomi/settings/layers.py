@@ -22,6 +22,7 @@ from geomi.model.config import CrawlConfig
 from geomi.settings.options import OPTIONS, RunOptions, Settings
 
 CRAWL_PREFIX = "GEOMI_CRAWL_"
+NOT_GIVEN: tuple[object, ...] = (None, (), [])  # how an option that nobody named arrives
 
 T = TypeVar("T")
 
@@ -68,7 +69,7 @@ def flags_layer(given: Mapping[str, object], assignments: Sequence[str] = ()) ->
     Args:
         assignments: `KEY=VALUE` texts of --set, for any setting; they beat the named options.
     """
-    values = {OPTIONS[name]: value for name, value in given.items() if value not in (None, ())}
+    values = {OPTIONS[name]: value for name, value in given.items() if value not in NOT_GIVEN}
     names = {OPTIONS[name]: f"--{name.replace('_', '-')}" for name in given}
     for text in assignments:
         name, equals, value = text.partition("=")
@@ -133,7 +134,9 @@ def all_values(config: CrawlConfig) -> dict[str, object]:
     for section in fields(config):
         inner = getattr(config, section.name)
         if is_dataclass(inner):
-            values |= {f"{section.name}.{one.name}": getattr(inner, one.name) for one in fields(inner)}
+            values |= {
+                f"{section.name}.{one.name}": getattr(inner, one.name) for one in fields(inner)
+            }
         else:
             values[section.name] = inner
     return values
@@ -144,14 +147,16 @@ def refuse_unknown(given: Mapping[str, object], known: Sequence[str], what: str)
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known)[:12])}"
+            hint = (
+                f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known)[:12])}"
+            )
             raise ConfigError(f"unknown {what}: `{name}`", hint=hint)
 
 
 def split_text(hint: object, raw: object) -> object:
     """Split a comma-separated text where several values are wanted, as the environment gives them."""
     if isinstance(raw, str) and any(get_origin(one) is tuple for one in (hint, *get_args(hint))):
-        return [part.strip() for part in raw.split(",") if part.strip()]
+        return [part.strip() for part in _parts(raw) if part.strip()]
     return raw
 
 
@@ -172,6 +177,18 @@ def setting_types() -> dict[str, object]:
         else:
             types[name] = section
     return types
+
+
+def _parts(text: str) -> list[str]:
+    """Split at commas, but not inside the braces of a glob (`/{a,b}/**`)."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _types(kind: type) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from geomi.errors import ConfigError
-from geomi.settings.layers import first_problem, refuse_unknown, split_text
+from geomi.settings.layers import NOT_GIVEN, first_problem, refuse_unknown, split_text
 from geomi.settings.options import Settings
 
 # What every program that goes through a proxy honours; lower case wins, as in curl.
@@ -26,7 +26,7 @@ def read_settings(
     origins: dict[str, str] = {}
     for name in (one.name for one in fields(Settings)):
         for origin, value in _places(name, env, table, flags):
-            if value not in (None, ()):
+            if value not in NOT_GIVEN:
                 values[name], origins[name] = split_text(hints[name], value), origin
                 break
     try:

@@ -1,0 +1,15 @@
+"""What every crawl on loopback shares: it waits for nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from geomi.engine import crawl, settle
+
+
+@pytest.fixture(autouse=True)
+def quick_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a worker look again, and commit, at once: on loopback only these waits take time."""
+    monkeypatch.setattr(crawl, "SHORTEST_POLL_S", 0.002)
+    monkeypatch.setattr(crawl, "LONGEST_POLL_S", 0.005)
+    monkeypatch.setattr(settle, "LINGER_S", 0.001)

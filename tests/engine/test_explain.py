@@ -1,0 +1,156 @@
+"""`why`: the chain again over what is stored, what decided, and what would turn it round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geomi.engine.explain import Explanation, explain
+from geomi.engine.status import status
+from geomi.model.job import CrawlJob
+from geomi.model.verdict import State
+from geomi.testing.server import Reply, Site
+from geomi.url.parse import parse
+from tests.engine.running import Ear, crawl_in, home_in, page, plan, robots, run, to
+
+ROUTES = {
+    "/robots.txt": robots("User-agent: *", "Disallow: /private"),
+    "/": page(
+        "home", "/a", "/private/x", "/old", "/gone", "/out/1", "/login", "/pdf.pdf", "/empty"
+    ),
+    "/a": page("a", "/a/b", "/r/r/r/r", "/s?sid=1", "/docs"),
+    "/a/b": page("b", "/a/b/c"),
+    "/old": to("/new"),
+    "/new": page("new"),
+    "/empty": Reply(b"<p></p>"),
+    "/docs": to("/docs/"),
+    "/docs/": page("docs"),
+}
+
+
+class Why:
+    """A crawl of one site, and answers about it."""
+
+    def __init__(self, root: Path, **options: Any) -> None:
+        self.root = root
+        self._options = options
+        self.site = Site(ROUTES)
+
+    def __enter__(self) -> Why:
+        self.site.__enter__()
+        self.job = run(self._crawl())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.site.__exit__(None, None, None)
+
+    def __call__(self, path: str) -> Explanation:
+        return run(self._ask(path))
+
+    async def _crawl(self) -> CrawlJob:
+        ear = Ear()
+        async with home_in(self.root, ear) as home:
+            planned = plan([self.site.url("/")], **self._options)
+            return (await crawl_in(home, ear, planned)).report.job
+
+    async def _ask(self, path: str) -> Explanation:
+        url = parse(path if "://" in path else self.site.url(path))
+        assert url is not None
+        async with home_in(self.root, Ear()) as home:
+            return await explain(home.world, self.job, url)
+
+
+@pytest.fixture(scope="module")
+def why(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Why]:
+    """Crawl once, ask often."""
+    root = tmp_path_factory.mktemp("why")
+    with Why(root, depth=2, exclude=("/out/**",)) as asked:
+        yield asked
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "decided_by", "detail", "hint"),
+    [
+        ("/a", "fetched and kept", "outcome.ok", "HTTP 200", "--exclude '/a'"),
+        (
+            "/private/x",
+            "not fetched: it is not allowed",
+            "robots",
+            "line 2: Disallow: /private (User-agent: *)",
+            "only the site can allow it",
+        ),
+        ("/out/1", "not fetched", "exclude", "/out/**", "remove --exclude"),
+        ("/a/b/c", "not fetched", "depth", "3; the limit is 2", "--depth 3"),
+        ("/r/r/r/r", "not fetched", "trap.repeating_path", "/r", "scope.avoid_traps=false"),
+        ("/s?sid=1", "not fetched", "trap.session", "sid", "scope.avoid_traps=false"),
+        ("/login", "not fetched", "block.login", "login", "scope.block_defaults=false"),
+        ("/pdf.pdf", "not fetched", "extension", ".pdf", "http.content_types="),
+        ("/nobody", "not fetched", "never_seen", "collected pages links to it", "start URL"),
+        ("http://other.test/", "not fetched", "scope.host", "other.test", "--scope any"),
+        ("/old", "visited and not kept", "outcome.redirected", "redirects to", ""),
+        ("/new", "fetched and kept", "outcome.ok", "HTTP 200", ""),
+        ("/gone", "fetched without success", "outcome.gone", "HTTP 404", ""),
+        ("/empty", "visited and not kept", "outcome.empty", "HTTP 200", ""),
+        ("/docs", "fetched and kept", "outcome.ok", "HTTP 200", ""),
+        ("/docs/", "fetched and kept", "outcome.ok", "HTTP 200", ""),
+    ],
+)
+def test_every_answer_names_what_decided(
+    why: Why, path: str, answer: str, decided_by: str, detail: str, hint: str
+) -> None:
+    """The answer, the rule, the value and the smallest change."""
+    told = why(path)
+    assert (told.answer, told.decided_by) == (answer, decided_by)
+    assert detail in told.detail
+    assert hint in told.hint
+    assert told.job == why.job.id
+
+
+def test_the_parent_of_a_url_too_deep_is_named(why: Why) -> None:
+    """A URL without an entry is found in the links of the pages that were kept."""
+    steps = {step.name: step.verdict for step in why("/a/b/c").steps}
+    assert steps["frontier"].detail == (
+        f"linked from {why.site.url('/a/b')}, which lies at depth 2"
+    )
+    assert steps["robots"].admitted
+    assert not steps["depth"].admitted
+
+
+def test_the_chain_is_in_the_order_of_the_road(why: Why) -> None:
+    """Rules, then robots, then the frontier, then the visit."""
+    names = [step.name for step in why("/a").steps]
+    assert names[:2] == ["url_length", "scope"]
+    assert names[-3:] == ["robots", "frontier", "visit"]
+
+
+def test_a_url_that_waits_says_so(tmp_path: Path) -> None:
+    """A page limit leaves URLs pending: nothing forbids them."""
+    with Why(tmp_path, max_pages=1) as asked:
+        told = asked("/a")
+    assert told.answer == "waiting to be fetched"
+    assert told.decided_by == "frontier"
+    assert "its turn has not come" in told.detail
+    assert "--resume" in told.hint
+
+
+def test_status_tells_the_same(why: Why) -> None:
+    """Counters by state, outcomes, hosts, problems and the rules that kept links out."""
+
+    async def work() -> None:
+        async with home_in(why.root, Ear()) as home:
+            told = await status(home.world, why.job)
+        assert told.is_whole
+        assert told.states[State.COMPLETED] == told.outcomes["ok"] == 5
+        assert told.states[State.BLOCKED] == told.outcomes["robots"] == 1
+        assert told.outcomes["redirected"] == 1
+        assert {problem.url for problem in told.problems} == {
+            why.site.url(path) for path in ("/private/x", "/old", "/gone", "/empty")
+        }
+        assert told.exclusions["exclude"] == (1, (why.site.url("/out/1"),))
+        assert list(told.hosts) == [f"127.0.0.1:{why.site.port}"]
+        assert (told.leased, told.next_in_s) == (0, None)
+
+    run(work())

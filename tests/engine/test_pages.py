@@ -1,0 +1,248 @@
+"""What becomes of a page that came: kept, passed over, a repetition of another; and its links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geomi.engine import settle
+from geomi.engine.page import INLINE_BYTES
+from geomi.model.verdict import Outcome, State
+from geomi.testing.server import Reply, Site
+from tests.engine.running import Crawled, crawl_site, page, paths
+
+
+def outcome_of(crawled: Crawled, url: str) -> tuple[State, Outcome | None]:
+    """Return how a URL ended."""
+    entry = crawled.entries[url]
+    return entry.state, entry.outcome
+
+
+class TestContentTypes:
+    """What a page may be, and how large."""
+
+    @pytest.mark.req("CTY-01", "CTY-02", "ERR-01", "META-03")
+    def test_html_and_plain_text_are_kept(self, tmp_path: Path) -> None:
+        """Type, length and final URL stand in the record."""
+        text = b"Plain words about an interface, as some documentation has them.\n" * 3
+        routes = {
+            "/": page("home", "/text", "/xhtml"),
+            "/text": Reply(text, content_type="text/plain; charset=utf-8"),
+            "/xhtml": replace(page("xhtml"), content_type="application/xhtml+xml"),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+        record = crawled.record(site.url("/text"))
+        assert record["content_type"] == "text/plain; charset=utf-8"
+        assert record["bytes"] == len(text)
+        assert record["final_url"] == site.url("/text")
+        assert "some documentation" in record["markdown"]
+        assert crawled.report.job.stats.collected == 3
+
+    @pytest.mark.req("CTY-04", "CTY-05")
+    @pytest.mark.parametrize(
+        "content_type",
+        [
+            "application/pdf",
+            "image/png",
+            "video/mp4",
+            "application/zip",
+            "application/octet-stream",
+        ],
+    )
+    def test_other_types_end_before_their_body(self, tmp_path: Path, content_type: str) -> None:
+        """A large file costs its headers and a little more."""
+        large = Reply(b"x" * 8_000_000, content_type=content_type)
+        with Site({"/": page("home", "/file"), "/file": large}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+        assert outcome_of(crawled, site.url("/file")) == (State.SKIPPED, Outcome.WRONG_TYPE)
+        assert crawled.report.job.stats.bytes_received < 4_000_000
+        assert len(crawled.records) == 1
+
+    @pytest.mark.req("CTY-07", "CTY-08")
+    def test_a_page_that_is_too_large_is_passed_over(self, tmp_path: Path) -> None:
+        """The limit is on the type: one byte more is too many."""
+        body = page("home", "/fits", "/over").body
+        fits, over = (body + b" " * (size - len(body)) for size in (20_000, 20_001))
+        routes = {"/": page("home", "/fits", "/over"), "/fits": Reply(fits), "/over": Reply(over)}
+        with Site(routes) as site:
+            crawled = crawl_site(
+                tmp_path, site.url("/"), assignments=["limits.max_page_bytes=20000"]
+            )
+        assert outcome_of(crawled, site.url("/over")) == (State.SKIPPED, Outcome.TOO_LARGE)
+        assert crawled.entries[site.url("/fits")].state is State.COMPLETED
+
+    @pytest.mark.req("EXT-06", "WF-12")
+    @pytest.mark.parametrize("body", [b"", b"<html><body></body></html>", b"   \n"])
+    def test_nothing_to_read_is_skipped(self, tmp_path: Path, body: bytes) -> None:
+        """An empty answer is final and is no page."""
+        with Site({"/": page("home", "/empty"), "/empty": Reply(body)}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+            assert paths(site.log) == ["/", "/empty"]
+        assert outcome_of(crawled, site.url("/empty")) == (State.SKIPPED, Outcome.EMPTY)
+        assert len(crawled.records) == 1
+
+    def test_a_monstrous_page_does_not_end_the_crawl(self, tmp_path: Path) -> None:
+        """Deep nesting, broken bytes and lone surrogates are one page's trouble (ERR-17)."""
+        monsters = {
+            "/deep": Reply(b"<div>" * 40_000 + b"deep"),
+            "/bytes": Reply(bytes(range(256)) * 500),
+            "/surrogates": Reply(
+                b'<title>&#xD800;</title><script type="application/ld+json">'
+                rb'{"headline": "\ud800", "datePublished": "x"}</script><p>text &#xDFFF;</p>'
+            ),
+            "/null": Reply(b"<p>a\x00b</p><a href='/x\x00y'>n</a>"),
+        }
+        with Site({"/": page("home", *monsters), **monsters}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+        assert crawled.report.job.stats.settled >= len(monsters) + 1
+        assert all(crawled.entries[site.url(path)].state is not State.PENDING for path in monsters)
+
+
+class TestWishes:
+    """What a page asks of us itself (C-42)."""
+
+    @pytest.mark.req("LNK-10")
+    def test_nofollow_links_are_not_followed(self, tmp_path: Path) -> None:
+        """A URL that is linked both ways may be followed."""
+        links = (
+            '<a rel="nofollow" href="/no">x</a>',
+            '<a rel="NoFollow ugc" href="/also-no">x</a>',
+            '<a rel="nofollow" href="/both">x</a>',
+            "/both",
+        )
+        with Site({"/": page("home", *links)}, otherwise=page("there")) as site:
+            crawl_site(tmp_path, site.url("/"))
+            assert paths(site.log) == ["/", "/both"]
+
+    @pytest.mark.req("LNK-10")
+    def test_a_job_may_follow_them(self, tmp_path: Path) -> None:
+        """`scope.follow_nofollow` is the job's own decision."""
+        links = ('<a rel="nofollow" href="/no">x</a>',)
+        with Site({"/": page("home", *links)}, otherwise=page("there")) as site:
+            crawl_site(tmp_path, site.url("/"), assignments=["scope.follow_nofollow=true"])
+            assert paths(site.log) == ["/", "/no"]
+
+    @pytest.mark.req("ROB-33", "LNK-12")
+    @pytest.mark.parametrize(
+        ("head", "header", "is_kept", "is_followed"),
+        [
+            ('<meta name="robots" content="noindex">', "", False, True),
+            ('<meta name="ROBOTS" content="NOFOLLOW">', "", True, False),
+            ('<meta name="robots" content="none">', "", False, False),
+            ('<meta name="geomi" content="noindex">', "", False, True),
+            ('<meta name="otherbot" content="noindex">', "", True, True),
+            ("", "noindex", False, True),
+            ("", "nofollow", True, False),
+            ("", "none", False, False),
+            ("", "geomi: noindex, nofollow", False, False),
+            ("", "otherbot: noindex", True, True),
+        ],
+    )
+    def test_meta_and_header_mean_the_same(
+        self, tmp_path: Path, head: str, header: str, is_kept: bool, is_followed: bool
+    ) -> None:
+        """A page that is not kept is read all the same, and its links count."""
+        headers = (("X-Robots-Tag", header),) if header else ()
+        first = replace(page("home", "/a", head=head), headers=headers)
+        with Site({"/": first, "/a": page("a")}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+            assert paths(site.log) == (["/", "/a"] if is_followed else ["/"])
+        assert (site.url("/") in crawled.urls) is is_kept
+        if not is_kept:
+            assert outcome_of(crawled, site.url("/")) == (State.SKIPPED, Outcome.NOINDEX)
+
+
+class TestDuplicates:
+    """A page that repeats another."""
+
+    @pytest.mark.req("DUP-02", "DUP-03")
+    @pytest.mark.parametrize("linger_s", [0.0, 0.3])
+    def test_an_exact_copy_adds_nothing_but_its_record(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linger_s: float
+    ) -> None:
+        """C-41: it has its record, which names the original.
+
+        A copy may come before the original is committed.
+        """
+        monkeypatch.setattr(settle, "LINGER_S", linger_s)
+        routes = {
+            "/": page("home", "/one/", "/two/"),
+            "/one/": page("same", "/shared", head="<base href='/'>"),
+            "/two/": page("same", "/shared", head="<base href='/'>"),
+            "/shared": page("shared"),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
+        first, second = crawled.record(site.url("/one/")), crawled.record(site.url("/two/"))
+        assert second["metadata"]["duplicate_of"] == site.url("/one/")
+        assert "duplicate_of" not in first["metadata"]
+        assert second["content_hash"] == first["content_hash"]
+        assert outcome_of(crawled, site.url("/two/")) == (State.COMPLETED, Outcome.DUPLICATE)
+        stats = crawled.report.job.stats
+        assert (stats.collected, stats.duplicates, stats.settled) == (4, 1, 4)
+        assert crawled.record(site.url("/shared"))["parent"] == site.url("/one/")
+
+    def test_other_outlinks_make_another_page(self, tmp_path: Path) -> None:
+        """C-41: the same text with other links is no copy; it is flagged as nearly one."""
+        routes = {
+            "/": page("home", "/a", "/b"),
+            "/a": page("same", "/c"),
+            "/b": page("same", "/d"),
+            "/c": page("c"),
+            "/d": page("d"),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
+        assert len(crawled.records) == 5
+        assert crawled.report.job.stats.duplicates == 0
+        assert crawled.record(site.url("/b"))["metadata"]["near_duplicate_of"] == site.url("/a")
+
+    @pytest.mark.req("DUP-05")
+    def test_a_near_copy_is_flagged_and_followed(self, tmp_path: Path) -> None:
+        """One word in a long text: kept, flagged, and its links count."""
+        words = " ".join(f"word{number} of a long and quiet text" for number in range(200))
+        routes = {
+            "/": page("home", "/a", "/b"),
+            "/a": page("same", "/", text=words),
+            "/b": page("same", "/deeper", text=words + " once more"),
+            "/deeper": page("deeper"),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
+        metadata = crawled.record(site.url("/b"))["metadata"]
+        assert metadata["near_duplicate_of"] == site.url("/a")
+        assert outcome_of(crawled, site.url("/b")) == (State.COMPLETED, Outcome.OK)
+        assert site.url("/deeper") in crawled.urls
+
+    def test_short_texts_are_never_copies(self, tmp_path: Path) -> None:
+        """C-41: under a hundred characters a text proves nothing."""
+        with Site({"/": page("home", "/a", "/b")}, otherwise=Reply(b"<p>Soon here.</p>")) as site:
+            crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
+        assert crawled.report.job.stats.duplicates == 0
+        assert len(crawled.records) == 3
+
+
+@pytest.mark.req("JS-02")
+def test_a_page_that_needs_a_browser_is_kept_as_it_is(tmp_path: Path) -> None:
+    """The static form is kept, with the reason why it looks unfinished."""
+    shell = Reply(b'<title>App</title><div id="root"></div><script src="/app.js"></script>')
+    with Site({"/": shell}) as site:
+        crawled = crawl_site(tmp_path, site.url("/"))
+    (record,) = crawled.records
+    assert record["title"] == "App"
+    assert record["metadata"]["needs_browser"]
+    assert outcome_of(crawled, site.url("/")) == (State.COMPLETED, Outcome.OK)
+
+
+@pytest.mark.req("LNK-09", "JOB-04")
+@pytest.mark.parametrize("size_bytes", [0, INLINE_BYTES + 1])
+def test_a_page_has_so_many_links(tmp_path: Path, size_bytes: int) -> None:
+    """The limit holds for small pages and for those that are read in another process."""
+    body = page("home", "/1", "/2", "/3", "/4").body + b" " * size_bytes
+    with Site({"/": Reply(body)}, otherwise=page("there")) as site:
+        crawled = crawl_site(tmp_path, site.url("/"), assignments=["limits.max_links_per_page=3"])
+        assert paths(site.log) == ["/", "/1", "/2", "/3"]
+    assert len(crawled.record(site.url("/"))["links"]) == 3

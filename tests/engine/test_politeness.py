@@ -1,0 +1,127 @@
+"""One request at a time for a host, and a rest after each: whoever asks, and for whatever."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geomi.app import TENANT, Home, gate_for, worker_for
+from geomi.engine import jobs
+from geomi.model.config import CrawlConfig, Limits, Politeness
+from geomi.model.job import CrawlJob, StopReason
+from geomi.testing.server import Raw, Seen, Site
+from geomi.testing.webs import random_web
+from tests.engine.by_hand import hand_in
+from tests.engine.running import Ear, crawl_site, home_in, page, paths, plan, robots, run, to
+
+SLACK_S = 0.001  # two clocks are read
+
+
+def least_gap_s(log: list[Seen]) -> float:
+    """Return the shortest rest between the end of one answer and the next request."""
+    return min(later.started_s - (earlier.ended_s or 0.0) for earlier, later in pairwise(log))
+
+
+@pytest.mark.req("POL-05", "POL-16", "FRN-09")
+def test_a_host_is_asked_one_at_a_time(tmp_path: Path) -> None:
+    """Ten at once are for ten hosts; redirects, robots.txt and sitemaps rest like pages."""
+    web = random_web(1, pages=12)
+    with Site({}) as site, Site(web.routes, address="127.0.0.2") as other:
+        site.routes = {
+            **web.routes,
+            "/robots.txt": to("/rules.txt"),
+            "/rules.txt": robots(f"Sitemap: {site.url('/map.txt')}"),
+            "/map.txt": replace(page("x"), body=site.url("/r").encode(), content_type="text/plain"),
+            "/r": to("/r/"),
+            "/r/": page("r"),
+        }
+        crawled = crawl_site(tmp_path, site.url("/"), other.url("/"), delay=0.03, concurrency=10)
+        for one in (site, other):
+            assert least_gap_s(one.log) >= 0.03 - SLACK_S
+        assert len(site.log) == 12 + 5
+    assert crawled.report.stop is StopReason.DONE
+
+
+@pytest.mark.req("POL-05", "POL-16")
+def test_a_slow_answer_is_waited_for(tmp_path: Path) -> None:
+    """The rest runs from the end of an answer, not from its beginning."""
+    slow = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\n"
+    links = [f"/{number}" for number in range(5)]
+    answer = Raw((slow, 0.08, b"some text"))
+    with Site({"/": page("home", *links), **dict.fromkeys(links, answer)}) as site:
+        crawl_site(tmp_path, site.url("/"), delay=0.02)
+        assert len(site.log) == 7
+        assert least_gap_s(site.log) >= 0.02 - SLACK_S
+
+
+@pytest.mark.req("POL-05")
+def test_two_jobs_keep_the_longer_delay_of_a_host(tmp_path: Path) -> None:
+    """Politeness is owed to the site: the hasty job waits as the patient one does."""
+    web = random_web(2, pages=5)
+
+    async def work(url: str) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as one, home_in(tmp_path, ear) as two:
+            hasty = await _start(one, url, delay=0.0, user_agent="hasty/1")
+            patient = await _start(two, url, delay=0.06, user_agent="patient/1")
+            async with asyncio.TaskGroup() as group:
+                for home, job in ((one, hasty), (two, patient)):
+                    group.create_task(worker_for(home, job, workers=1).run())
+            for job in (hasty, patient):
+                assert (await jobs.find(one.world, job.id)).stats.collected == 5
+
+    with Site(web.routes) as site:
+        run(work(site.url("/")))
+    agents = [seen.headers["user-agent"] for seen in site.log]
+    assert agents.count("hasty/1") == agents.count("patient/1") == 6
+    # It holds until the patient job has nothing left.
+    end = len(agents) - agents[::-1].index("patient/1")
+    assert "hasty/1" in agents[:end]
+    assert least_gap_s(site.log[:end]) >= 0.06 - SLACK_S
+
+
+def test_the_floor_of_public_hosts_is_not_for_our_own(tmp_path: Path) -> None:
+    """`min_delay_s` keeps a public host; loopback has only what the job asks for."""
+    config = CrawlConfig(
+        politeness=Politeness(delay_s=0.5, min_delay_s=20.0), limits=Limits(max_pages=0)
+    )
+
+    async def work() -> None:
+        with Site({"/": page("home", "/a"), "/a": page("a")}) as site:
+            async with hand_in(tmp_path) as hand:
+                await hand.crawl(config, site.url("/"))
+                assert hand.clock.now_s() - hand.began_s < 5
+            assert paths(site.log) == ["/", "/a"]
+
+    run(work())
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_one_address_has_so_many_hosts_at_once(tmp_path: Path, most: int) -> None:
+    """Names on one machine take turns: `per_ip` requests in flight, and none is lost."""
+    config = CrawlConfig(
+        politeness=Politeness(delay_s=1.0, per_ip=most), limits=Limits(max_pages=0)
+    )
+
+    async def work() -> None:
+        with ExitStack() as stack:
+            sites = [stack.enter_context(Site({"/": page(str(number))})) for number in range(6)]
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, *(site.url("/") for site in sites))
+                assert hand.fetcher.most_in_flight == most
+        assert job.stats.collected == 6
+
+    run(work())
+
+
+async def _start(home: Home, url: str, **options: Any) -> CrawlJob:
+    planned = plan([url], **options)
+    config = planned.resolved.config
+    gate = gate_for(home.world, config, [url])
+    return await jobs.start(home.world, planned.seeds, config, gate, tenant=TENANT)
