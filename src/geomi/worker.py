@@ -11,7 +11,6 @@ import sys
 from multiprocessing.connection import Connection
 
 from geomi.adapters.crew import LastWord, PipeSink, obey
-from geomi.adapters.presence import Presence
 from geomi.app import Order, open_home, worker_for
 from geomi.engine import jobs
 from geomi.errors import GeomiError
@@ -38,8 +37,7 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
         job = await jobs.find(home.world, order.job)
         worker = worker_for(home, job, workers=order.workers)
         obey(worker, pipe)
-        with Presence(order.root, order.owner):
-            return await worker.run()
+        return await worker.run()
 
 
 if __name__ == "__main__":

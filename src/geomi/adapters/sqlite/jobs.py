@@ -63,12 +63,18 @@ class SqliteJobs:
         await self._database.write(partial(_delete, job=job, tenant=self._tenant))
 
 
+def find_number(db: sqlite3.Connection, job: str, tenant: str) -> int | None:
+    """Return the number that stands for a job in keys, if there is one."""
+    row = db.execute(SQL["number"], (job, tenant)).fetchone()
+    return int(row[0]) if row else None
+
+
 def number_of(db: sqlite3.Connection, job: str, tenant: str) -> int:
     """Return the number that stands for a job in keys."""
-    row = db.execute(SQL["number"], (job, tenant)).fetchone()
-    if row is None:
+    number = find_number(db, job, tenant)
+    if number is None:
         raise UnknownName(f"there is no job `{job}`", hint="`geomi jobs` lists what there is")
-    return int(row[0])
+    return number
 
 
 def _create(db: sqlite3.Connection, *, job: CrawlJob) -> None:

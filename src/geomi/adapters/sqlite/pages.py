@@ -8,7 +8,7 @@ from functools import partial
 
 from geomi.adapters.ledger.count import NEAR_PER_BAND, bands
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.jobs import number_of
+from geomi.adapters.sqlite.jobs import find_number, number_of
 from geomi.adapters.sqlite.rows import page_of, unsigned
 from geomi.adapters.sqlite.statements import statements
 from geomi.model.page import CaptureRow, PageRecord, Ref
@@ -42,13 +42,13 @@ class SqlitePages:
 
     async def near(self, job: str, simhash: int) -> list[tuple[str, int]]:
         """Return pages that share a slice of the simhash, the oldest first."""
-        found: dict[int, tuple[str, int]] = {}
+        keys = {f"band_{place}": band for place, band in enumerate(bands(simhash))}
+        if not keys:
+            return []
         with self._database.read() as db:
-            for band in bands(simhash):
-                values = {"job": job, "tenant": self._tenant, "band": band, "many": NEAR_PER_BAND}
-                for seq, url, other in db.execute(SQL["in_band"], values):
-                    found[seq] = (url, unsigned(other))
-        return [found[seq] for seq in sorted(found)]
+            number = find_number(db, job, self._tenant)
+            rows = db.execute(SQL["near"], keys | {"number": number, "many": NEAR_PER_BAND})
+            return [(url, unsigned(other)) for url, other in rows]
 
     async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:
         """Return captures of a job after a cursor, in the order of commits."""

@@ -17,15 +17,25 @@ WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
 ORDER BY seq
 LIMIT 1;
 
--- name: in_band
--- The newest captures of a job that share one slice of a simhash.
-SELECT captures.seq, captures.url, captures.simhash
-FROM bands
-CROSS JOIN captures ON captures.seq = bands.capture
-WHERE bands.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
-    AND bands.band = :band
-ORDER BY bands.capture DESC
-LIMIT :many;
+-- name: near
+-- The captures of a job that share a slice of a simhash, of each slice the newest, oldest first.
+WITH shared (capture) AS (
+    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_0
+                   ORDER BY capture DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_1
+                   ORDER BY capture DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_2
+                   ORDER BY capture DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_3
+                   ORDER BY capture DESC LIMIT :many)
+)
+SELECT captures.url, captures.simhash
+FROM shared
+CROSS JOIN captures ON captures.seq = shared.capture
+ORDER BY captures.seq;
 
 -- name: feed
 -- Captures of a job after a cursor, in the order of commits.
