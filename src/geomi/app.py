@@ -32,6 +32,7 @@ from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.admit.rules import Admission
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
+from geomi.engine.jobs import read_seeds
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
 from geomi.engine.publish import Outlet
@@ -52,6 +53,7 @@ from geomi.url.parse import Url
 TENANT = "local"  # the embedded command line's own tenant; it has no quota
 DATABASE = "geomi.db"
 WORKER_PROGRAM = "geomi.worker"
+NO_YEAR = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,29 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A crawl as it was asked for; `flags` are what a resumed job's configuration is changed by."""
+    """A crawl as it was asked for; `flags` are what a resumed job's configuration is changed by.
+
+    `make_plan` makes one that can work.
+    """
 
     seeds: tuple[Url, ...]
     resolved: Resolved
     flags: Layer
     resume: bool = False
+
+
+def make_plan(
+    urls: Sequence[str], resolved: Resolved, flags: Layer, *, resume: bool = False
+) -> Plan:
+    """Read a crawl's start URLs and refuse what can never work, before anything is opened."""
+    seeds = read_seeds(urls)
+    check_requests(resolved.config, version=__version__)
+    hrefs = [seed.href for seed in seeds]
+    # Any year will do: no start URL is a calendar without an end.
+    gate = LinkGate(resolved.config, Admission(resolved.config, hrefs, now_year=NO_YEAR))
+    for seed in seeds:
+        jobs.admitted(gate, seed)
+    return Plan(seeds, resolved, flags, resume)
 
 
 def egress_rules(settings: Settings) -> EgressRules:
@@ -223,7 +242,6 @@ async def _job(home: Home, plan: Plan) -> tuple[CrawlJob, bool]:
         check_requests(config, version=__version__)
         return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds)), True
     config = plan.resolved.config
-    check_requests(config, version=__version__)
     if "warc" not in plan.resolved.run.format:
         config = replace(config, store=replace(config.store, raw=False))
     seeds = [seed.href for seed in plan.seeds]

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import LastWord, PipeSink, obey
+from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
 from geomi.app import Order, open_home, worker_for
 from geomi.engine import jobs
 from geomi.errors import GeomiError
@@ -22,6 +22,7 @@ def main() -> None:
     pipe = Connection(int(sys.argv[1]))
     order = pipe.recv()
     assert isinstance(order, Order)
+    ease_collector()
     try:
         word = LastWord(asyncio.run(_work(order, pipe)))
     except GeomiError as error:

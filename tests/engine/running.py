@@ -11,8 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-from geomi.app import Home, Plan, crawl, open_home
-from geomi.engine.jobs import read_seeds
+from geomi.app import Home, Plan, crawl, make_plan, open_home
 from geomi.engine.supervise import Report, Supervisor
 from geomi.model.entry import UrlEntry
 from geomi.model.event import Event, Warned
@@ -105,7 +104,7 @@ def plan(
 ) -> Plan:
     """Plan a quick crawl, changed by options of the command line."""
     flags = flags_layer({**QUICK, **options}, assignments)
-    return Plan(read_seeds(seeds), resolve([flags, settings_layer(LOCAL)]), flags, resume=resume)
+    return make_plan(seeds, resolve([flags, settings_layer(LOCAL)]), flags, resume=resume)
 
 
 async def crawl_in(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,13 @@ from geomi.app import Home
 from geomi.engine import crawl, jobs
 from geomi.engine.supervise import Supervisor
 from geomi.errors import ConfigError
+from geomi.model.config import CrawlConfig, Limits, Politeness
+from geomi.model.event import PageSettled
 from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import State
-from geomi.testing.server import Raw, Seen, Site
+from geomi.testing.server import Answer, Raw, Seen, Site
 from geomi.testing.webs import random_web
+from tests.engine.by_hand import hand_in
 from tests.engine.running import (
     Crawled,
     Ear,
@@ -214,7 +217,31 @@ class TestInterrupt:
         assert rest.report.seconds < 5
 
 
-def _slow(_: Seen) -> Raw:
+def test_what_comes_under_a_lost_lease_is_not_written(tmp_path: Path) -> None:
+    """A worker that slept past its lease finds its page settled by another: kept once, and told."""
+    config = CrawlConfig(politeness=Politeness(delay_s=0.0), limits=Limits(max_pages=0))
+    answers: Iterator[Answer] = iter([_slow(None), page("quick")])
+
+    async def work() -> None:
+        with Site({"/": lambda _: next(answers)}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.start([site.url("/")], config)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(hand.worker(job).run())
+                    await until(lambda: len(paths(site.log)) == 1)
+                    hand.clock.advance(1000)
+                job = await hand.job(job)
+                rows = await hand.store.pages.feed(job.id, after=0, limit=10)
+                (told,) = hand.ear.of(PageSettled)
+                assert any("lost" in warning for warning in hand.ear.warnings)
+            assert paths(site.log) == ["/", "/"]
+        assert (job.stats.settled, job.stats.collected, len(rows)) == (1, 1, 1)
+        assert told.bytes_received > 0
+
+    run(work())
+
+
+def _slow(_: Seen | None) -> Raw:
     body = page("slow").body
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
     return Raw((head.encode(), 0.3, body))

@@ -61,7 +61,6 @@ class TestContentTypes:
         assert crawled.report.job.stats.bytes_received < 4_000_000
         assert len(crawled.records) == 1
 
-    @pytest.mark.req("CTY-07", "CTY-08")
     def test_a_page_that_is_too_large_is_passed_over(self, tmp_path: Path) -> None:
         """The limit is on the type: one byte more is too many."""
         body = page("home", "/fits", "/over").body
@@ -185,6 +184,21 @@ class TestDuplicates:
         assert (stats.collected, stats.duplicates, stats.settled) == (4, 1, 4)
         assert crawled.record(site.url("/shared"))["parent"] == site.url("/one/")
 
+    def test_a_page_that_is_not_kept_has_no_copies(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The print version asks not to be kept; the page itself is not its duplicate."""
+        monkeypatch.setattr(settle, "LINGER_S", 0.3)
+        routes = {
+            "/": page("home", "/print", "/page"),
+            "/print": page("same", head='<meta name="robots" content="noindex">'),
+            "/page": page("same"),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+        assert crawled.report.job.stats.duplicates == 0
+        assert set(crawled.urls) == {site.url("/"), site.url("/page")}
+
     def test_other_outlinks_make_another_page(self, tmp_path: Path) -> None:
         """C-41: the same text with other links is no copy; it is flagged as nearly one."""
         routes = {
@@ -200,7 +214,6 @@ class TestDuplicates:
         assert crawled.report.job.stats.duplicates == 0
         assert crawled.record(site.url("/b"))["metadata"]["near_duplicate_of"] == site.url("/a")
 
-    @pytest.mark.req("DUP-05")
     def test_a_near_copy_is_flagged_and_followed(self, tmp_path: Path) -> None:
         """One word in a long text: kept, flagged, and its links count."""
         words = " ".join(f"word{number} of a long and quiet text" for number in range(200))
@@ -225,7 +238,6 @@ class TestDuplicates:
         assert len(crawled.records) == 3
 
 
-@pytest.mark.req("JS-02")
 def test_a_page_that_needs_a_browser_is_kept_as_it_is(tmp_path: Path) -> None:
     """The static form is kept, with the reason why it looks unfinished."""
     shell = Reply(b'<title>App</title><div id="root"></div><script src="/app.js"></script>')
@@ -237,7 +249,7 @@ def test_a_page_that_needs_a_browser_is_kept_as_it_is(tmp_path: Path) -> None:
     assert outcome_of(crawled, site.url("/")) == (State.COMPLETED, Outcome.OK)
 
 
-@pytest.mark.req("LNK-09", "JOB-04")
+@pytest.mark.req("LNK-09")
 @pytest.mark.parametrize("size_bytes", [0, INLINE_BYTES + 1])
 def test_a_page_has_so_many_links(tmp_path: Path, size_bytes: int) -> None:
     """The limit holds for small pages and for those that are read in another process."""

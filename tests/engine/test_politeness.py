@@ -20,7 +20,7 @@ from geomi.testing.webs import random_web
 from tests.engine.by_hand import hand_in
 from tests.engine.running import Ear, crawl_site, home_in, page, paths, plan, robots, run, to
 
-SLACK_S = 0.001  # two clocks are read
+SLACK_S = 0.005  # the site, in a thread of this process, may note an end late
 
 
 def least_gap_s(log: list[Seen]) -> float:
@@ -28,7 +28,7 @@ def least_gap_s(log: list[Seen]) -> float:
     return min(later.started_s - (earlier.ended_s or 0.0) for earlier, later in pairwise(log))
 
 
-@pytest.mark.req("POL-05", "POL-16", "FRN-09")
+@pytest.mark.req("POL-05", "POL-16")
 def test_a_host_is_asked_one_at_a_time(tmp_path: Path) -> None:
     """Ten at once are for ten hosts; redirects, robots.txt and sitemaps rest like pages."""
     web = random_web(1, pages=12)

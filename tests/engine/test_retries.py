@@ -94,7 +94,7 @@ def test_a_broken_connection_gets_one_more_try_after_half_a_minute(
     run(work())
 
 
-@pytest.mark.req("ERR-04", "ERR-05", "WF-10")
+@pytest.mark.req("WF-10")
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Plan, open_home
+from geomi.adapters.crew import ease_collector
+from geomi.app import Plan, make_plan, open_home
 from geomi.app import crawl as run_crawl
 from geomi.cli.options import (
     AllowPrivate,
@@ -28,7 +29,6 @@ from geomi.cli.options import (
 )
 from geomi.cli.show import Show
 from geomi.cli.talk import note
-from geomi.engine.jobs import read_seeds
 from geomi.engine.supervise import Report, Supervisor
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
@@ -176,10 +176,11 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         process=process_flags(allow_private, resolve, ca_file),
         config=config,
     )
-    plan = Plan(read_seeds(urls), configured.resolved, configured.flags, resume=resume)
+    plan = make_plan(urls, configured.resolved, configured.flags, resume=resume)
     if not quiet:
         _warn_of_anonymity(configured)
     show = Show(json=json, quiet=quiet, verbose=verbose)
+    ease_collector()
     report = asyncio.run(_run(plan, configured.settings, show))
     show.conclude(report, Path(plan.resolved.run.output))
     if report.stop is StopReason.INTERRUPTED:

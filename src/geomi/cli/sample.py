@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from geomi.app import Plan, open_home
+from geomi.app import Plan, make_plan, open_home
 from geomi.app import crawl as run_crawl
 from geomi.demo import DemoSite, Visit
 from geomi.engine.export import records
-from geomi.engine.jobs import read_seeds
 from geomi.engine.status import Status, status
 from geomi.engine.supervise import Report
 from geomi.library import Page
@@ -65,7 +64,7 @@ async def crawl_sample(root: Path, listen: Callable[[Clock], EventSink]) -> Samp
     """Serve the sample web on loopback, crawl it into a directory, and look at what came."""
     async with DemoSite() as site:
         settings = Settings(allow_private=True, resolve=site.overrides)
-        plan = Plan(read_seeds(site.seeds), resolve([_LAYER]), _LAYER)
+        plan = make_plan(site.seeds, resolve([_LAYER]), _LAYER)
         async with open_home(root, settings, listen) as home:
             report = await run_crawl(home, plan)
             found = await status(home.world, report.job)

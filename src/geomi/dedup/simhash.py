@@ -1,12 +1,12 @@
-"""A 64-bit simhash of a text: texts that share most of their words differ in few bits.
+"""A 64-bit simhash of a text: texts that share most of their sentences differ in few bits.
 
 The features are pairs of neighbouring words. Single words find more revisions of a page within
-distance 3 (recall .90 against .70 on 211 of them), but on a site whose pages share one vocabulary
-they also take half of all pages for copies of one another (405 of 800 generated pages; pairs: none),
-and a page called a copy that is none does more harm. All words are hashed at once, each from its first eight bytes, its last eight and its
-length; reading the middle of long words too would cost more than the rest together. Only unsigned
-64-bit arithmetic with a fixed byte order is used, so the value is the same on every machine and
-in every process.
+distance 3 (recall .90 against .70 on 211 of them), but where pages share one vocabulary they take
+half of them for copies of one another (405 of 800 generated pages; pairs: none), and calling a page
+a copy that is none does more harm. All words are hashed at once, each from its first eight bytes,
+its last eight and its length; reading the middle of long words too would cost more than the rest
+together. Only unsigned 64-bit arithmetic with a fixed byte order is used, so the value is the same
+on every machine and in every process.
 """
 
 from __future__ import annotations

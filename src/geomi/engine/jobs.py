@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,9 @@ from geomi.text.ulid import new_ulid
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
+# `mailto:` names a scheme, `localhost:8080` a port.
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:(?!\d)")
+
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
 
@@ -29,6 +33,17 @@ def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
     return tuple(_read_seed(text) for text in texts)
 
 
+def admitted(gate: LinkGate, seed: Url) -> Discovered:
+    """Turn a start URL into an entry; refuse one that the job's own rules exclude."""
+    answer = gate.seed(seed)
+    if isinstance(answer, Verdict):
+        raise ConfigError(
+            f"start URL {seed.href} is excluded by rule {answer.rule}: {answer.detail}",
+            hint=answer.hint,
+        )
+    return answer
+
+
 async def start(
     world: World,
     seeds: Sequence[Url],
@@ -39,7 +54,7 @@ async def start(
     origins: tuple[tuple[str, str], ...] = (),
 ) -> CrawlJob:
     """Create a job and put its seeds into the frontier; refuse seeds that its own rules exclude."""
-    discovered = [_admitted(gate, seed) for seed in seeds]
+    discovered = [admitted(gate, seed) for seed in seeds]
     job = CrawlJob(
         id=new_ulid(world.clock.wall_s(), world.rng),
         tenant=tenant,
@@ -72,7 +87,7 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
         return await step(world, job, JobState.PROCESSING)
     if job.state.is_final:
         return job
-    seeds = [_admitted(gate, seed) for seed in read_seeds(job.seeds)]
+    seeds = [admitted(gate, seed) for seed in read_seeds(job.seeds)]
     await world.frontier.add(job.id, seeds, now_s=world.clock.now_s())
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, _TOWARDS_PROCESSING[job.state])
@@ -144,22 +159,12 @@ _TOWARDS_PROCESSING = {
 
 
 def _read_seed(text: str) -> Url:
-    url = parse_url(text if "://" in text else f"https://{text}")
+    url = parse_url(text if _SCHEME.match(text) else f"https://{text}")
     if url is None:
         raise ConfigError(
             f"`{text}` is not a URL that can be crawled", hint="use http:// or https:// and a host"
         )
     return url
-
-
-def _admitted(gate: LinkGate, seed: Url) -> Discovered:
-    answer = gate.seed(seed)
-    if isinstance(answer, Verdict):
-        raise ConfigError(
-            f"start URL {seed.href} is excluded by rule {answer.rule}: {answer.detail}",
-            hint=answer.hint,
-        )
-    return answer
 
 
 async def _has_more(world: World, job: CrawlJob) -> bool:

@@ -137,6 +137,7 @@ class Road:
         portrait = Portrait(entry, fetched, article, print_, twin, near, self._world.clock.wall_s())
         kept = page_record(portrait, due_s=await self._due_s(entry, print_))
         outcome = Outcome.DUPLICATE if twin and not near else Outcome.OK
+        self._remember(print_.exact_key, twin or entry.url)
         return self._fates.kept(
             asker, outcome, portrait, kept, found, capture(portrait, raw=self._config.store.raw)
         )
@@ -149,14 +150,13 @@ class Road:
         fresh = self._fresh.get(print_.exact_key, "")
         if (twin := twins.get(print_.exact_key, fresh)) and twin != entry.url:
             return twin, False
-        self._remember(print_.exact_key, entry.url)
         candidates = await self._world.pages.near(entry.job, print_.simhash)
         found = nearest(print_.simhash, [pair for pair in candidates if pair[0] != entry.url])
         return found or "", found is not None
 
     def _remember(self, exact_key: bytes, url: str) -> None:
-        """Note a page that is not committed yet: its twin may be the next that comes."""
-        self._fresh[exact_key] = url
+        """Note a page that is kept but not yet committed: the next that comes may be its twin."""
+        self._fresh.setdefault(exact_key, url)
         if len(self._fresh) > FRESH_KEYS:
             del self._fresh[next(iter(self._fresh))]
 

@@ -85,26 +85,20 @@ class Supervisor:
     async def run(self, *, workers: int, resumed: bool) -> Report:
         """Work on the job until every hand has ended, then close it."""
         self._world.sink.emit(JobStarted(self._job.id, self._job.seeds, resumed))
-        error: GeomiError | None = None
         try:
-            await self._work(workers)
+            async with asyncio.TaskGroup() as group:
+                publishing = group.create_task(self._publisher.run(), name="publish")
+                beating = group.create_task(self._beat(), name="beat")
+                async with asyncio.TaskGroup() as crew:
+                    for number in range(workers):
+                        crew.create_task(self._employ(), name=f"worker {number}")
+                beating.cancel()
+                self._publisher.end()
+                await publishing
         except* GeomiError as failures:
-            error = first_error(failures)  # raised in here it would become a group again
-        if error is not None:
-            await self._fail(error)
-            raise error
+            await self._fail(failures)
+            raise first_error(failures) from failures
         return await self._close()
-
-    async def _work(self, workers: int) -> None:
-        async with asyncio.TaskGroup() as group:
-            publishing = group.create_task(self._publisher.run(), name="publish")
-            beating = group.create_task(self._beat(), name="beat")
-            async with asyncio.TaskGroup() as crew:
-                for number in range(workers):
-                    crew.create_task(self._employ(), name=f"worker {number}")
-            beating.cancel()
-            self._publisher.end()
-            await publishing
 
     async def _employ(self) -> None:
         """Keep one place filled until its worker ends by itself."""
@@ -144,8 +138,9 @@ class Supervisor:
         await self._world.jobs.worked(self._job.id, now_s - self._noted_s)
         self._noted_s = now_s
 
-    async def _fail(self, error: GeomiError) -> None:
+    async def _fail(self, failures: BaseExceptionGroup[GeomiError]) -> None:
         """Write down why, where the store still takes it."""
+        error = first_error(failures)
         stop = StopReason.DISK_FULL if isinstance(error, StoreFull) else StopReason.FAILED
         try:
             await jobs.finish(self._world, self._job, stop, error.message)

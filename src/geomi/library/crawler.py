@@ -15,9 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from geomi import app
-from geomi.app import Home, Plan, open_home
+from geomi.app import Home, Plan, make_plan, open_home
 from geomi.engine.export import records
-from geomi.engine.jobs import read_seeds
 from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import GeomiError, NothingFetched, StoreFull
 from geomi.library.options import Options, for_one_page, read_options, without_files
@@ -99,7 +98,7 @@ class Crawler:
     def _start(
         self, urls: Sequence[str], resolved: Resolved, ear: _Ear, *, resume: bool = False
     ) -> asyncio.Task[Report | GeomiError]:
-        plan = Plan(read_seeds(urls), resolved, self._flags, resume=resume)
+        plan = make_plan(urls, resolved, self._flags, resume=resume)
         self._ears.add(ear)
         run = self._group.create_task(self._run(plan, ear), name=f"crawl {urls[0]}")
         run.add_done_callback(lambda _: ear.woken.set())
