@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,7 +14,7 @@ from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.adapters.clock import open_clock
 from geomi.adapters.compute.child import ChildCompute
-from geomi.adapters.crew import LocalHand, ProcessHand
+from geomi.adapters.crew import LocalHand, ProcessHand, Started, start_worker
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import (
@@ -25,8 +24,7 @@ from geomi.adapters.http.rules import (
     parse_override,
     parse_proxy,
 )
-from geomi.adapters.outlet.jsonl import JsonLines
-from geomi.adapters.outlet.markdown import MarkdownTree
+from geomi.adapters.outlet.folder import job_outlets
 from geomi.adapters.presence import Presence, dead_owners, forget
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.admit.rules import Admission
@@ -165,17 +163,22 @@ async def crawl(
     plan: Plan,
     *,
     extra: Sequence[Outlet] = (),
+    standby: Sequence[Started] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
 ) -> Report:
-    """Start a job, or go on with one, and run it to its end."""
+    """Start a job, or go on with one, and run it to its end.
+
+    Args:
+        standby: worker processes that wait for orders; more are started where these do not suffice.
+    """
     world = home.world
     await recover(home)
     job, resumed = await _job(home, plan)
     if job.state.is_final:
         return Report(job, job.stop or StopReason.DONE, 0.0)
-    outlets = [*_outlets(home.root, job.id, plan.resolved.run.format), *extra]
+    outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
     workers = plan.resolved.run.workers
-    supervisor = Supervisor(world, job, _hire(home, job, workers), outlets)
+    supervisor = Supervisor(world, job, _hire(home, job, workers, standby), outlets)
     on_start(supervisor)
     return await supervisor.run(workers=workers, resumed=resumed)
 
@@ -256,43 +259,19 @@ async def _job(home: Home, plan: Plan) -> tuple[CrawlJob, bool]:
     return job, False
 
 
-def _outlets(root: Path, job: str, formats: Sequence[str]) -> list[Outlet]:
-    """Make a job's derived outputs, and point the directory's top at them."""
-    folder = root / "jobs" / job
-    outlets: list[Outlet] = []
-    if "jsonl" in formats:
-        outlets.append(JsonLines(folder / "pages.jsonl"))
-        _point(root / "pages.jsonl", Path("jobs") / job / "pages.jsonl")
-    if "md" in formats:
-        outlets.append(MarkdownTree(folder / "md"))
-        _point(root / "md", Path("jobs") / job / "md")
-    _point(root / "warc", Path("jobs") / job / "warc")
-    return outlets
-
-
-def _point(link: Path, target: Path) -> None:
-    """Make a link at the top of the data directory lead to the newest job's output."""
-    if link.exists() and not link.is_symlink():
-        return  # something of the user's own is there
-    part = link.with_name(f".{link.name}.part")
-    try:
-        part.unlink(missing_ok=True)
-        part.symlink_to(target)
-        part.replace(link)
-    except OSError as error:
-        raise StoreError(f"cannot link `{link}` to `{target}`: {error.strerror}") from error
-
-
-def _hire(home: Home, job: CrawlJob, workers: int) -> Callable[[], Hand]:
+def _hire(
+    home: Home, job: CrawlJob, workers: int, standby: Sequence[Started]
+) -> Callable[[], Hand]:
     """Return what fills one worker's place: this process alone, or one of several."""
     if workers == 1:
         return partial(_local_hand, home, job)
-    names = random.Random(os.urandom(16))
+    waiting = iter(standby)
 
     def hire() -> Hand:
-        owner = f"w-{new_ulid(home.world.clock.wall_s(), names)}"
+        owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
         order = Order(home.root.resolve(), home.settings, job.id, owner, workers)
-        return ProcessHand(owner, WORKER_PROGRAM, order, home.world.sink)
+        started = next(waiting, None) or start_worker(WORKER_PROGRAM)
+        return ProcessHand(owner, started, order, home.world.sink)
 
     return hire
 

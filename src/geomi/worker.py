@@ -1,4 +1,4 @@
-"""A worker process: `python -m geomi.worker DESCRIPTOR`, started by `geomi crawl --workers N` only.
+"""The life of a worker process, forked by `geomi crawl` or run as `python -m geomi.worker DESCRIPTOR`.
 
 Its order comes through the pipe whose descriptor it is given, its events and its last word go back
 the same way; `adapters/crew.py` is the other end.
@@ -17,9 +17,8 @@ from geomi.errors import GeomiError
 from geomi.model.job import StopReason
 
 
-def main() -> None:
+def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    pipe = Connection(int(sys.argv[1]))
     order = pipe.recv()
     assert isinstance(order, Order)
     ease_collector()
@@ -42,4 +41,4 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
 
 
 if __name__ == "__main__":
-    main()
+    live(Connection(int(sys.argv[1])))

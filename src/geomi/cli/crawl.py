@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from geomi.adapters.crew import ease_collector
+from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.app import Plan, make_plan, open_home
 from geomi.app import crawl as run_crawl
 from geomi.cli.options import (
@@ -33,6 +34,7 @@ from geomi.engine.supervise import Report, Supervisor
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
 from geomi.settings.options import Settings
+from geomi.worker import live
 
 INTERRUPTED = 130
 
@@ -181,7 +183,9 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         _warn_of_anonymity(configured)
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
-    report = asyncio.run(_run(plan, configured.settings, show))
+    workers = plan.resolved.run.workers
+    standby = fork_workers(workers, live) if workers > 1 else []
+    report = asyncio.run(_run(plan, configured.settings, show, standby))
     show.conclude(report, Path(plan.resolved.run.output))
     if report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
@@ -195,11 +199,11 @@ def _warn_of_anonymity(configured: Configured) -> None:
         note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
 
 
-async def _run(plan: Plan, settings: Settings, show: Show) -> Report:
+async def _run(plan: Plan, settings: Settings, show: Show, standby: Sequence[Started]) -> Report:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
         with show.live(home.world):
-            return await run_crawl(home, plan, on_start=_obey_ctrl_c)
+            return await run_crawl(home, plan, standby=standby, on_start=_obey_ctrl_c)
 
 
 def _obey_ctrl_c(supervisor: Supervisor) -> None:

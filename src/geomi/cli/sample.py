@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from geomi.app import Plan, make_plan, open_home
 from geomi.app import crawl as run_crawl
+from geomi.app import make_plan, open_home
 from geomi.demo import DemoSite, Visit
 from geomi.engine.export import records
 from geomi.engine.status import Status, status

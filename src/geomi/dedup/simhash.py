@@ -26,10 +26,14 @@ Words = NDArray[np.uint64]
 _WINDOW = 8  # bytes in one 64-bit number
 _MARGIN = bytes(_WINDOW)
 _IS_WORD: Final = bytes(byte >= 0x80 or chr(byte).isalnum() for byte in range(256))
-_MASKS: Final = np.array([(1 << 8 * size) - 1 for size in range(_WINDOW + 1)], np.uint64)
+_LONG = _WINDOW + 1  # the size of every word that does not fit into one window
+_ALL_BITS = (1 << 64) - 1
+# What of a window belongs to a word, by the word's size: of a short one the tail is in the head.
+_HEADS: Final = np.array([(1 << 8 * size) - 1 & _ALL_BITS for size in range(_LONG + 1)], np.uint64)
+_TAILS: Final = np.array([0] * _LONG + [_ALL_BITS], np.uint64)
 _HEAD_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, from the golden ratio
 _TAIL_FACTOR: Final = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, one of xxHash's primes
-_NEXT_FACTOR: Final = np.uint64(3)  # odd and not 1: the order of two words counts
+_NEXT_FACTOR: Final = np.uint64(0x27D4EB2F165667C5)  # another; the order of two words counts
 _EIGHT: Final = np.arange(8, dtype=np.uint64)
 _LANES: Final = np.uint64(0x0101010101010101)
 _LANE_MAX = 255  # as many ones fit into one byte-wide lane
@@ -37,8 +41,8 @@ _LANE_MAX = 255  # as many ones fit into one byte-wide lane
 
 def simhash(text: str) -> int:
     """Return the simhash of a text; one without words has 0."""
-    words = _word_hashes(text[:MAX_TEXT_CHARS].encode("utf-8", "replace"))
-    return _majority(_pairs(words)) if words.size else 0
+    words = _words(text[:MAX_TEXT_CHARS].encode("utf-8", "replace"))
+    return _majority(_mix(_pairs(words))) if words.size else 0
 
 
 def distance(left: int, right: int) -> int:
@@ -56,22 +60,24 @@ def bands(value: int) -> tuple[int, ...]:
     return tuple(band << BAND_BITS | value >> band * BAND_BITS & mask for band in range(BANDS))
 
 
-def _word_hashes(text: bytes) -> Words:
-    """Hash every word, that is every run of letters, digits and non-ASCII bytes, in order."""
+def _words(text: bytes) -> Words:
+    """Return a number for every word, a run of letters, digits and non-ASCII bytes, in order."""
     data = _MARGIN + text + _MARGIN
     is_word = np.frombuffer(data.translate(_IS_WORD), np.bool_)
-    edges = np.flatnonzero(is_word[1:] != is_word[:-1]) + 1
+    edges = np.flatnonzero(is_word[1:] != is_word[:-1])
     starts, ends = edges[::2], edges[1::2]
     sizes = ends - starts
-    windows = np.ndarray(len(data) - _WINDOW + 1, np.dtype("<u8"), data, strides=(1,))
-    heads = windows[starts] & _MASKS[np.minimum(sizes, _WINDOW)]
-    tails = np.where(sizes > _WINDOW, windows[ends - _WINDOW], np.uint64(0))
-    return _mix(heads * _HEAD_FACTOR + tails * _TAIL_FACTOR + sizes.astype(np.uint64))
+    capped = np.minimum(sizes, _LONG)
+    # An edge is the place before its byte, so the window of a place begins one byte after it.
+    windows = np.ndarray(len(data) - _WINDOW, np.dtype("<u8"), data, offset=1, strides=(1,))
+    heads: Words = windows[starts] & _HEADS[capped]
+    tails: Words = windows[ends - _WINDOW] & _TAILS[capped]
+    return heads * _HEAD_FACTOR + tails * _TAIL_FACTOR + sizes.astype(np.uint64)
 
 
 def _pairs(words: Words) -> Words:
-    """Hash each word with the next one; a single word stands for itself."""
-    return _mix(words[:-1] + words[1:] * _NEXT_FACTOR) if words.size > 1 else words
+    """Join each word with the next one; a single word stands for itself."""
+    return words[:-1] + words[1:] * _NEXT_FACTOR if words.size > 1 else words
 
 
 def _mix(values: Words) -> Words:
@@ -86,11 +92,9 @@ def _majority(features: Words) -> int:
     groups = -(-features.size // _LANE_MAX)
     padded = np.zeros(groups * _LANE_MAX, np.uint64)
     padded[: features.size] = features
-    table = padded.reshape(groups, _LANE_MAX)
     # Eight bits of each feature are counted at once, every one in its own byte of the sum.
-    lanes = np.array([(table >> shift & _LANES).sum(axis=1) for shift in _EIGHT])
-    ones = (lanes[:, :, None] >> _EIGHT * np.uint64(8) & np.uint64(0xFF)).sum(axis=1)
-    value = 0
-    for shift, lane in np.argwhere(2 * ones > features.size).tolist():
-        value |= 1 << (8 * lane + shift)
-    return value
+    eighths = padded.reshape(groups, _LANE_MAX) >> _EIGHT[:, None, None]
+    eighths &= _LANES
+    sums = np.add.reduce(eighths, axis=2).astype("<u8").view(np.uint8).reshape(8, groups, 8)
+    ones = np.add.reduce(sums, axis=1, dtype=np.uint64).T.ravel()
+    return int.from_bytes(np.packbits(2 * ones > features.size, bitorder="little"), "little")

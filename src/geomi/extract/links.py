@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from geomi.extract.dom import Document
+from geomi.extract.dom import Document, Element
 from geomi.model.page import Link
 from geomi.url.parse import absolute
 
@@ -22,6 +22,8 @@ NOFOLLOW = "nofollow"
 
 def base_url(document: Document, url: str) -> str:
     """Return what relative links are relative to: the first usable `<base href>`, else the URL."""
+    if document.select_one("base") is None:
+        return url
     base = document.base_url(url)
     return base if base.startswith(("http://", "https://")) else url
 
@@ -36,35 +38,42 @@ class Anchors:
 
 def read_links(document: Document, base: str, max_links: int) -> Anchors:
     """Return each linked URL once, in page order, at most `max_links` of them."""
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[str, str]] = {}  # the words and the rel of each href
     for anchor in document.select("a[href]") + document.select("area[href]"):
         href = anchor.attr("href") or ""
-        if href[:1] == "#":
-            continue
-        text, rel = found.get(href, ("", NOFOLLOW))
-        # A URL that is linked twice may be followed if one of its links may.
-        if NOFOLLOW in rel:
-            rel = (anchor.attr("rel") or "").lower()
-        found[href] = (text or anchor.text, rel)
-        if len(found) == MAX_HREFS:
-            break
+        if href in found:
+            found[href] = _merged(*found[href], anchor)
+        elif href[:1] != "#":
+            found[href] = anchor.text, _rel(anchor)
+            if len(found) == MAX_HREFS:
+                break
     targets = dict(zip(found, absolute(tuple(found), base), strict=True))
     return Anchors(_as_links(found, targets, max_links), targets)
+
+
+def _merged(text: str, rel: str, again: Element) -> tuple[str, str]:
+    # A URL that is linked twice may be followed if one of its links may.
+    return text or again.text, _rel(again) if NOFOLLOW in rel else rel
+
+
+def _rel(anchor: Element) -> str:
+    return (anchor.attr("rel") or "").lower()
 
 
 def _as_links(
     found: Mapping[str, tuple[str, str]], targets: Mapping[str, str | None], max_links: int
 ) -> tuple[Link, ...]:
     links: dict[str, Link] = {}
-    for href, url in targets.items():
+    for url, (text, rel) in zip(targets.values(), found.values(), strict=True):
         if len(links) == max_links:
             break
         if url is not None and url not in links:
-            text, rel = found[href]
             links[url] = Link(url, _one_line(text), rel[:MAX_REL_CHARS])
     return tuple(links.values())
 
 
 def _one_line(text: str) -> str:
+    if len(text) <= MAX_TEXT_CHARS:
+        return " ".join(text.split())
     # Cut before splitting too: the text of a link may be a whole page.
     return " ".join(text[: 5 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]

@@ -77,17 +77,17 @@ class _Head:
 
 
 def _head(document: Document) -> _Head:
+    # The parser keeps an index of tags: four questions to it cost less than one walk over the page.
     head = _Head()
-    for element in islice(document.iter_elements(_TAGS), MAX_HEAD_ELEMENTS):
-        match element.tag:
-            case "meta":
-                _add_meta(head.tags, element)
-            case "script" if (element.attr("type") or "").lower() == _JSON_LD:
-                head.json_ld.append(element.text)
-            case "link" if not head.canonical and "canonical" in _words(element.attr("rel")):
-                head.canonical = (element.attr("href") or "").strip()[: 4 * MAX_VALUE_CHARS]
-            case "title" if not head.title and element.namespace is Namespace.HTML:
-                head.title = _one_line(element.text)
+    for element in document.select("title"):
+        if element.namespace is Namespace.HTML and (title := _one_line(element.text)):
+            head.title = title
+            break
+    for element in document.select("meta")[:MAX_HEAD_ELEMENTS]:
+        _add_meta(head.tags, element)
+    for element in document.select("link")[:MAX_HEAD_ELEMENTS]:
+        if "canonical" in _words(element.attr("rel")):
+            head.canonical = (element.attr("href") or "").strip()[: 4 * MAX_VALUE_CHARS]
     return head
 
 

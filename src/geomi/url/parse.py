@@ -75,12 +75,8 @@ def absolute(hrefs: Sequence[str], base: str) -> list[str | None]:
 
     An empty href, a mere fragment and other schemes lead nowhere (URL-01, URL-02, LNK-04).
     """
-    page = parse(base)
-    if page is None:
-        return [None] * len(hrefs)
-    resolve = _resolver(page)
-    known = {raw: resolve(raw) for raw in set(hrefs)}
-    return [known[raw] for raw in hrefs]
+    resolve = _resolver(base)
+    return [resolve(raw) for raw in hrefs]
 
 
 def split(href: str) -> Url:
@@ -100,23 +96,39 @@ _HOST_AT = len("https://")  # no host is empty, so the path's slash of an http U
 _LEADS_NOWHERE = ("javascript:", "mailto:", "tel:", "data:")
 _EDGES = "".join(map(chr, range(0x21)))  # WHATWG strips C0 controls and spaces, nothing else
 
-# References that the standard copies as they stand, so that most links of a page need no parser:
-# no escapes or backslashes in the path, no white space, and in `_NAMED` nothing like a scheme.
-# A dot segment is left to the parser by a look for `/.`.
-_ROOTED = re.compile(r"(/[\w~!$&()*+,;=:@./-]*(?:\?[\w~!$&()*+,;=:@./?%-]*)?)(?:#|\Z)", re.ASCII)
-_NAMED = re.compile(r"([\w~-][\w~!$&()*+,;=@./-]*(?:\?[\w~!$&()*+,;=:@./?%-]*)?)(?:#|\Z)", re.ASCII)
+# A reference that the standard copies as it stands, so that most links of a page need no parser: no
+# escapes or backslashes in the path, no white space, nothing like a scheme in a relative one. Its
+# parts are origin and path, or steps upwards and path; a dot segment is left to the parser.
+_QUERY = r"(?:\?[\w~!$&()*+,;=:@./?%-]*)?"
+_PLAIN = re.compile(
+    rf"(?:(https?://[\w.:-]+)?(/(?!/)[\w~!$&()*+,;=:@./-]*{_QUERY})"
+    rf"|((?:\.\./)*)([\w~-][\w~!$&()*+,;=@./-]*{_QUERY}))(?:#|\Z)",
+    re.ASCII,
+)
+_STEP_UP = len("../")
 
 
-def _resolver(page: Url) -> Callable[[str], str | None]:
-    """Prepare the resolution of many hrefs against one page."""
-    origin = page.href[: page.href.index("/", len(page.scheme) + 3)]
+@lru_cache(maxsize=8)
+def _resolver(base: str) -> Callable[[str], str | None]:
+    """Prepare resolution against one page, whose links, images and canonical are asked in turn."""
+    page = parse(base)
+    if page is None:
+        return lambda _: None
+    origin = page.href.removesuffix(page.target)
     folders = _folders(origin, page.path)
 
     def resolve(raw: str) -> str | None:
-        text = raw.strip(_EDGES)
-        if not text or text[0] == "#" or len(text) > MAX_TEXT_CHARS:
-            return None
-        return _resolve_plainly(text, origin, folders) or _resolve_slowly(text, page.href)
+        plain = _PLAIN.match(raw)
+        if plain is None or len(raw) > MAX_TEXT_CHARS:
+            return _resolve_slowly(raw, page.href)
+        foreign, rooted, upwards, named = plain.groups()
+        if named is not None:
+            prefix, path = folders[min(len(upwards) // _STEP_UP, len(folders) - 1)], named
+        else:
+            prefix, path = foreign or origin, rooted
+        if "/." in path or (foreign is not None and not _is_origin(foreign)):
+            return _resolve_slowly(raw, page.href)
+        return prefix + path
 
     return resolve
 
@@ -130,32 +142,15 @@ def _folders(origin: str, path: str) -> list[str]:
     ]
 
 
-def _resolve_plainly(text: str, origin: str, folders: list[str]) -> str | None:
-    """Resolve a reference that the standard copies as it stands; None leaves it to the parser."""
-    if text[0] == "/":
-        prefix, plain = origin, None if text.startswith("//") else _ROOTED.match(text)
-    elif text.startswith(_WEB):
-        end = text.find("/", 8)
-        prefix = text[:end]
-        plain = _ROOTED.match(text, end) if end > 0 and _is_origin(prefix) else None
-    else:
-        up = 0
-        while text.startswith("../", 3 * up):
-            up += 1
-        prefix, plain = folders[min(up, len(folders) - 1)], _NAMED.match(text, 3 * up)
-    if plain is None or "/." in plain[1]:
-        return None
-    return prefix + plain[1]
-
-
 @lru_cache(maxsize=4096)
 def _is_origin(text: str) -> bool:
     """Whether an origin is written as the parser would write it; a crawl meets few and often."""
     return href(text + "/") == text + "/" and "@" not in text
 
 
-def _resolve_slowly(text: str, base: str) -> str | None:
-    if text[:11].lower().startswith(_LEADS_NOWHERE):
+def _resolve_slowly(raw: str, base: str) -> str | None:
+    text = raw.strip(_EDGES)
+    if not text or text[0] == "#" or text[:11].lower().startswith(_LEADS_NOWHERE):
         return None
     found = href(text, base)
     return _without_extras(found) if found is not None and found.startswith(_WEB) else None
