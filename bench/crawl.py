@@ -213,9 +213,7 @@ def row(name: str, runs: list[Run], tuned: float) -> str:
     cpu_ms = median(run.cpu_s * 1000 / run.pages for run in runs)
     half, end = (
         median(sizes) / MIB
-        for sizes in zip(
-            *((run.tree_half_bytes, run.tree_end_bytes) for run in runs), strict=True
-        )
+        for sizes in zip(*((run.tree_half_bytes, run.tree_end_bytes) for run in runs), strict=True)
     )
     spread = f"{rates[0]:.0f}-{rates[-1]:.0f}"
     growth = f"{half:.0f}→{end:.0f}"

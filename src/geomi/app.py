@@ -1,4 +1,4 @@
-"""The composition root: settings in, a running geomi out. The only module that knows every adapter."""
+"""The composition root: settings in, a running geomi out. Only it knows every adapter."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ async def crawl(
 
 
 async def recover(home: Home) -> None:
-    """Put in order what dead workers left: their leases, and half-written ends of their segments."""
+    """Put in order what dead workers left: leases, and half-written ends of segments."""
     dead = dead_owners(home.root)
     if not dead:
         return

@@ -1,14 +1,14 @@
 """The exceptions geomi raises; a page's failure is an `Outcome`, never one of these.
 
-    GeomiError                      everything we raise on purpose
-    ├── ConfigError                 a setting, flag or file is wrong: nothing was started      exit 2
-    ├── UnknownName                 a job, profile or page that is not there                   exit 2
-    ├── StoreError                  the data directory or database cannot be used              exit 4
-    │   ├── StoreTooNew             written by a newer geomi
-    │   ├── StoreBusy               another process holds what we need
-    │   └── StoreFull               no space left: nothing of the last batch was committed     exit 3
-    ├── LeaseLost                   a settlement came with a token that is no longer valid
-    └── NothingFetched              no seed could be reached                                   exit 5
+    GeomiError                everything we raise on purpose
+    ├── ConfigError           a setting, flag or file is wrong: nothing was started     exit 2
+    ├── UnknownName           a job, profile or page that is not there                  exit 2
+    ├── StoreError            the data directory or database cannot be used             exit 4
+    │   ├── StoreTooNew       written by a newer geomi
+    │   ├── StoreBusy         another process holds what we need
+    │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
+    ├── LeaseLost             a settlement came with a token that is no longer valid
+    └── NothingFetched        no start URL could be reached                             exit 5
 
 Each carries the exit code of the command line, so that the surface translates and decides nothing.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 
 class GeomiError(Exception):
-    """Anything geomi refuses to do, with a message that names the thing, the value and the remedy."""
+    """Anything geomi refuses to do; the message names the thing, the value and the remedy."""
 
     exit_code = 1
 

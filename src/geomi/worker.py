@@ -1,4 +1,4 @@
-"""The life of a worker process, forked by `geomi crawl` or run as `python -m geomi.worker DESCRIPTOR`.
+"""A worker process: forked by `geomi crawl`, or run as `python -m geomi.worker DESCRIPTOR`.
 
 Its order comes through the pipe whose descriptor it is given, its events and its last word go back
 the same way; `adapters/crew.py` is the other end.

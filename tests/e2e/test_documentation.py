@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
@@ -25,7 +26,7 @@ class _Logging(SimpleHTTPRequestHandler):
     """Serves files and notes each path that was asked for."""
 
     protocol_version = "HTTP/1.1"
-    asked: Counter[str] = Counter()
+    asked: ClassVar[Counter[str]] = Counter()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         self.asked[self.path] += 1
@@ -56,7 +57,8 @@ def _reachable(folder: Path) -> set[str]:
             parts = urlsplit(urldefrag(target).url)
             if parts.netloc != "host" or parts.path in known:
                 continue
-            if (folder / unquote(parts.path).lstrip("/")).is_file() and parts.path.endswith(".html"):
+            is_page = parts.path.endswith(".html")
+            if is_page and (folder / unquote(parts.path).lstrip("/")).is_file():
                 known.add(parts.path)
                 waiting.append(parts.path)
     return known

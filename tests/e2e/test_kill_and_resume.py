@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,6 @@ def _open_leases(directory: Path) -> Counter[str]:
 
 
 def _assert_gaps(log: list[Seen]) -> None:
-    for earlier, later in zip(log, log[1:], strict=False):
+    for earlier, later in pairwise(log):
         ended = earlier.ended_s if earlier.ended_s is not None else earlier.started_s
         assert later.started_s - ended >= DELAY_S - TIMER_SLACK_S, (earlier, later)

@@ -1,8 +1,9 @@
 """Workers as the supervisor sees them: one in this process, or several in processes of their own.
 
-A worker process lives on one pipe: its order comes in, its events and its last word go out. It drains
-on SIGTERM (a second one cuts it short), and ends by itself when the process that started it is gone.
-It is forked ahead of time, where the starter has no thread yet, or else a fresh interpreter.
+A worker process lives on one pipe: its order comes in, its events and its last word go out. It
+drains on SIGTERM (a second one cuts it short), and ends by itself when the process that started it
+is gone. It is forked ahead of time, where the starter has no thread yet, or else a fresh
+interpreter.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from geomi.model.event import Event
 from geomi.model.job import StopReason
 from geomi.ports.sink import EventSink
 
-# A page makes thousands of values and hardly a cycle among them. Looking for cycles less often saved
-# 5 % of a crawl's CPU at the same resident size (bench/crawl.py, 5,000 pages, two workers).
+# A page makes thousands of values and hardly a cycle among them. Looking for cycles less often
+# saved 5 % of a crawl's CPU at the same resident size (bench/crawl.py, 5,000 pages, two workers).
 COLLECT_EVERY = (50_000, 20, 50)
 
 

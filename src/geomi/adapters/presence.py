@@ -1,7 +1,7 @@
 """Who is alive on this machine: each worker holds a lock file, and a lock nobody holds is a death.
 
-A pid can be reused and a heartbeat has to be waited for; a lock of the operating system goes with its
-process at the same moment, whatever ended it.
+A pid can be reused and a heartbeat has to be waited for; a lock of the operating system goes with
+its process at the same moment, whatever ended it.
 """
 
 from __future__ import annotations

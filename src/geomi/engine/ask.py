@@ -19,8 +19,8 @@ from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
 
-# A lease outlives any request inside it and the rest that follows, so that a worker that dies leaves
-# its host alone for at least one delay.
+# A lease outlives any request inside it and the rest that follows, so that a worker that dies
+# leaves its host alone for at least one delay.
 LEASE_MARGIN_S = 60.0
 # A wait longer than this is better spent by giving the host back than by holding its lease.
 LONGEST_HOLD_S = 30.0
@@ -58,7 +58,7 @@ class Asker:
         self._ready_s = 0.0  # the claim already saw to it that the host is due
 
     async def ask(self, request: Request) -> Fetched:
-        """Wait for the host's next turn and send one request; raise `LeaseLost` instead of sending late."""
+        """Send one request in the host's next turn; raise `LeaseLost` instead of sending late."""
         await self._turn()
         async with self._slots:
             await self._keep_lease()
@@ -106,8 +106,8 @@ class Asker:
     async def ask_elsewhere(self, host: str, request: Request) -> Fetched | None:
         """Send one request to another host in its own turn; None when that turn is too far off.
 
-        For the hop of a robots.txt to another authority. The wait is bounded, so that two workers that
-        want each other's host cannot hold one another up.
+        For the hop of a robots.txt to another authority. The wait is bounded, so that two workers
+        that want each other's host cannot hold one another up.
         """
         clock, frontier = self._world.clock, self._world.frontier
         last_s = clock.now_s() + LONGEST_GUEST_WAIT_S

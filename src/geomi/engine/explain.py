@@ -1,8 +1,8 @@
 """Why a URL was, or was not, collected: the same pure chain again, over what is stored.
 
 Nothing was logged to make this answer: rules come from the job's configuration, the winning robots
-line from the stored copy, the rest from the entry and the page. A URL that was kept out has no entry,
-so the pages that link to it are read back to learn how deep it lay.
+line from the stored copy, the rest from the entry and the page. A URL that was kept out has no
+entry, so the pages that link to it are read back to learn how deep it lay.
 """
 
 from __future__ import annotations

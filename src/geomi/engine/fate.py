@@ -37,7 +37,7 @@ NOTHING = Found()
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A closed visit on its way to the store; `fetch_ms` and `links` are for the event it becomes."""
+    """A closed visit on its way to the store; `fetch_ms` and `links` are for its event."""
 
     settlement: Settlement
     capture: Capture | None = None
@@ -121,15 +121,11 @@ class Fates:
         archived: Capture,
     ) -> Visit:
         """Close a page that is kept."""
-        return self._close(
-            portrait.entry,
-            asker,
-            outcome,
-            portrait.fetched,
-            detail=f"repeats {portrait.twin}" if outcome is Outcome.DUPLICATE else "",
-            found=found,
-            kept=(page, archived),
+        repeats = f"repeats {portrait.twin}" if outcome is Outcome.DUPLICATE else ""
+        visit = self._close(
+            portrait.entry, asker, outcome, portrait.fetched, detail=repeats, found=found
         )
+        return replace(visit, settlement=replace(visit.settlement, page=page), capture=archived)
 
     def _wait_s(self, entry: UrlEntry, outcome: Outcome, fetched: Fetched) -> float | None:
         if entry.attempts >= self._config.http.max_retries:
@@ -156,7 +152,6 @@ class Fates:
         detail: str = "",
         wait_s: float | None = None,
         found: Found = NOTHING,
-        kept: tuple[PageRecord, Capture] | None = None,
     ) -> Visit:
         now_s = self._world.clock.now_s()
         state = settle_state(outcome, will_retry=wait_s is not None)
@@ -175,9 +170,8 @@ class Fates:
             requests=requests,
             discovered=found.discovered,
             excluded=found.excluded,
-            page=kept[0] if kept else None,
         )
-        return Visit(settlement, kept[1] if kept else None, fetched.fetch_ms, found.links)
+        return Visit(settlement, None, fetched.fetch_ms, found.links)
 
     def _counts(self, entry: UrlEntry, outcome: Outcome, state: State) -> bool:
         return (

@@ -1,4 +1,4 @@
-"""Use cases around a job: start, resume, pause, cancel, delete. Surfaces translate; they decide nothing."""
+"""Use cases around a job: start, resume, pause, cancel. Surfaces translate, these decide."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def start(
 
 
 async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
-    """Find what `--resume` goes on with: the newest unfinished job with these seeds, else the newest."""
+    """Find what `--resume` goes on with: the newest unfinished job of these seeds, else any."""
     wanted = {seed.href for seed in seeds}
     same = [job for job in await world.jobs.list(limit=LISTED_JOBS) if set(job.seeds) == wanted]
     unfinished = [job for job in same if not job.state.is_final]

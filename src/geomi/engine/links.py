@@ -1,8 +1,8 @@
 """What becomes of the links of a page: most are known already, some are excluded, a few are new.
 
-A page has about a hundred links and nearly all of them repeat, so plain strings are compared with what
-this worker has put into the store before any object is made. The memory is exact and may forget: then
-the store's unique key decides again.
+A page has about a hundred links and nearly all of them repeat, so plain strings are compared with
+what this worker has put into the store before any object is made. The memory is exact and may
+forget: then the store's unique key decides again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SITEMAP_NESTING = 2  # C-82
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The links of one page after the rules: what is new to us, what was kept out, how many there were."""
+    """The links of a page after the rules: what may be new, what was kept out, how many."""
 
     discovered: tuple[Discovered, ...] = ()
     excluded: tuple[Exclusion, ...] = ()
@@ -79,7 +79,7 @@ class LinkGate:
         return self._sitemap_entries(urls, f"{host.scheme}://{host.host}/robots.txt", 0)
 
     def follow(self, entry: UrlEntry, target: str) -> Discovered | Verdict:
-        """Judge a redirect's target: same depth, one hop more, remembering what was first asked for."""
+        """Judge a redirect's target: same depth, one hop more, and what was first asked for."""
         url = parse_url(target)
         if url is None:
             return Verdict(False, "url", f"`{target}` is not an http(s) URL")

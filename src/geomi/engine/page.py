@@ -29,8 +29,8 @@ from geomi.seed import sitemap
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
-# Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to a
-# process that can be killed, because a native parser cannot be interrupted.
+# Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to
+# a process that can be killed, because a native parser cannot be interrupted.
 INLINE_BYTES = 256 * 1024
 PARSE_DEADLINE_S = 20.0
 # Pages on their way to a commit that the store cannot yet name as twins; about eight full batches.

@@ -1,8 +1,8 @@
 """Derived outputs: one reader follows the committed captures of a job and hands their records on.
 
 An output never runs ahead of the store. Its cursor and length are committed after the bytes are
-written; what a crash leaves behind the committed length is cut off, and an output that lost bytes is
-written again from the beginning.
+written; what a crash leaves behind the committed length is cut off, and an output that lost bytes
+is written again from the beginning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Outlet(Protocol):
     name: str
 
     def open(self, committed: int) -> bool:
-        """Make ready to go on after `committed`; False when that is lost and all must be written anew."""
+        """Make ready to go on after `committed`; False when that is lost: all is written anew."""
         ...
 
     def write(self, records: Sequence[bytes]) -> int:

@@ -1,4 +1,4 @@
-"""The requests of one job: what each kind asks for, and which hosts may see the job's own headers."""
+"""The requests of one job: what each kind asks for, and who may see the job's own headers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def check_requests(config: CrawlConfig, *, version: str) -> None:
 class Requests:
     """Builds requests; headers given for a job go to the hosts of its seeds and nowhere else.
 
-    A header can be a secret (`Authorization`). A crawl may be led to any host by a link or a redirect,
-    so it is shown only to those the crawl was started on.
+    A header can be a secret (`Authorization`). A crawl may be led to any host by a link or a
+    redirect, so it is shown only to those the crawl was started on.
     """
 
     def __init__(self, config: CrawlConfig, seeds: Sequence[str], *, version: str) -> None:

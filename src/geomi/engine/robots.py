@@ -87,7 +87,7 @@ class RobotsKeeper:
         self._kept: OrderedDict[RobotsKey, Reading] = OrderedDict()
 
     async def read(self, url: Url, asker: Asker) -> Reading:
-        """Return the robots.txt in force for a URL, and let its host's asker keep the delay it asks."""
+        """Return the robots.txt in force for a URL, and let the asker keep its delay."""
         reading = await self._read(url, asker)
         asker.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
         return reading
@@ -124,7 +124,7 @@ class RobotsKeeper:
         return reading
 
     async def _fetch(self, key: RobotsKey, url: Url, asker: Asker) -> RobotsCopy:
-        """Ask for /robots.txt; the rules of a redirect's target hold for where we started (C-10)."""
+        """Ask for /robots.txt; what a redirect leads to holds for where we started (C-10)."""
         target = parse_url("/robots.txt", url.href)
         limit = self._config.robots.max_redirects
         for hop in range(limit + 1):

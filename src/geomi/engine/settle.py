@@ -1,8 +1,8 @@
 """Closing visits in batches: first the bytes, then the transaction, then the news.
 
-A page's bytes reach the archive before the transaction that points at them, and an event is told only
-after its commit, so neither a pointer nor a log line can be ahead of what is stored. Batching is what
-makes durable state affordable: commits one by one cost about a hundred times more.
+A page's bytes reach the archive before the transaction that points at them, and an event is told
+only after its commit, so neither a pointer nor a log line can be ahead of what is stored. Batching
+is what makes durable state affordable: commits one by one cost about a hundred times more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One crawl from start to end: workers started, watched and replaced, outputs written, the job closed.
+"""One crawl from start to end: workers watched and replaced, outputs written, the job closed.
 
-Workers may run in this process or in others; the supervisor knows them only as `Hand`s. A worker that
-dies is replaced a few times, and its leases end at once because its owner is known to be dead.
+Workers may run in this process or in others; the supervisor knows them only as `Hand`s. A worker
+that dies is replaced a few times, and its leases end at once because its owner is known to be dead.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ kept as words (ROB-33, C-42); what they mean is decided elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 
 import orjson
 
@@ -19,7 +18,7 @@ MAX_VALUE_CHARS = 1000
 MAX_OPEN_GRAPH_PAIRS = 50
 MAX_JSON_LD_CHARS = 256 * 1024
 MAX_JSON_LD_NODES = 200
-MAX_HEAD_ELEMENTS = 2000  # scripts of the body included
+MAX_ELEMENTS = 2000  # of each kind
 ROBOTS_NAMES = ("robots", "geomi")
 
 _TITLES = ("og:title", "twitter:title", "dc.title")
@@ -29,8 +28,6 @@ _PUBLISHED = ("article:published_time", "datepublished", "date", "dc.date", "pub
 _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "last-modified")
 _OPEN_GRAPH = ("og:", "article:", "twitter:")
 _KEYS = ("name", "property", "itemprop", "http-equiv")
-_TAGS = ("title", "meta", "link", "script")
-_JSON_LD = "application/ld+json"
 _FACTS = ("headline", "description", "datePublished", "dateModified", "author")
 
 
@@ -51,12 +48,12 @@ class Metadata:
 
 def read_metadata(document: Document) -> Metadata:
     """Collect what the head, the JSON-LD and the first heading say."""
-    head = _head(document)
-    tags, facts = head.tags, _json_ld(head.json_ld)
+    # The parser keeps an index of tags: asking it for each one costs less than a walk over all.
+    tags, facts = _tags(document), _json_ld(document)
     return Metadata(
-        title=head.title or _other_title(document, tags, facts),
+        title=_title(document) or _other_title(document, tags, facts),
         description=_first(tags, _DESCRIPTIONS) or facts.get("description", ""),
-        canonical=head.canonical,
+        canonical=_canonical(document),
         language=_language(document, tags),
         author=_first(tags, _AUTHORS) or facts.get("author", ""),
         published_at=_first(tags, _PUBLISHED) or facts.get("datePublished", "") or _time(document),
@@ -66,29 +63,11 @@ def read_metadata(document: Document) -> Metadata:
     )
 
 
-@dataclass(slots=True)
-class _Head:
-    """The raw parts that one walk over the page finds."""
-
-    title: str = ""
-    canonical: str = ""
-    tags: dict[str, str] = field(default_factory=dict)
-    json_ld: list[str] = field(default_factory=list)
-
-
-def _head(document: Document) -> _Head:
-    # The parser keeps an index of tags: four questions to it cost less than one walk over the page.
-    head = _Head()
-    for element in document.select("title"):
-        if element.namespace is Namespace.HTML and (title := _one_line(element.text)):
-            head.title = title
-            break
-    for element in document.select("meta")[:MAX_HEAD_ELEMENTS]:
-        _add_meta(head.tags, element)
-    for element in document.select("link")[:MAX_HEAD_ELEMENTS]:
-        if "canonical" in _words(element.attr("rel")):
-            head.canonical = (element.attr("href") or "").strip()[: 4 * MAX_VALUE_CHARS]
-    return head
+def _tags(document: Document) -> dict[str, str]:
+    tags: dict[str, str] = {}
+    for element in document.select("meta")[:MAX_ELEMENTS]:
+        _add_meta(tags, element)
+    return tags
 
 
 def _add_meta(tags: dict[str, str], element: Element) -> None:
@@ -100,11 +79,26 @@ def _add_meta(tags: dict[str, str], element: Element) -> None:
         tags.setdefault(key, content)
 
 
+def _title(document: Document) -> str:
+    for element in document.select("title")[:MAX_ELEMENTS]:
+        # An icon drawn in SVG has a title, too.
+        if element.namespace is Namespace.HTML and (title := _one_line(element.text)):
+            return title
+    return ""
+
+
 def _other_title(document: Document, tags: Mapping[str, str], facts: Mapping[str, str]) -> str:
     title = _first(tags, _TITLES) or facts.get("headline", "")
     if not title and (heading := document.select_one("h1")):
         title = _one_line(heading.text)
     return title
+
+
+def _canonical(document: Document) -> str:
+    for element in document.select('link[rel~="canonical" i]')[:MAX_ELEMENTS]:
+        if href := (element.attr("href") or "").strip():
+            return href[: 4 * MAX_VALUE_CHARS]
+    return ""
 
 
 def _language(document: Document, tags: Mapping[str, str]) -> str:
@@ -131,11 +125,11 @@ def _time(document: Document) -> str:
     return "" if found is None else _one_line(found.attr("datetime") or "")
 
 
-def _json_ld(blocks: list[str]) -> dict[str, str]:
+def _json_ld(document: Document) -> dict[str, str]:
     """Return headline, author, dates and description of the first node that says them."""
     facts: dict[str, str] = {}
-    for block in blocks:
-        for node in _nodes(block):
+    for block in document.select('script[type="application/ld+json" i]')[:MAX_ELEMENTS]:
+        for node in _nodes(block.text):
             if "datePublished" in node or "headline" in node:
                 for key in _FACTS:
                     if value := _name(node.get(key)):
@@ -176,10 +170,6 @@ def _name(value: object) -> str:
 
 def _first(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
     return next((tags[name] for name in names if name in tags), "")
-
-
-def _words(value: str | None) -> list[str]:
-    return (value or "").lower().split()
 
 
 def _one_line(text: str) -> str:

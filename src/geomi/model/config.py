@@ -1,7 +1,8 @@
 """One job's configuration: frozen, stored with the job, and complete without looking anywhere else.
 
-A field's default is what the `default` profile does; `profiles/*.toml` hold the others. Bounds sit on
-the type, so every surface refuses the same values. `0` means "no limit" where the comment says so.
+A field's default is what the `default` profile does; `profiles/*.toml` hold the others. Bounds sit
+on the type, so every surface refuses the same values. `0` means "no limit" where the comment says
+so.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class UrlRules:
 
     query: QueryPolicy = QueryPolicy.STRIP_TRACKING
     tracking: tuple[str, ...] = (
-        "utm_*", "ref", "gclid", "fbclid", "dclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid",
+        "utm_*", "ref", "gclid", "fbclid", "dclid", "msclkid", "yclid", "igshid", "mc_cid",
+        "mc_eid",
     )  # fmt: skip
     force_https: bool = False
     strip_www: bool = False

@@ -143,7 +143,7 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class HostUpdate:
-    """A host's politeness after some visits; with `next_s` the lease ends and the host rests till then."""
+    """A host's politeness after some visits; with `next_s` it is free again then."""
 
     lease: Lease
     state: HostState

@@ -22,7 +22,7 @@ class JobState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether the job is over; one that a limit ended may still be reopened with a higher one."""
+        """Whether the job is over; one that a limit ended may go on when the limit is raised."""
         return self in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 
 

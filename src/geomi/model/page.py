@@ -14,8 +14,8 @@ class Request:
     """One GET, with every limit that the egress gate has to keep.
 
     Args:
-        types: media types whose body is wanted; another type ends the fetch before its body. Empty: any.
-        truncate: keep what came inside `max_bytes` instead of refusing a longer body (robots.txt, C-11).
+        types: media types whose body is wanted; any other ends the fetch before it. Empty: all.
+        truncate: keep what came inside `max_bytes` and do not refuse a longer body (C-11).
     """
 
     url: str
@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one request brought, or why it brought nothing: `failure` is None when a server answered.
+    """What one request brought, or why nothing came: `failure` is None when a server answered.
 
     Args:
         body: decoded bytes; empty for redirects and for answers that were cut short.
@@ -107,9 +107,9 @@ class Fingerprint:
     """How a page is recognised again.
 
     Args:
-        content_hash: SHA-256 hex of the normalised main text; decides whether a page changed (C-95).
+        content_hash: SHA-256 hex of the main text; decides whether a page changed (C-95).
         html_hash: SHA-256 hex of the body as it came.
-        exact_key: first 16 bytes of a hash over main text and outlinks (C-41); empty for short texts.
+        exact_key: 16 bytes over main text and outlinks (C-41); empty for short texts.
         simhash: 64 bits over the main text.
     """
 

@@ -1,4 +1,4 @@
-"""Work that may not run on the event loop: it can be slow, and native code cannot be interrupted."""
+"""Work that may not run on the event loop: native code that cannot be interrupted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Durable state: the frontier, jobs, pages, robots copies, and the archive of bytes.
 
 The claim protocol: the unit of a claim is the host. `claim` lends hosts that are due, `renew` keeps
-them, `settle` closes visits and gives hosts back, all against a fencing token; a lease nobody renews
-comes due by itself. `now_s` is always an argument.
+them, `settle` closes visits and gives hosts back, all against a fencing token; a lease nobody
+renews comes due by itself. `now_s` is always an argument.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class Frontier(Protocol):
     ) -> list[Lease]:
         """Lend up to `hosts` due hosts with up to `urls` due entries each, best priority first.
 
-        Never lends a host before its next allowed time, nor one whose address already has its share of
-        live leases, nor more entries than the job's page limit leaves.
+        Never lends a host before its next allowed time, nor one whose address already has its share
+        of live leases, nor more entries than the job's page limit leaves.
         """
         ...
 
     async def reserve(
         self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float
     ) -> Lease | float:
-        """Lend one named host without entries, or return the earliest time it may be asked again."""
+        """Lend one named host without entries, or return when it may be asked again."""
         ...
 
     async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:
@@ -52,11 +52,11 @@ class Frontier(Protocol):
         ...
 
     async def place(self, lease: Lease, ip: str, *, per_ip: int, now_s: float) -> bool:
-        """Record the address behind a host; False when that address has its share of leases already."""
+        """Record the address behind a host; False when it has its share of leases already."""
         ...
 
     async def settle(self, batch: Batch) -> Settled:
-        """Close visits and hosts in one transaction; what comes under a lost lease is not written."""
+        """Close visits and hosts in one transaction; nothing under a lost lease is written."""
         ...
 
 
@@ -67,9 +67,7 @@ class Census(Protocol):
         """Say what is left of a job and when the next of it is due."""
         ...
 
-    async def entry(
-        self, job: str, url_hash: bytes, *, host: str | None = None
-    ) -> UrlEntry | None:
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job; its host, where it is known, makes the search short."""
         ...
 
@@ -179,7 +177,7 @@ class Archive(Protocol):
     """Page bytes in segments that other tools can read."""
 
     async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
-        """Write captures; return where each record and response lies once the system has the bytes."""
+        """Write captures; return where each record and response lies once the bytes are safe."""
         ...
 
     async def read(self, ref: Ref) -> bytes:

@@ -35,8 +35,10 @@ class Fetcher(Protocol):
     """One GET through the egress gate."""
 
     async def fetch(self, request: Request) -> Fetched:
-        """Send the request and read the answer inside its limits; never follow a redirect, never raise
-        for what a server or a network did."""
+        """Send the request and read the answer inside its limits.
+
+        Never follow a redirect, never raise for what a server or a network did.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -1,1 +1,1 @@
-"""Behaviour profiles as data: each TOML file names only what differs from the defaults of the model."""
+"""Behaviour profiles as data: each TOML file names what differs from the model's defaults."""

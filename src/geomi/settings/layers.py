@@ -81,7 +81,7 @@ def flags_layer(given: Mapping[str, object], assignments: Sequence[str] = ()) ->
 
 
 def env_layer(env: Mapping[str, str]) -> Layer:
-    """Read `GEOMI_CRAWL_MAX_PAGES` (an option) and `GEOMI_CRAWL_LIMITS__MAX_DEPTH` (any setting)."""
+    """Read `GEOMI_CRAWL_DEPTH` (an option) and `GEOMI_CRAWL_LIMITS__MAX_DEPTH` (any setting)."""
     values: dict[str, object] = {}
     names: dict[str, str] = {}
     for variable, value in env.items():
@@ -154,7 +154,7 @@ def refuse_unknown(given: Mapping[str, object], known: Sequence[str], what: str)
 
 
 def split_text(hint: object, raw: object) -> object:
-    """Split a comma-separated text where several values are wanted, as the environment gives them."""
+    """Split a comma-separated text, as the environment gives it, where several are wanted."""
     if isinstance(raw, str) and any(get_origin(one) is tuple for one in (hint, *get_args(hint))):
         return [part.strip() for part in _parts(raw) if part.strip()]
     return raw

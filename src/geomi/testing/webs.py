@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from geomi.testing.server import Reply
 
 WORDS = (
-    "silk thread orb web spider anchor frame spiral hub radius dew morning garden stone window light "
-    "patience knot loom weaver bridge line tension wind branch leaf night moth careful gentle slow"
+    "silk thread orb web spider anchor frame spiral hub radius dew morning garden stone window "
+    "light patience knot loom weaver bridge line tension wind branch leaf night moth careful slow"
 ).split()
 
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """A site as routes for `geomi.testing.server.Site`; `reachable` are the paths a crawl from "/" finds."""
+    """A site as routes for a `Site`; `reachable` are the paths that a crawl from "/" finds."""
 
     routes: dict[str, Reply]
     reachable: frozenset[str]

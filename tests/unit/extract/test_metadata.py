@@ -124,6 +124,18 @@ def test_values_and_their_number_are_limited() -> None:
     assert len(said.pairs) == metadata.MAX_OPEN_GRAPH_PAIRS
 
 
-def test_only_so_many_head_elements_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "MAX_HEAD_ELEMENTS", 1)
-    assert read("<meta name=author content=a><title>t</title>").title == ""
+@pytest.mark.parametrize(
+    ("html", "field"),
+    [
+        ("<meta name=author content=a><meta name=description content=b>", "description"),
+        ("<title></title><title>t</title>", "title"),
+        ("<link rel=canonical href=''><link rel=canonical href=/a>", "canonical"),
+        (f"{json_ld({})}{json_ld({'headline': 'h'})}", "title"),
+    ],
+)
+def test_only_so_many_elements_of_a_kind_are_read(
+    html: str, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert getattr(read(html), field) != ""
+    monkeypatch.setattr(metadata, "MAX_ELEMENTS", 1)
+    assert getattr(read(html), field) == ""

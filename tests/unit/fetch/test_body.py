@@ -9,7 +9,6 @@ from geomi.fetch.body import accepts, media_type
 PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 
 
-
 @pytest.mark.parametrize(
     ("content_type", "types", "expected"),
     [

@@ -199,7 +199,7 @@ class DirectoryArchive:
         return self._root / "jobs" / _checked(job, "job") / "warc"
 
     def _path(self, segment: str) -> Path:
-        """Return where a segment lies; the last one asked for is remembered, as readers go in order."""
+        """Return where a segment lies, remembering the last one: readers go in order."""
         if segment == self._checked_segment:
             return self._checked_path
         if _SEGMENT.fullmatch(segment):
