@@ -15,12 +15,13 @@ from geomi.engine import jobs
 from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreFull
-from geomi.model.event import JobEnded, JobStarted, Warned
+from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.verdict import State
 
 MAX_RESTARTS = 5
-# How often the seconds worked are written down, so that `max_time` survives a crash.
+# How often the seconds worked are written down, so that `max_time` survives a crash, and what is
+# left is told.
 BEAT_S = 2.0
 
 
@@ -130,8 +131,16 @@ class Supervisor:
 
     async def _beat(self) -> None:
         while True:
+            await self._tell_progress()
             await asyncio.sleep(BEAT_S)
             await self._note_time()
+
+    async def _tell_progress(self) -> None:
+        job = await jobs.find(self._world, self._job.id)
+        outlook = await self._world.census.outlook(job.id, now_s=self._world.clock.now_s())
+        limit = job.config.limits.max_pages
+        left = min(outlook.pending, limit - job.stats.settled) if limit else outlook.pending
+        self._world.sink.emit(Progressed(job.id, outlook.pending, max(0, left)))
 
     async def _note_time(self) -> None:
         now_s = self._world.clock.now_s()

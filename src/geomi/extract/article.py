@@ -7,9 +7,11 @@ share of the page's text, so that one teaser card in an `<article>` is not mista
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
-from geomi.extract.dom import Element, select
+from geomi.extract.dom import HEADINGS, Element, select
 
 # A rung's element must hold this share of the text that the pruned body shows.
 ARTICLE_SHARE = 0.4
@@ -27,6 +29,12 @@ _COMMON = (
     ".main-content, .document, #article, .article, .post"
 )
 
+_RUNGS = (
+    ("article", "article", ARTICLE_SHARE),
+    ("main", "main", MAIN_SHARE),
+    ("role", '[role="main"]', MAIN_SHARE),
+    ("common", _COMMON, COMMON_SHARE),
+)
 _LEAVES = frozenset(("p", "table", "ul", "ol", "pre"))
 
 
@@ -43,34 +51,36 @@ def choose(body: Element, selector: str) -> Choice:
     """Climb the ladder on a pruned body."""
     total = len(body.text) or 1
     if selector and (own := _longest(select(body, selector))) is not None:
-        return Choice(own, "selector", 1.0)
-    for strategy, rung, share in (
-        ("article", "article", ARTICLE_SHARE),
-        ("main", "main", MAIN_SHARE),
-        ("role", '[role="main"]', MAIN_SHARE),
-        ("common", _COMMON, COMMON_SHARE),
-    ):
+        return Choice(own[0], "selector", 1.0)
+    for strategy, rung, share in _RUNGS:
         found = _longest(body.select(rung))
-        if found is not None and (held := len(found.text) / total) >= share:
-            return Choice(found, strategy, round(0.6 + 0.4 * held, 2))
+        if found is not None and (held := found[1] / total) >= share:
+            return Choice(found[0], strategy, round(0.6 + 0.4 * held, 2))
     return Choice(_narrow(body), "body", 0.4)
 
 
-def _longest(elements: list[Element]) -> Element | None:
-    return max(elements[:MAX_CANDIDATES], key=lambda element: len(element.text), default=None)
+def _longest(elements: list[Element]) -> tuple[Element, int] | None:
+    """Return the element with the most text, and how much that is."""
+    measured = [(element, len(element.text)) for element in elements[:MAX_CANDIDATES]]
+    return max(measured, key=itemgetter(1), default=None)
 
 
 def _narrow(body: Element) -> Element:
-    content = body
+    content, chars, headings = body, len(body.text), _headings(body)
     for _ in range(MAX_DEPTH):
-        enough = len(content.text) * DOMINANT_SHARE
-        children = (child for child in content.children if isinstance(child, Element))
-        inner = next((child for child in children if len(child.text) >= enough), None)
-        if inner is None or inner.tag in _LEAVES or _headings(inner) < _headings(content):
+        enough = chars * DOMINANT_SHARE
+        inner = next((child for child in _measured(content) if child[1] >= enough), None)
+        if inner is None or inner[0].tag in _LEAVES or _headings(inner[0]) < headings:
             break
-        content = inner
+        content, chars = inner
     return content
 
 
+def _measured(parent: Element) -> Iterator[tuple[Element, int]]:
+    for child in parent.children:
+        if isinstance(child, Element):
+            yield child, len(child.text)
+
+
 def _headings(element: Element) -> int:
-    return len(element.select("h1, h2, h3, h4, h5, h6"))
+    return sum(1 for _ in element.iter_elements(HEADINGS))

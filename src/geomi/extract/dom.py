@@ -13,6 +13,7 @@ from turbohtml.detect import LanguageDetection, detect_language
 from geomi.extract.charset import header_charset, mislabelled_charset, utf8_text
 
 __all__ = [
+    "HEADINGS",
     "MAX_HTML_BYTES",
     "Axis",
     "Document",
@@ -28,6 +29,7 @@ __all__ = [
     "text_of",
 ]
 
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # 10 MB of dense markup takes about 300 MB as a tree (measured).
 MAX_HTML_BYTES = 10 * 1024 * 1024
 # The sample of a text that its language is read from, and how much of it there must be: a heading

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import islice
 
-from geomi.extract.dom import Axis, Element, Markdown
+from geomi.extract.dom import HEADINGS, Axis, Element, Markdown
 from geomi.extract.table import straighten
 from geomi.model.config import Extraction, Images, Links
 from geomi.url.parse import absolute
@@ -33,7 +33,6 @@ _GAP = re.compile(r"\n[ \t>]*\n[ \t>]*\n")
 _ESCAPED_NUMBER = re.compile(r"^(\d{1,9})\\\.(?=\d)")
 _PLAIN_FRAGMENT = re.compile(r"[\w.~!$&*+,;=:@/?%-]+")
 _MARKS = frozenset(("#", "¶", "§", "🔗"))
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # Rendered once for each level otherwise; and bold in bold is only more asterisks.
 _NESTED = ":is(b, strong) :is(b, strong), :is(i, em) :is(i, em), a a"
 _LANGUAGE_PREFIXES = ("language-", "lang-", "highlight-source-", "highlight-", "brush:")
@@ -99,7 +98,7 @@ def _plain(line: str) -> str:
 
 def _prepare(content: Element) -> None:
     content.strip_tags(_NESTED)
-    for heading in list(islice(content.iter_elements(_HEADINGS), MAX_PREPARED)):
+    for heading in list(islice(content.iter_elements(HEADINGS), MAX_PREPARED)):
         _clean_heading(heading)
     for title in content.select(".admonition-title"):
         title.wrap_children(Element("strong"))

@@ -9,6 +9,7 @@ block. And class names are judged word by word, so that `site-footer` goes like 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain, islice
 
@@ -40,9 +41,9 @@ _ROLES = frozenset(
     "navigation banner contentinfo complementary search dialog alertdialog menu menubar "
     "toolbar".split()
 )
-_IDS = "#toc, #sidebar, #breadcrumbs, #footer, #nav, #navigation, #menu, #page-header"
+_IDS = frozenset("toc sidebar breadcrumbs footer nav navigation menu page-header".split())
 # What holds one of these is not beside the page but around it.
-_HEART = "h1, main"
+_HEART = ("h1", "main")
 _NAMES = frozenset(
     "ad ads advertisement sidebar toc table-of-contents breadcrumb breadcrumbs pagination pager "
     "cta banner announcement alert-banner promo feedback feedback-widget thumbs-up-down "
@@ -85,14 +86,22 @@ def prune(body: Element, remove: tuple[str, ...]) -> None:
 
 def _furniture(body: Element) -> list[Element]:
     """Return what its role, id or class tells to stand beside the content."""
-    named = body.select(_IDS)
+    named = [e for e in body.select("[id]") if (e.attr("id") or "").lower() in _IDS]
     named += [e for e in body.select("[role]") if e.attr("role") in _ROLES]
-    named += [e for e in body.select("[class]") if _is_condemned(e.attr("class") or "")]
-    around = _around(body.select(_HEART)[:MAX_HEARTS])
+    named += _condemned(body.select("[class]"))
+    around = _around(islice(body.iter_elements(_HEART), MAX_HEARTS))
     return [e for e in named if e.tag not in _KEPT_TAGS and e not in around]
 
 
-def _around(elements: list[Element]) -> set[Node]:
+def _condemned(elements: list[Element]) -> list[Element]:
+    """Return those whose class tells; a page repeats its classes, so each is judged once."""
+    classes = [element.attr("class") or "" for element in elements]
+    telling = set(filter(_is_condemned, set(classes)))
+    pairs = zip(elements, classes, strict=True)
+    return [element for element, name in pairs if name in telling] if telling else []
+
+
+def _around(elements: Iterable[Element]) -> set[Node]:
     return set(chain.from_iterable(islice(e.ancestors, MAX_DEPTH) for e in elements))
 
 
@@ -101,6 +110,8 @@ def _is_title(element: Element) -> bool:
 
 
 def _drop(body: Element, elements: list[Element]) -> None:
+    if not elements:
+        return
     most = len(body.text) * MAX_PRUNED_SHARE
     for element in elements[:MAX_MEASURED]:
         if len(element.text) <= most or _is_menu(element):

@@ -46,6 +46,20 @@ class RobotsFetched:
 
 
 @dataclass(frozen=True, slots=True)
+class Progressed:
+    """How much of a job is known to be left.
+
+    Args:
+        pending: URLs that wait.
+        left: how many of them its page limit still lets in.
+    """
+
+    job: str
+    pending: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     """Something a person should know, that did not stop the crawl."""
 
@@ -66,4 +80,4 @@ class JobEnded:
     seconds: float
 
 
-Event = JobStarted | PageSettled | RobotsFetched | Warned | JobEnded
+Event = JobStarted | PageSettled | RobotsFetched | Progressed | Warned | JobEnded

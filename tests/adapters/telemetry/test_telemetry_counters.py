@@ -6,7 +6,7 @@ import pytest
 
 from geomi.adapters.telemetry import counters as counting
 from geomi.adapters.telemetry.counters import Counters
-from geomi.model.event import JobEnded, JobStarted, PageSettled, Warned
+from geomi.model.event import JobEnded, JobStarted, PageSettled, Progressed, Warned
 from geomi.model.verdict import Outcome, State
 
 
@@ -74,25 +74,18 @@ def test_the_rate_is_that_of_the_last_ten_seconds() -> None:
     assert counters.snapshot().elapsed_s == 110.0
 
 
-@pytest.mark.parametrize(
-    ("max_pages", "queue", "eta_s"),
-    [(0, None, None), (0, 40, 20.0), (12, 40, 5.0), (100, 40, 20.0), (1, 40, 0.0)],
-)
-def test_what_is_left_follows_queue_and_limit(
-    max_pages: int, queue: int | None, eta_s: float | None
-) -> None:
-    counters = Counters(HandClock(), max_pages=max_pages)
+def test_what_is_left_follows_queue_and_limit() -> None:
+    counters = Counters(HandClock())
     for _ in range(2):
         counters.emit(page())
-    if queue is not None:
-        counters.recount(queue)
-    counts = counters.snapshot()
-    assert (counts.queue, counts.eta_s) == (queue, eta_s)
+    assert (counters.snapshot().queue, counters.snapshot().eta_s) == (None, None)
+    counters.emit(Progressed("job", pending=40, left=10))
+    assert (counters.snapshot().queue, counters.snapshot().eta_s) == (40, 5.0)
 
 
 def test_a_crawl_that_stands_still_has_no_end_in_sight() -> None:
     counters = Counters(HandClock())
-    counters.recount(5)
+    counters.emit(Progressed("job", pending=5, left=5))
     assert counters.snapshot().eta_s is None
 
 

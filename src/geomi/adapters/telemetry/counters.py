@@ -1,7 +1,7 @@
 """What a crawl has done so far, counted from its events and readable at any moment.
 
 The counts are of this process; the durable ones stand in the store. How many URLs wait is known to
-the store alone: whoever asks it passes the answer on with `recount`.
+the store alone, and comes as an event now and then.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from threading import Lock
 
-from geomi.model.event import Event, JobEnded, PageSettled
+from geomi.model.event import Event, JobEnded, PageSettled, Progressed
 from geomi.model.verdict import Outcome
 from geomi.ports.clock import Clock
 
@@ -48,20 +48,15 @@ class Snapshot:
 
 
 class Counters:
-    """Count events; a display in another thread may read at the same time.
+    """Count events; a display in another thread may read at the same time."""
 
-    Args:
-        max_pages: the job's limit, for the estimate of what is left; 0 is none.
-    """
-
-    def __init__(self, clock: Clock, *, max_pages: int = 0) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._max_pages = max_pages
         self._lock = Lock()
         self._started_s = clock.now_s()
         self._outcomes: Counter[Outcome] = Counter()
         self._bytes_received = 0
-        self._queue: int | None = None
+        self._progress: Progressed | None = None
         self._hosts: set[str] = set()
         self._seconds: deque[tuple[int, int]] = deque(maxlen=RATE_WINDOW_S + 1)
         self._has_ended = False
@@ -72,15 +67,12 @@ class Counters:
             match event:
                 case PageSettled():
                     self._count(event)
+                case Progressed():
+                    self._progress = event
                 case JobEnded():
                     self._has_ended = True
                 case _:
                     pass
-
-    def recount(self, pending: int) -> None:
-        """Take the store's word for how many URLs are waiting."""
-        with self._lock:
-            self._queue = pending
 
     def snapshot(self) -> Snapshot:
         """Return the counts as they stand."""
@@ -94,11 +86,11 @@ class Counters:
                 visits=visits,
                 bytes_received=self._bytes_received,
                 hosts=len(self._hosts),
-                queue=self._queue,
+                queue=self._progress.pending if self._progress else None,
                 problems=tuple(pair for pair in ranked if pair[0] not in _NO_PROBLEM),
                 pages_per_s=rate,
                 elapsed_s=now_s - self._started_s,
-                eta_s=self._eta_s(visits, rate),
+                eta_s=self._progress.left / rate if self._progress and rate else None,
                 has_ended=self._has_ended,
             )
 
@@ -118,12 +110,6 @@ class Counters:
         first = int(now_s) - RATE_WINDOW_S
         recent = sum(count for second, count in self._seconds if second > first)
         return recent / min(RATE_WINDOW_S, max(1.0, now_s - self._started_s))
-
-    def _eta_s(self, visits: int, rate: float) -> float | None:
-        if self._queue is None or rate == 0:
-            return None
-        allowed = self._max_pages - visits if self._max_pages else self._queue
-        return max(0, min(self._queue, allowed)) / rate
 
 
 def _host(url: str) -> str:

@@ -11,7 +11,15 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import TextIO, assert_never
 
-from geomi.model.event import Event, JobEnded, JobStarted, PageSettled, RobotsFetched, Warned
+from geomi.model.event import (
+    Event,
+    JobEnded,
+    JobStarted,
+    PageSettled,
+    Progressed,
+    RobotsFetched,
+    Warned,
+)
 from geomi.model.job import JobState
 from geomi.model.verdict import State
 from geomi.ports.clock import Clock
@@ -50,6 +58,8 @@ def _described(event: Event) -> tuple[str, str]:
         case RobotsFetched(status=status):
             is_answer = 0 < status < 500  # a 404 is an answer: everything is allowed
             return "robots", "info" if is_answer else "warning"
+        case Progressed():
+            return "progress", "info"
         case Warned():
             return "warning", "warning"
         case JobEnded(state=JobState.FAILED):
