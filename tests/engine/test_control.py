@@ -10,16 +10,20 @@ from typing import Any
 
 import pytest
 
+from geomi.adapters.http.connection import Connection
 from geomi.app import Home
 from geomi.engine import crawl, jobs
 from geomi.engine.supervise import Supervisor
 from geomi.errors import ConfigError
+from geomi.fetch.request import build
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.event import PageSettled
 from geomi.model.job import JobState, StopReason
+from geomi.model.page import Fetched
 from geomi.model.verdict import State
 from geomi.testing.server import Answer, Raw, Seen, Site
 from geomi.testing.webs import random_web
+from geomi.url.parse import parse
 from tests.engine.by_hand import hand_in
 from tests.engine.running import (
     Crawled,
@@ -239,6 +243,38 @@ def test_what_comes_under_a_lost_lease_is_not_written(tmp_path: Path) -> None:
         assert told.bytes_received > 0
 
     run(work())
+
+
+@pytest.mark.xfail(reason="`Connection.exchange` leaks a connection cancelled after its answer")
+def test_a_request_cut_off_at_its_last_byte_leaves_no_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is whole and nobody is left to take it: the connection is closed all the same."""
+    finished: list[Connection] = []
+    finish = Connection._finish
+
+    def cut_off(connection: Connection) -> None:
+        finish(connection)
+        finished.append(connection)
+        asking.cancel()
+
+    async def work() -> None:
+        nonlocal asking
+        url = parse(site.url("/"))
+        assert url is not None
+        async with hand_in(tmp_path) as hand:
+            request = build(url.href, CrawlConfig(), version="0")
+            asking = asyncio.create_task(hand.fetcher.fetch(request))
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            was_open = finished[0].is_open
+            finished[0].close()
+        assert not was_open
+
+    monkeypatch.setattr(Connection, "_finish", cut_off)
+    asking: asyncio.Task[Fetched]
+    with Site({"/": page("home")}) as site:
+        run(work())
 
 
 def _slow(_: Seen | None) -> Raw:

@@ -180,7 +180,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     plan = make_plan(urls, configured.resolved, configured.flags, resume=resume)
     if not quiet:
-        _warn_of_anonymity(configured)
+        _warn(configured)
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
     workers = plan.resolved.run.workers
@@ -192,11 +192,16 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     refuse_failure(report, configured.settings)
 
 
-def _warn_of_anonymity(configured: Configured) -> None:
+def _warn(configured: Configured) -> None:
     """C-04: without a contact the command line crawls and warns; a private site is our own."""
-    http = configured.resolved.config.http
-    if not (http.contact or http.user_agent or configured.settings.allow_private):
+    settings, http = configured.settings, configured.resolved.config.http
+    if not (http.contact or http.user_agent or settings.allow_private):
         note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
+    if settings.min_delay_s < Settings().min_delay_s:
+        note(
+            f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
+            f"others are owed {Settings().min_delay_s:g} s between requests"
+        )
 
 
 async def _run(plan: Plan, settings: Settings, show: Show, standby: Sequence[Started]) -> Report:

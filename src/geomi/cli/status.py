@@ -79,7 +79,7 @@ def _tell(found: Status) -> None:
         "job": job.id,
         "state": job_state(job),
         "seeds": ", ".join(job.seeds[:MOST_HOSTS]),
-        "pages": f"{stats.collected:,}, and {stats.duplicates:,} that repeat another",
+        "pages": f"{stats.collected:,}, of which {stats.duplicates:,} repeat another",
         "urls": _counts(found.states),
         "outcomes": _counts(found.outcomes),
         "requests": f"{stats.requests:,}, {stats.bytes_received:,} bytes, {job.active_s:.1f} s",

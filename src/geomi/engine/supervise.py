@@ -13,11 +13,11 @@ from typing import Protocol
 
 from geomi.engine import jobs
 from geomi.engine.publish import Outlet, Publisher
+from geomi.engine.robots import UNREACHED
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreFull
 from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
-from geomi.model.verdict import State
 
 MAX_RESTARTS = 5
 # How often the seconds worked are written down, so that `max_time` survives a crash, and what is
@@ -175,14 +175,14 @@ class Supervisor:
 
     async def _nothing_reached(self, job: CrawlJob) -> str:
         """Say what kept every start URL from us, where not one host answered at all."""
-        if job.stats.collected or job.stats.failed == 0:
+        if job.stats.collected or job.stats.discovered > len(job.seeds):
             return ""
-        failed = await self._world.census.entries(
-            job.id, state=State.FAILED, after=b"", limit=len(job.seeds) + 1
+        entries = await self._world.census.entries(
+            job.id, state=None, after=b"", limit=len(job.seeds)
         )
-        if len(failed) < job.stats.discovered or any(entry.status for entry in failed):
+        if not all(entry.outcome in UNREACHED for entry in entries):
             return ""
-        return f"{failed[0].url}: {failed[0].outcome}: {failed[0].detail}"
+        return f"{entries[0].url}: {entries[0].outcome}: {entries[0].detail}"
 
     def _main_stop(self) -> StopReason:
         """Of several workers' reasons, the one that says most: anything but "nothing left"."""

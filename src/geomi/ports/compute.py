@@ -12,7 +12,14 @@ class Compute(Protocol):
     """Extraction in a process that can be killed."""
 
     async def extract(
-        self, body: bytes, url: str, content_type: str, rules: Extraction, *, deadline_s: float
+        self,
+        body: bytes,
+        url: str,
+        content_type: str,
+        rules: Extraction,
+        *,
+        max_links: int,
+        deadline_s: float,
     ) -> Article | None:
         """Extract a large page; None when it took too long or too much memory."""
         ...

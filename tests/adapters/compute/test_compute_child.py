@@ -61,7 +61,7 @@ def using(act: Callable[[ChildCompute], Awaitable[None]]) -> None:
 async def ask(
     compute: Compute, body: bytes = PAGE, *, deadline_s: float = AMPLE_S
 ) -> Article | None:
-    return await compute.extract(body, URL, HTML, RULES, deadline_s=deadline_s)
+    return await compute.extract(body, URL, HTML, RULES, max_links=10_000, deadline_s=deadline_s)
 
 
 def is_gone(pid: int, *, within_s: float = 30.0) -> bool:
@@ -194,7 +194,8 @@ def test_the_child_dies_with_its_parent() -> None:
         "from geomi.model.config import Extraction\n"
         "async def main():\n"
         "    compute = ChildCompute()\n"
-        "    await compute.extract(b'', 'u', 'text/html', Extraction(), deadline_s=60)\n"
+        "    rules = Extraction()\n"
+        "    await compute.extract(b'', 'u', 'text/html', rules, max_links=9, deadline_s=60)\n"
         "    print(compute.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"

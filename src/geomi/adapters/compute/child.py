@@ -25,7 +25,7 @@ from geomi.adapters.compute.message import (
     read_article,
 )
 from geomi.errors import GeomiError
-from geomi.model.config import Extraction, Limits
+from geomi.model.config import Extraction
 from geomi.model.page import Article
 
 PROGRAM = "geomi.adapters.compute.serve"
@@ -37,14 +37,9 @@ _HOME = Path(geomi.__file__).resolve().parents[1]
 
 
 class ChildCompute:
-    """Large pages, one at a time, in a process that can be killed.
+    """Large pages, one at a time, in a process that can be killed."""
 
-    Args:
-        max_links: how many links of a page are taken.
-    """
-
-    def __init__(self, *, max_links: int = Limits().max_links_per_page) -> None:
-        self._max_links = max_links
+    def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._child: _Child | None = None
 
@@ -54,10 +49,17 @@ class ChildCompute:
         return None if self._child is None else self._child.process.pid
 
     async def extract(
-        self, body: bytes, url: str, content_type: str, rules: Extraction, *, deadline_s: float
+        self,
+        body: bytes,
+        url: str,
+        content_type: str,
+        rules: Extraction,
+        *,
+        max_links: int,
+        deadline_s: float,
     ) -> Article | None:
         """Extract a large page; None when it took too long, too much memory, or the child."""
-        question = Question(url, content_type, rules, self._max_links)
+        question = Question(url, content_type, rules, max_links)
         async with self._turn:
             child = await self._living_child()
             article = None
