@@ -6,8 +6,6 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from geomi.dedup.decide import fingerprint, nearest
 from geomi.engine.ask import Asker
 from geomi.engine.fate import Fates, Visit
@@ -114,10 +112,14 @@ class Road:
         limit = self._config.limits.max_links_per_page
         if len(body) <= INLINE_BYTES:
             return extract(body, fetched.url, kind, self._config.extract, max_links=limit)
-        article = await self._world.compute.extract(
-            body, fetched.url, kind, self._config.extract, deadline_s=PARSE_DEADLINE_S
+        return await self._world.compute.extract(
+            body,
+            fetched.url,
+            kind,
+            self._config.extract,
+            max_links=limit,
+            deadline_s=PARSE_DEADLINE_S,
         )
-        return article and replace(article, links=article.links[:limit])
 
     async def _keep(
         self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article

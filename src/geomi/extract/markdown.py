@@ -28,9 +28,13 @@ _FENCE_END = "\n```"
 # A no-break space, and how the renderer writes it in some places; searches want a plain one.
 _NO_BREAK = "\xa0"
 _SPACE_REFERENCE = "&#160;"
-_GAP = re.compile(r"\n[ \t>]*\n[ \t>]*\n")
+# Blank lines after a blank line; in a quotation they are not empty.
+_GAP = re.compile(r"(\n[ \t>]*\n)(?:[ \t>]*\n)+")
 # The renderer takes `9.8` at a line's start for the first item of a list, which it is not.
-_ESCAPED_NUMBER = re.compile(r"^(\d{1,9})\\\.(?=\d)")
+_ESCAPED_NUMBER = re.compile(r"(\n\d{1,9})\\\.(?=\d)")
+# Either of them, at the first line as well: most pages have none, and one search tells.
+_UNTIDY = re.compile(r"\n(?:[ \t>]*\n[ \t>]*\n|\d{1,9}\\\.\d)|\A\d{1,9}\\\.\d")
+_FENCE = re.compile(r"\n[ \t>]*(`{3,})")
 _PLAIN_FRAGMENT = re.compile(r"[\w.~!$&*+,;=:@/?%-]+")
 _MARKS = frozenset(("#", "¶", "§", "🔗"))
 # Rendered once for each level otherwise; and bold in bold is only more asterisks.
@@ -66,21 +70,18 @@ def to_markdown(content: Element, base: str, targets: Targets, rules: Extraction
 
 def tidy(text: str) -> str:
     """Close gaps between blocks (MD-11), write plain spaces and numbers, leave code as it is."""
-    if not _GAP.search(text) and _NO_BREAK not in text and "\\." not in text:
+    if _NO_BREAK not in text and not _UNTIDY.search(text):
         return text
-    lines: list[str] = []
-    fence, after_blank = "", False
-    for line in text.split("\n"):
-        bare = line.strip(" \t>")
-        if fence:
-            fence = "" if bare == fence else fence
-        elif bare.startswith("```"):
-            fence = bare[: len(bare) - len(bare.lstrip("`"))]
-        elif not bare and after_blank:
-            continue
-        lines.append(line if fence else _plain(line))
-        after_blank = not bare and not fence
-    return "\n".join(lines)
+    text = f"\n{text}\n"  # so that each line, and each part of whole lines, stands between two
+    parts: list[str] = []
+    at = 0
+    while opening := _FENCE.search(text, at):
+        parts.append(_plain(text[at : opening.start() + 1]))
+        closing = re.compile(rf"\n[ \t>]*{opening[1]}[ \t>]*(?=\n)").search(text, opening.end())
+        at = closing.end() if closing else len(text) - 1
+        parts.append(text[opening.start() + 1 : at])
+    parts.append(_plain(text[at:]))
+    return "".join(parts)[1:-1]
 
 
 def cut(text: str, max_chars: int) -> str:
@@ -92,8 +93,9 @@ def cut(text: str, max_chars: int) -> str:
     return kept + _FENCE_END * (kept.count("```") % 2) + CUT_MARK
 
 
-def _plain(line: str) -> str:
-    return _ESCAPED_NUMBER.sub(r"\1.", line.replace(_NO_BREAK, " "))
+def _plain(lines: str) -> str:
+    lines = _ESCAPED_NUMBER.sub(r"\1.", _GAP.sub(r"\1", lines))
+    return lines.replace(_NO_BREAK, " ")
 
 
 def _prepare(content: Element) -> None:

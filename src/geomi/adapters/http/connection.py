@@ -66,14 +66,16 @@ class Connection(asyncio.BufferedProtocol):
         self._window_start_bytes = 0
         self._transport.write(message)
         self._look_at_clocks()
+        has_taker = False
         try:
             await self._done
+            has_taker = True
         finally:
             self._reader = self._done = None
             reader.release()
             if self._watch is not None:
                 self._watch.cancel()
-            if not reader.is_reusable:
+            if not (has_taker and reader.is_reusable):  # cut off, there is nobody to park it
                 self.close()
 
     def close(self) -> None:
