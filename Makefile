@@ -26,8 +26,8 @@ demo: $(LIGHT) ## crawl the sample site that comes with geomi
 
 test: $(DEV) parts ## run every test: the quick ones in parallel, then the slow ones
 	@rm -f $(RESULTS) $(PARTIAL)
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) -n $(JOBS) -m "not slow" --requirements $(PARTIAL)
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m slow --requirements $(PARTIAL)
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -n $(JOBS) -m "not slow" --requirements=$(PARTIAL) tests
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m slow --requirements=$(PARTIAL) tests
 	@mv $(PARTIAL) $(RESULTS)
 
 check: $(DEV) ## lint, format, types, layers, docs
