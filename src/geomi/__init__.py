@@ -44,6 +44,10 @@ __all__ = [
 _LIBRARY = frozenset({"Crawler", "Link", "Page", "crawl", "scrape"})
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module `geomi` has no attribute `{name}`")

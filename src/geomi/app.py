@@ -44,6 +44,7 @@ from geomi.model.job import CrawlJob, StopReason
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.settings.layers import Layer, Resolved, resolve
+from geomi.settings.network import network, same_network
 from geomi.settings.options import Settings
 from geomi.text.ulid import new_ulid
 from geomi.url.parse import Url
@@ -238,6 +239,7 @@ async def _job(home: Home, plan: Plan) -> tuple[CrawlJob, bool]:
     world = home.world
     found = await jobs.newest(world, plan.seeds) if plan.resume else None
     if found is not None:
+        same_network(found, home.settings)
         ends = await home.store.segments.job_ends(found.id)
         await _requeue(home, home.archive.check(ends))
         found = await jobs.find(world, found.id)  # with the counters of what is left
@@ -254,7 +256,7 @@ async def _job(home: Home, plan: Plan) -> tuple[CrawlJob, bool]:
         config,
         gate_for(world, config, seeds),
         tenant=TENANT,
-        origins=plan.resolved.origins,
+        origins=plan.resolved.origins + network(home.settings),
     )
     return job, False
 

@@ -87,7 +87,7 @@ def why(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Why]:
         ("/r/r/r/r", "not fetched", "trap.repeating_path", "/r", "scope.avoid_traps=false"),
         ("/s?sid=1", "not fetched", "trap.session", "sid", "scope.avoid_traps=false"),
         ("/login", "not fetched", "block.login", "login", "scope.block_defaults=false"),
-        ("/pdf.pdf", "not fetched", "extension", ".pdf", "http.content_types="),
+        ("/pdf.pdf", "not fetched", "extension", ".pdf", ""),
         ("/nobody", "not fetched", "never_seen", "collected pages links to it", "start URL"),
         ("http://other.test/", "not fetched", "scope.host", "other.test", "--scope any"),
         ("/old", "visited and not kept", "outcome.redirected", "redirects to", ""),

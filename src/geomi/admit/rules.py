@@ -194,8 +194,11 @@ def _extension_check(http: HttpRules) -> Check:
         extension = extension.lower()
         if extension not in blocked or not dot or name.endswith("/"):
             return None
-        types = ",".join((*http.content_types, blocked[extension]))
-        return Verdict(False, "extension", f".{extension}", f"--set http.content_types={types}")
+        media_type = blocked[extension]
+        types = ",".join((*http.content_types, media_type))
+        # Only text can be read so far: accepting anything else would help nobody.
+        hint = f"--set http.content_types={types}" if media_type.startswith("text/") else ""
+        return Verdict(False, "extension", f".{extension}", hint)
 
     return check
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,7 +112,8 @@ def _tell_files(output: Path) -> None:
     }.items():
         say(f"  {output / name}: {told}")
     folder = shlex.quote(str(output))
+    geomi = "geomi" if shutil.which("geomi") else os.path.relpath(sys.argv[0])
     say("Try next", style="bold")
-    say(f"  geomi why {_REFUSED} -o {folder}")
-    say(f"  geomi status -o {folder}")
-    say(f"  geomi export -f jsonl -o {folder} | head -n 1")
+    say(f"  {geomi} why {_REFUSED} -o {folder}")
+    say(f"  {geomi} status -o {folder}")
+    say(f"  {geomi} export -f jsonl -o {folder} | head -n 1")

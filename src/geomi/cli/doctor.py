@@ -34,7 +34,7 @@ NATIVE = {
     "pydantic_core": "pydantic_core",
     "isal.isal_zlib": "isal",
     "brotli": "brotli",
-    "zstandard": "zstandard",
+    "backports.zstd": "backports.zstd",
     "numpy": "numpy",
     "re2": "google-re2",
 }

@@ -17,6 +17,7 @@ from geomi.cli.talk import note
 from geomi.engine.supervise import Report
 from geomi.engine.world import World
 from geomi.model.event import Event, JobEnded, RobotsFetched, Warned
+from geomi.model.job import StopReason
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 
@@ -77,7 +78,16 @@ class Show:
                 f"{stats.failed} failed, {stats.blocked} blocked, {stats.skipped} skipped "
                 f"in {report.seconds:.1f} s"
             )
-            note(f"job {report.job.id} in {output}")
+            note(f"job {report.job.id} in {output}{_next(report)}")
+
+
+def _next(report: Report) -> str:
+    """Say what can be done with a job that took no more pages."""
+    if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL):
+        return "; the same command with --resume goes on"
+    if report.seconds == 0:
+        return "; it had ended before, so nothing was fetched (a higher limit would let it go on)"
+    return ""
 
 
 class _Chosen:

@@ -17,7 +17,7 @@ from geomi.engine.robots import judge_copy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.model.entry import Source, UrlEntry
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, StopReason
 from geomi.model.robots import RobotsKey
 from geomi.model.verdict import Outcome, State, Verdict
 from geomi.robots import policy
@@ -108,18 +108,30 @@ _ANSWERS: dict[str, str] = {
 def _frontier(entry: UrlEntry | None, mention: _Mention | None, job: CrawlJob) -> Step:
     if entry is not None:
         found = f"found on {entry.parent}" if entry.parent else f"a {entry.source} of this job"
-        when = "" if entry.state is not State.PENDING else "; its turn has not come"
-        hint = "geomi crawl … --resume" if entry.state is State.PENDING else ""
-        return Step(
-            "frontier",
-            Verdict(True, "frontier", f"{found}, depth {entry.depth}, {entry.state}{when}", hint),
-        )
+        detail = f"{found}, depth {entry.depth}, {entry.state}"
+        if entry.state is not State.PENDING:
+            return Step("frontier", Verdict(True, "frontier", detail))
+        return Step("frontier", Verdict(True, "frontier", detail + _waiting(entry), _way_on(job)))
     if mention is not None:
         detail = f"linked from {mention.parent}, which lies at depth {mention.depth - 1}"
         return Step("frontier", Verdict(False, "frontier", detail))
     detail = f"never seen: none of the {job.stats.collected} collected pages links to it"
     hint = "give it as a start URL, or crawl deeper or wider so that a page linking to it is read"
     return Step("frontier", Verdict(False, "never_seen", detail, hint))
+
+
+def _waiting(entry: UrlEntry) -> str:
+    """Say what a URL waits for: its first turn, or another try."""
+    if not entry.attempts:
+        return "; its turn has not come"
+    status = f" (HTTP {entry.status})" if entry.status else ""
+    return f"; try {entry.attempts} ended with {entry.outcome}{status}, another follows"
+
+
+def _way_on(job: CrawlJob) -> str:
+    if job.stop is StopReason.MAX_PAGES:
+        return f"--resume --max-pages {2 * job.config.limits.max_pages}"
+    return "--resume"
 
 
 def _visit(entry: UrlEntry) -> Step:

@@ -120,13 +120,14 @@ async def find(world: World, job_id: str) -> CrawlJob:
     if len(near) == 1:
         return near[0]
     known = ", ".join(job.id for job in (near or jobs)[:3]) or "none yet"
-    raise UnknownName(f"no single job `{job_id}` here", hint=f"jobs: {known}")
+    count = "several jobs are" if near else "no job is"
+    raise UnknownName(f"{count} called `{job_id}` here", hint=f"jobs: {known}")
 
 
 async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     """Set or lift the pause flag; the state keeps its value (G-28)."""
     if job.state.is_final:
-        raise ConfigError(f"job {job.id} is {job.state}; only an unfinished job can be paused")
+        raise ConfigError(f"job {job.id} is {job.state}; only an unfinished job has a pause")
     job = replace(job, paused=paused)
     await world.jobs.update(job)
     return job

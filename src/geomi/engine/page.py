@@ -16,6 +16,7 @@ from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.world import World
 from geomi.extract.page import extract
 from geomi.fetch import redirect
+from geomi.fetch.body import is_readable
 from geomi.fetch.respond import respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
@@ -79,6 +80,9 @@ class Road:
             return self._fates.failed(entry, asker, outcome, fetched.detail, fetched)
         if entry.kind is EntryKind.SITEMAP:
             return self._fates.sitemap(entry, asker, fetched, sitemap.read(fetched.body))
+        if not is_readable(kind := fetched.header("content-type")):
+            detail = f"`{kind}` cannot be read as text"
+            return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, detail, fetched)
         article = await self._extract(fetched)
         if article is None:
             return self._fates.failed(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from itertools import islice
+from dataclasses import replace
+from functools import lru_cache
 
 from geomi.extract.dom import HEADINGS, Axis, Element, Markdown
 from geomi.extract.table import straighten
@@ -22,8 +23,11 @@ Converter = Callable[[Element, str], str]
 
 CUT_MARK = "\n\n[…]\n"
 MAX_LANGUAGE_CHARS = 30
-MAX_PREPARED = 2000  # headings, code blocks and tables each; more are written as they are
+MAX_PREPARED = 2000  # of each tag; more are written as they are
 
+_OPTIONS = Markdown(
+    escaping=Markdown.Escaping(underscores=False), tables=Markdown.Tables(cell_blocks="text")
+)
 _FENCE_END = "\n```"
 # A no-break space, and how the renderer writes it in some places; searches want a plain one.
 _NO_BREAK = "\xa0"
@@ -32,10 +36,11 @@ _SPACE_REFERENCE = "&#160;"
 _GAP = re.compile(r"(\n[ \t>]*\n)(?:[ \t>]*\n)+")
 # The renderer takes `9.8` at a line's start for the first item of a list, which it is not.
 _ESCAPED_NUMBER = re.compile(r"(\n\d{1,9})\\\.(?=\d)")
-# Either of them, at the first line as well: most pages have none, and one search tells.
-_UNTIDY = re.compile(r"\n(?:[ \t>]*\n[ \t>]*\n|\d{1,9}\\\.\d)|\A\d{1,9}\\\.\d")
+# Either of them: most pages have none, and one search tells.
+_UNTIDY = re.compile(r"\n(?:[ \t>]*\n[ \t>]*\n|\d{1,9}\\\.\d)")
 _FENCE = re.compile(r"\n[ \t>]*(`{3,})")
 _PLAIN_FRAGMENT = re.compile(r"[\w.~!$&*+,;=:@/?%-]+")
+_PREPARED = (*HEADINGS, "pre", "table", "img")
 _MARKS = frozenset(("#", "¶", "§", "🔗"))
 # Rendered once for each level otherwise; and bold in bold is only more asterisks.
 _NESTED = ":is(b, strong) :is(b, strong), :is(i, em) :is(i, em), a a"
@@ -50,37 +55,35 @@ def to_markdown(content: Element, base: str, targets: Targets, rules: Extraction
     Args:
         targets: where each href of the page leads; one that is missing leads nowhere.
     """
-    _prepare(content)
+    content.strip_tags(_NESTED)
+    parts = _by_tag(content)
+    _prepare(content, parts)
     converters: dict[str, Converter] = {
         "b": _strong, "strong": _strong, "i": _emphasis, "em": _emphasis,
         "a": _link_writer(base, targets, rules.links),
-        "img": _image_writer(content, base, rules.images),
+        "img": _image_writer(parts["img"], base, rules.images),
     }  # fmt: skip
-    text = content.to_markdown(
-        Markdown(
-            escaping=Markdown.Escaping(underscores=False),
-            tables=Markdown.Tables(cell_blocks="text"),
-            converters=converters,
-        )
-    )
-    if _SPACE_REFERENCE in text and _SPACE_REFERENCE not in content.text:
+    text = content.to_markdown(replace(_OPTIONS, converters=converters))
+    # The first test costs next to nothing and is enough for most pages.
+    if "&" in text and _SPACE_REFERENCE in text and _SPACE_REFERENCE not in content.text:
         text = text.replace(_SPACE_REFERENCE, " ")
     return cut(tidy(text), rules.max_markdown_chars)
 
 
 def tidy(text: str) -> str:
     """Close gaps between blocks (MD-11), write plain spaces and numbers, leave code as it is."""
-    if _NO_BREAK not in text and not _UNTIDY.search(text):
+    lines = f"\n{text}\n"  # each line stands between two line ends, and so does each part below
+    if _NO_BREAK not in lines and not _UNTIDY.search(lines):
         return text
-    text = f"\n{text}\n"  # so that each line, and each part of whole lines, stands between two
     parts: list[str] = []
     at = 0
-    while opening := _FENCE.search(text, at):
-        parts.append(_plain(text[at : opening.start() + 1]))
-        closing = re.compile(rf"\n[ \t>]*{opening[1]}[ \t>]*(?=\n)").search(text, opening.end())
-        at = closing.end() if closing else len(text) - 1
-        parts.append(text[opening.start() + 1 : at])
-    parts.append(_plain(text[at:]))
+    while opening := _FENCE.search(lines, at):
+        start = opening.start() + 1
+        closing = re.compile(rf"\n[ \t>]*{opening[1]}[ \t>]*(?=\n)").search(lines, opening.end())
+        end = closing.end() if closing else len(lines) - 1
+        parts += _plain(lines[at:start]), lines[start:end]
+        at = end
+    parts.append(_plain(lines[at:]))
     return "".join(parts)[1:-1]
 
 
@@ -98,15 +101,23 @@ def _plain(lines: str) -> str:
     return lines.replace(_NO_BREAK, " ")
 
 
-def _prepare(content: Element) -> None:
-    content.strip_tags(_NESTED)
-    for heading in list(islice(content.iter_elements(HEADINGS), MAX_PREPARED)):
-        _clean_heading(heading)
+def _by_tag(content: Element) -> Mapping[str, list[Element]]:
+    """Find everything that needs preparation in one walk over the tree."""
+    parts: dict[str, list[Element]] = {tag: [] for tag in _PREPARED}
+    for element in content.iter_elements(_PREPARED):
+        parts[element.tag].append(element)
+    return parts
+
+
+def _prepare(content: Element, parts: Mapping[str, list[Element]]) -> None:
+    for tag in HEADINGS:
+        for heading in parts[tag][:MAX_PREPARED]:
+            _clean_heading(heading)
     for title in content.select(".admonition-title"):
         title.wrap_children(Element("strong"))
-    for block in content.select("pre")[:MAX_PREPARED]:
+    for block in parts["pre"][:MAX_PREPARED]:
         _name_language(block)
-    for table in content.select("table")[:MAX_PREPARED]:
+    for table in parts["table"][:MAX_PREPARED]:
         straighten(table)
 
 
@@ -141,7 +152,13 @@ def _language(element: Element) -> str:
     named = element.attr("data-lang") or element.attr("data-language") or ""
     if named:
         return _clean(named)
-    words = (element.attr("class") or "").replace("brush: ", "brush:").split()
+    return _language_in(element.attr("class") or "")
+
+
+@lru_cache(maxsize=1024)
+def _language_in(classes: str) -> str:
+    """Read a class attribute; the code blocks of a site have a few different ones."""
+    words = classes.replace("brush: ", "brush:").split()
     for prefix in _LANGUAGE_PREFIXES:
         for word in words:
             if word.startswith(prefix):
@@ -182,10 +199,10 @@ def _link_writer(base: str, targets: Targets, links: Links) -> Converter:
     return write
 
 
-def _image_writer(content: Element, base: str, images: Images) -> Converter:
+def _image_writer(found: list[Element], base: str, images: Images) -> Converter:
     """Return how an image is written; one without words is nothing (MD-06, G-13)."""
     sources: list[str] = []
-    for image in content.select("img"):
+    for image in found:
         if _alt(image):
             sources.append(image.attr("src") or "")
         else:

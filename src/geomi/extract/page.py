@@ -8,17 +8,17 @@ decision.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from geomi.extract.article import choose
 from geomi.extract.dom import Document, decode_plain, guess_language, parse_html, text_of
 from geomi.extract.links import base_url, read_links
-from geomi.extract.markdown import cut, to_markdown
-from geomi.extract.metadata import Metadata, read_metadata
+from geomi.extract.markdown import Targets, cut, to_markdown
+from geomi.extract.metadata import read_metadata
 from geomi.extract.prune import prune
 from geomi.extract.shell import is_suspect, unfinished
 from geomi.model.config import Extraction
-from geomi.model.page import Article, Link
+from geomi.model.page import Article
 from geomi.text.language import detect
 from geomi.url.parse import absolute
 
@@ -48,41 +48,56 @@ def extract(
     return article
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What the main part of a page says; a frameset has none."""
+
+    text: str = ""
+    markdown: str = ""
+    language: str = ""
+    strategy: str = ""
+    confidence: float = 0.0
+
+
 def _read(document: Document, url: str, rules: Extraction, max_links: int) -> Article:
     base = base_url(document, url)
     metadata = read_metadata(document)
     anchors = read_links(document, base, max_links)
-    article = _head(metadata, base, anchors.links)
-    body = document.select_one("body")
-    if body is None:  # a frameset has none
-        return article
-    prune(body, rules.remove)
-    choice = choose(body, rules.content)
-    text = text_of(choice.content)[: rules.max_markdown_chars]
-    return replace(
-        article,
-        text=text,
-        markdown=to_markdown(choice.content, base, anchors.targets, rules),
-        language=_language(text, metadata.language),
-        strategy=choice.strategy,
-        confidence=choice.confidence,
-    )
-
-
-def _head(metadata: Metadata, base: str, links: tuple[Link, ...]) -> Article:
     canonical = absolute((metadata.canonical,), base)[0] if metadata.canonical else None
+    content = _content(document, base, anchors.targets, metadata.language, rules)
     return Article(
         title=metadata.title,
-        markdown="",
-        text="",
-        links=links,
+        markdown=content.markdown,
+        text=content.text,
+        links=anchors.links,
         description=metadata.description,
+        language=content.language,
         canonical=canonical or "",
         author=metadata.author,
         published_at=metadata.published_at,
         modified_at=metadata.modified_at,
         robots=metadata.robots,
+        strategy=content.strategy,
+        confidence=content.confidence,
         metadata=metadata.pairs,
+    )
+
+
+def _content(
+    document: Document, base: str, targets: Targets, declared: str, rules: Extraction
+) -> _Content:
+    body = document.select_one("body")
+    if body is None:
+        return _Content()
+    prune(body, rules.remove)
+    choice = choose(body, rules.content)
+    text = text_of(choice.content)[: rules.max_markdown_chars]
+    return _Content(
+        text=text,
+        markdown=to_markdown(choice.content, base, targets, rules),
+        language=_language(text, declared),
+        strategy=choice.strategy,
+        confidence=choice.confidence,
     )
 
 

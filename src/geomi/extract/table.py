@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from itertools import chain
 
-from geomi.extract.dom import Element
+from geomi.extract.dom import HEADINGS, Element
 
 MAX_SPAN = 100
 MAX_CELLS = 50_000
 
 _SECTIONS = frozenset(("thead", "tbody", "tfoot"))
 _CELLS = frozenset(("td", "th"))
-_PAGE_BLOCKS = "table, h1, h2, h3, h4, h5, h6"
-_TROUBLE = f"[colspan], [rowspan], pre, {_PAGE_BLOCKS}"
+_PAGE_BLOCKS = ("table", *HEADINGS)
 
 Rows = list[tuple[Element, list[Element]]]
 
@@ -33,7 +32,7 @@ def straighten(table: Element) -> None:
 
 def _is_grid(table: Element) -> bool:
     """Tell quickly whether nothing is to be done, which is so for most tables."""
-    if table.select_one(_TROUBLE) is not None:
+    if table.select_one("[colspan], [rowspan]") is not None or _holds(table, *_PAGE_BLOCKS, "pre"):
         return False
     widths: list[int] = []
     for element in table.iter_elements(("tr", "td", "th")):
@@ -58,9 +57,11 @@ def _named(parent: Element, tags: frozenset[str] | set[str]) -> list[Element]:
 
 
 def _is_layout(table: Element, rows: Rows) -> bool:
-    if table.select_one(_PAGE_BLOCKS) is not None:
-        return True
-    return _width(rows) <= 1 and table.select_one("pre") is not None
+    return _holds(table, *_PAGE_BLOCKS) or (_width(rows) <= 1 and _holds(table, "pre"))
+
+
+def _holds(table: Element, *tags: str) -> bool:
+    return next(table.iter_elements(tags), None) is not None
 
 
 def _width(rows: Rows) -> int:

@@ -23,11 +23,19 @@ from geomi.library.options import Options, for_one_page, read_options, without_f
 from geomi.library.page import Page
 from geomi.model.event import Event, JobStarted, PageSettled
 from geomi.model.job import StopReason
-from geomi.model.verdict import State
+from geomi.model.verdict import Outcome, State
 from geomi.settings.layers import Resolved
 from geomi.settings.options import Settings
 
 PAGES_PER_READ = 50
+
+# What helps where not even a start URL could be reached.
+REMEDIES: dict[str, str] = {
+    Outcome.ADDRESS_REFUSED: "--allow-private, if the site is yours",
+    Outcome.DNS_ERROR: "check the name, or say where it is with --resolve HOST:PORT:ADDRESS",
+    Outcome.TLS_ERROR: "--ca-file PEM, if you trust who signed its certificate",
+    Outcome.CONNECT_ERROR: "check the port, and whether it is http:// or https://",
+}
 
 
 class Crawler:
@@ -126,7 +134,8 @@ def refuse_failure(report: Report, settings: Settings) -> None:
             hint="make room and go on with --resume (GEOMI_MIN_FREE_BYTES sets the limit)",
         )
     if report.nothing_reached:
-        raise NothingFetched(report.nothing_reached, hint="geomi why URL shows each try")
+        outcome = report.nothing_reached.partition(": ")[2].partition(":")[0]
+        raise NothingFetched(report.nothing_reached, hint=REMEDIES.get(outcome, ""))
 
 
 class _Ear:

@@ -159,8 +159,10 @@ def test_accepted_content_type_admits_its_files() -> None:
     admission = Admission(config, [SEED], 2026)
     assert admission.judge(url("/a.pdf"), 1) is ADMITTED
     refused = admission.judge(url("/a.docx.zip"), 1)
-    types = "text/html,application/pdf,application/zip"
-    assert (refused.detail, refused.hint) == (".zip", f"--set http.content_types={types}")
+    assert (refused.detail, refused.hint) == (".zip", "")
+    refused = admission.judge(url("/a.css"), 1)
+    types = "text/html,application/pdf,text/css"
+    assert (refused.detail, refused.hint) == (".css", f"--set http.content_types={types}")
 
 
 @pytest.mark.req("TRP-01")

@@ -293,4 +293,3 @@ def test_the_docs_profile_is_seed_000() -> None:
     assert config.limits.max_page_bytes == 5 * 1024 * 1024
     assert (config.politeness.concurrency, config.politeness.base_delay_s) == (3, 1.5)
     assert config.http.max_redirects == 3
-    assert config.http.user_agent.startswith("APIIntelBot/1.0 (+https://")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from geomi.errors import ConfigError
+from geomi.model.config import CrawlConfig
+from geomi.model.job import CrawlJob, JobState
+from geomi.settings.network import network, same_network
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings
 
@@ -82,3 +87,16 @@ def test_an_unknown_key_of_the_file_is_refused() -> None:
     with pytest.raises(ConfigError, match="contatc") as caught:
         read_settings({}, {"contatc": "me"}, {})
     assert caught.value.hint == "did you mean `contact`?"
+
+
+def test_a_resumed_job_needs_the_network_it_was_started_with() -> None:
+    """Without it every URL that waits would count as refused."""
+    private = Settings(allow_private=True, resolve=("a.test:80:127.0.0.1:8080",), ca_file="ca.pem")
+    job = CrawlJob(
+        "j", "local", (), CrawlConfig(), JobState.PROCESSING, 0.0, origins=network(private)
+    )
+    same_network(job, replace(private, resolve=("a.test:80:127.0.0.1:9090",)))
+    with pytest.raises(
+        ConfigError, match=r"--allow-private, --ca-file ca\.pem, --resolve a\.test:80"
+    ):
+        same_network(job, Settings())

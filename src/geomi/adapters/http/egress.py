@@ -207,7 +207,8 @@ def _translated(name: str, port: int, timeout_s: float) -> Iterator[None]:
         raise FetchFailed(Outcome.TLS_ERROR, f"TLS with `{name}` failed: {error}") from error
     except OSError as error:
         raise FetchFailed(
-            Outcome.CONNECT_ERROR, f"cannot connect to `{name}` port {port}: {error}"
+            Outcome.CONNECT_ERROR,
+            f"cannot connect to `{name}` port {port}: {error or type(error).__name__}",
         ) from error
 
 
