@@ -95,12 +95,13 @@ def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
 def _links(portrait: Portrait) -> list[dict[str, str | bool]]:
     here = parse_url(portrait.fetched.url)
     home = f"{here.scheme}://{here.host}" if here else ""
+    inside = (f"{home}/", f"{home}:")  # on another port it is still the same host
     return [
         {
             "url": link.url,
             "text": link.text,
             "rel": link.rel,
-            "internal": link.url.startswith(home) and link.url[len(home) : len(home) + 1] in "/:?",
+            "internal": link.url.startswith(inside),
         }
         for link in portrait.article.links
     ]

@@ -126,3 +126,9 @@ def test_a_full_disk_leaves_the_page_before(
 def test_what_is_no_record_is_refused(tmp_path: Path, record: bytes) -> None:
     with pytest.raises(StoreError, match="a page's record is"):
         MarkdownTree(tmp_path).write([record])
+
+
+def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("something else")
+    with pytest.raises(StoreError):
+        MarkdownTree(tmp_path / "out").write_page(b'{"url": "http://a.test/", "markdown": "x"}')

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ class MarkdownTree:
             part.write_bytes(whole.encode("utf-8", "replace"))
             part.replace(path)
         except OSError as error:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):  # what is in the way may be its folder
+                part.unlink(missing_ok=True)
             raise refusal(error, path) from error
         return path
 
