@@ -181,7 +181,8 @@ async def crawl(
     workers = plan.resolved.run.workers
     supervisor = Supervisor(world, job, _hire(home, job, workers, standby), outlets)
     on_start(supervisor)
-    return await supervisor.run(workers=workers, resumed=resumed)
+    with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
+        return await supervisor.run(workers=workers, resumed=resumed)
 
 
 async def recover(home: Home) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from geomi.adapters.http.connection import Connection
+from geomi.adapters.presence import Presence
 from geomi.app import Home
 from geomi.engine import crawl, jobs
 from geomi.engine.supervise import Supervisor
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, StoreBusy
 from geomi.fetch.request import build
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.event import PageSettled
@@ -296,3 +297,15 @@ def test_two_crawls_of_one_process_share_a_directory(tmp_path: Path) -> None:
         both = run(work([one.url("/"), two.url("/")]))
     assert [crawled.report.job.stats.collected for crawled in both] == [40, 40]
     assert list((tmp_path / "workers").iterdir()) == []
+
+
+def test_a_job_has_one_supervisor(tmp_path: Path) -> None:
+    """Two would write its outputs over one another; the second is told and fetches nothing."""
+    with Site({"/": page("home", "/a"), "/a": page("a")}) as site:
+        crawled = crawl_site(tmp_path, site.url("/"), max_pages=1)
+        with (
+            Presence(tmp_path, f"job-{crawled.report.job.id}"),
+            pytest.raises(StoreBusy, match="is held by another geomi"),
+        ):
+            crawl_site(tmp_path, site.url("/"), resume=True, max_pages=9)
+        assert paths(site.log) == ["/"]

@@ -378,3 +378,40 @@ class TestSitemaps:
 
 def _seconds(hand: Hand) -> float:
     return hand.clock.now_s() - hand.began_s
+
+
+def test_a_sitemap_takes_no_page_s_place(tmp_path: Path) -> None:
+    """One that redirects to the front page does not keep the front page from being collected."""
+    with Site({}) as site:
+        site.routes = {
+            "/robots.txt": robots("User-agent: *", "Disallow:", f"Sitemap: {site.url('/map.xml')}"),
+            "/map.xml": Reply(status=302, headers=(("Location", "/"),)),
+            "/docs": page("docs", "/"),
+            "/": page("home"),
+        }
+        crawled = crawl_site(tmp_path, site.url("/docs"))
+    assert {record["url"] for record in crawled.records} == {site.url("/docs"), site.url("/")}
+
+
+def test_a_host_asked_for_a_sitemap_alone_leads_no_further(tmp_path: Path) -> None:
+    """Otherwise one robots.txt after the other could name sitemaps on the next host, for ever."""
+    with Site({}) as site, Site({}, address="127.0.0.2") as other, Site({}) as third:
+        site.routes = {
+            "/robots.txt": robots("User-agent: *", "Disallow:", f"Sitemap: {other.url('/1.xml')}"),
+            "/": page("home"),
+        }
+        other.routes = {
+            "/robots.txt": robots("User-agent: *", "Disallow:", f"Sitemap: {third.url('/2.xml')}"),
+            "/1.xml": sitemap(site.url("/hidden")),
+        }
+        crawl_site(tmp_path, site.url("/"))
+    assert [seen.path for seen in other.log] == ["/robots.txt", "/1.xml"]
+    assert third.log == []
+
+
+@pytest.mark.parametrize("answer", [Raw((), End.RESET), Reply(status=500)])
+def test_a_job_may_go_on_without_robots(tmp_path: Path, answer: Answer) -> None:
+    """With `on_unreachable` set to allow, a robots.txt that does not answer forbids nothing."""
+    with Site({"/robots.txt": answer, "/": page("home")}) as site:
+        crawled = crawl_site(tmp_path, site.url("/"), assignments=["robots.on_unreachable=allow"])
+    assert [record["url"] for record in crawled.records] == [site.url("/")]

@@ -11,11 +11,11 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-from geomi.errors import StoreError
+from geomi.errors import StoreBusy, StoreError
 
 
 class Presence:
-    """Holds one worker's lock for as long as it lives."""
+    """Holds a lock by its name, a worker's or a job's, for as long as its process lives."""
 
     def __init__(self, root: Path, owner: str) -> None:
         self._path = root / "workers" / f"{owner}.lock"
@@ -26,6 +26,12 @@ class Presence:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._descriptor)
+            raise StoreBusy(
+                f"`{self._path.stem}` is held by another geomi",
+                hint="wait for it, stop it, or crawl without --resume",
+            ) from error
         except OSError as error:
             raise StoreError(f"cannot lock `{self._path}`: {error.strerror}") from error
         return self

@@ -58,7 +58,15 @@ class Asker:
         self._ready_s = 0.0  # the claim already saw to it that the host is due
 
     async def ask(self, request: Request) -> Fetched:
-        """Send one request in the host's next turn; raise `LeaseLost` instead of sending late."""
+        """Send one request in the host's next turn; raise `LeaseLost` instead of sending late.
+
+        A request that met a connection the server had just closed is sent once more, in the turn
+        after: it may have arrived all the same.
+        """
+        fetched = await self._ask(request)
+        return await self._ask(request) if fetched.is_stale else fetched
+
+    async def _ask(self, request: Request) -> Fetched:
         await self._turn()
         async with self._slots:
             await self._keep_lease()

@@ -92,7 +92,7 @@ class LinkGate:
             if not verdict.admitted:
                 return verdict
         return Discovered(
-            url_hash=url_hash(identity(url, self._config.url)),
+            url_hash=self._hash(url, entry.kind),
             url=url.href,
             host=url.authority,
             depth=entry.depth,
@@ -109,13 +109,12 @@ class LinkGate:
         url = parse_url(target) if target else None
         if url is None or url.authority != entry.host:
             return None
-        same = url_hash(identity(url, self._config.url)) == entry.url_hash
-        return url if same else None
+        return url if self._hash(url, entry.kind) == entry.url_hash else None
 
     def remember(self, discovered: Sequence[Discovered]) -> None:
         """Note URLs that a committed settlement has put into the store."""
         for found in discovered:
-            self._seen.remember(found.url, found.depth)
+            self._seen.remember(_told_apart(found.url, found.kind), found.depth)
 
     def _judge(
         self, urls: Sequence[str], read: Reader, depth: int, source: Source, parent: str
@@ -156,7 +155,7 @@ class LinkGate:
         parsed = [parse_url(url) for url in urls[:SITEMAPS_PER_HOST]]
         return tuple(
             Discovered(
-                url_hash=url_hash(identity(url, self._config.url)),
+                url_hash=self._hash(url, EntryKind.SITEMAP),
                 url=url.href,
                 host=url.authority,
                 depth=0,
@@ -167,8 +166,13 @@ class LinkGate:
                 hops=nesting,
             )
             for url in parsed
-            if url is not None and self._has_room(url) and not self._seen.is_known(url.href, 0)
+            if url is not None
+            and self._has_room(url)
+            and not self._seen.is_known(_told_apart(url.href, EntryKind.SITEMAP), 0)
         )
+
+    def _hash(self, url: Url, kind: EntryKind) -> bytes:
+        return url_hash(_told_apart(identity(url, self._config.url), kind))
 
     def _has_room(self, url: Url) -> bool:
         """Count a host's sitemaps: they use up no page, so nothing else would end them."""
@@ -181,3 +185,8 @@ class LinkGate:
 def _is_on(host: str, text: str) -> bool:
     url = parse_url(text)
     return url is not None and url.authority == host
+
+
+def _told_apart(text: str, kind: EntryKind) -> str:
+    """Keep a sitemap from taking a page's place: one that redirects home is not the home page."""
+    return text if kind is EntryKind.PAGE else f"{kind} {text}"

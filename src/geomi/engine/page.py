@@ -60,6 +60,8 @@ class Road:
         if asker.must_rest() and reading.unreached is None and reading.judge(url).admitted:
             return None
         visit = await self._walk(entry, url, asker, reading)
+        if entry.kind is EntryKind.SITEMAP:  # a host asked for its sitemap alone leads no further
+            return visit
         return visit.adding(self._gate.sitemaps(reading.file.sitemaps, url))
 
     def unvisited(self, entry: UrlEntry, asker: Asker) -> Visit:

@@ -115,7 +115,8 @@ class RobotsKeeper:
     def _keep(self, copy: RobotsCopy) -> Reading:
         rules = policy.decide(copy, self._config.robots, now_s=self._world.clock.now_s())
         file = parse(copy.body, max_bytes=self._config.robots.max_bytes)
-        unreached = copy.failure if copy.failure in UNREACHED else None
+        is_final = rules.kind is not policy.PolicyKind.DISALLOW_ALL  # the job goes on without it
+        unreached = copy.failure if copy.failure in UNREACHED and not is_final else None
         reading = Reading(copy, rules, file, unreached)
         self._kept[copy.key] = reading
         self._kept.move_to_end(copy.key)

@@ -38,6 +38,7 @@ class Fetched:
         head: status line and headers as they came, for the archive.
         ip: the checked address that was connected to.
         started_s, ended_s: scheduling time; the politeness gap runs from `ended_s`.
+        is_stale: a kept connection was closed before a single byte of the answer.
     """
 
     url: str
@@ -51,6 +52,7 @@ class Fetched:
     ended_s: float = 0.0
     failure: Outcome | None = None
     detail: str = ""
+    is_stale: bool = False
 
     @property
     def fetch_ms(self) -> int:

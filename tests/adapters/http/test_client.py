@@ -110,15 +110,16 @@ def test_does_not_keep_a_connection_that_the_server_closes() -> None:
     assert site.connections == 2
 
 
-def test_a_kept_connection_that_dies_unanswered_is_replaced_once() -> None:
-    """The server closes just as the second request arrives: nothing was answered, so ask again."""
+def test_a_kept_connection_that_dies_unanswered_is_told_as_stale() -> None:
+    """The server closes as the second request arrives: when to ask again is not ours to say."""
 
     def answer(seen: Seen) -> Reply | Raw:
         return Raw((), End.RESET) if (seen.connection, len(site.log)) == (1, 2) else Reply(PAGE)
 
     with Site({"/": answer}) as site:
-        fetched = fetch_all(*[request(site.url())] * 2)
-    assert [each.body for each in fetched] == [PAGE, PAGE]
+        fetched = fetch_all(*[request(site.url())] * 3)
+    assert [each.is_stale for each in fetched] == [False, True, False]
+    assert [each.failure for each in fetched] == [None, Outcome.CONNECT_ERROR, None]
     assert [seen.connection for seen in site.log] == [1, 1, 2]
 
 

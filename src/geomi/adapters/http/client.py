@@ -3,7 +3,8 @@
 Rules: a redirect is an answer and never followed here; whatever a server or a network does is a
 value (`Fetched.failure`), never an exception; an error status is an answer too, so what goes wrong
 in its body costs the body and not the status. A kept connection that the server closed before a
-single byte of the answer is replaced once: it never answered, so nothing is asked twice.
+single byte of the answer is told as stale: whether the request arrived is not known, so when it is
+asked again is a matter of politeness and not of this client.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class HttpClient:
             ended_s=self._clock.now_s(),
             failure=failure.outcome if failure is not None and not is_error_answer else None,
             detail=failure.detail if failure is not None else "",
+            is_stale=visit.is_reused and visit.was_never_answered,
         )
 
     async def aclose(self) -> None:
@@ -74,11 +76,10 @@ class HttpClient:
         message = write_request(url, visit.request.headers, proxy)
         place = (url.scheme, url.host, url.port)
         connection = self._pool.take(place)
-        if connection is not None:
-            await visit.exchange(message, connection)
-        if connection is None or visit.was_never_answered:
+        visit.is_reused = connection is not None
+        if connection is None:
             connection = await self._open(visit, url)
-            await visit.exchange(message, connection)
+        await visit.exchange(message, connection)
         if visit.reader.is_reusable:
             self._pool.park(place, connection)
 
@@ -108,6 +109,7 @@ class _Visit:
         self.reader = Reader(request)
         self.deadline_s = asyncio.get_running_loop().time() + request.total_timeout_s
         self.ip = ""
+        self.is_reused = False
 
     async def exchange(self, message: bytes, connection: Connection) -> None:
         """Send the request over a connection and read what comes."""
