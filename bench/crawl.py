@@ -10,7 +10,7 @@ Rules of the measurement:
 - pages/s uses the crawl time a contestant reports itself, so that neither pays for imports; the
   column beside it divides by the whole life of its process.
 - CPU is user + system of the whole process tree (`wait4`, which adds every reaped descendant).
-- RSS is the peak (`VmHWM`) of the largest process; the tree's sum half way and at the end stands
+- RSS is the peak (`VmHWM`) of the largest process; what it has half way and at the end stands
   beside it, because a crawler that remembers everything grows.
 - what the rest of the machine burned meanwhile is shown, because it moves the other numbers.
 """
@@ -74,8 +74,8 @@ class Run:
     cpu_s: float
     others_cores: float
     peak_bytes: int
-    tree_half_bytes: int
-    tree_end_bytes: int
+    half_bytes: int
+    end_bytes: int
 
 
 def main() -> int:
@@ -163,9 +163,9 @@ def measure(one: Contestant, web: Path, server: int) -> Run:
     pages, crawl_s = outcome(lines)
     return Run(
         pages, crawl_s, process_s, cpu_s, max(others_s, 0.0) / process_s,
-        peak_bytes=max(sample.largest_peak_bytes for sample in samples),
-        tree_half_bytes=samples[len(samples) // 2].tree_bytes,
-        tree_end_bytes=max(sample.tree_bytes for sample in samples[-len(samples) // 10 :]),
+        peak_bytes=max(sample.peak_bytes for sample in samples),
+        half_bytes=samples[len(samples) // 2].now_bytes,
+        end_bytes=max(sample.now_bytes for sample in samples[-len(samples) // 10 :]),
     )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def report(contestants: list[Contestant], runs: dict[str, list[Run]], web: Path)
     tuned = rate(runs.get(TUNED, []))
     print(
         f"\n{'medians':<28}{'pages':>6}{'pages/s':>9}{'min-max':>11}{'w/ start':>9}"
-        f"{'CPU ms/p':>9}{'RSS MB':>8}{'tree 50%→end':>14}{'others':>8}{'vs tuned':>9}"
+        f"{'CPU ms/p':>9}{'RSS MB':>8}{'50%→end':>14}{'others':>8}{'vs tuned':>9}"
     )
     for one in contestants:
         if runs[one.name]:
@@ -213,7 +213,7 @@ def row(name: str, runs: list[Run], tuned: float) -> str:
     cpu_ms = median(run.cpu_s * 1000 / run.pages for run in runs)
     half, end = (
         median(sizes) / MIB
-        for sizes in zip(*((run.tree_half_bytes, run.tree_end_bytes) for run in runs), strict=True)
+        for sizes in zip(*((run.half_bytes, run.end_bytes) for run in runs), strict=True)
     )
     spread = f"{rates[0]:.0f}-{rates[-1]:.0f}"
     growth = f"{half:.0f}→{end:.0f}"

@@ -16,10 +16,10 @@ RUN_LIMIT_S = 120.0  # tuned Scrapy needs 20 s; what takes six times as long is 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The process tree at one moment."""
+    """The largest process of the tree at one moment: what it had at most, and what it has."""
 
-    largest_peak_bytes: int
-    tree_bytes: int
+    peak_bytes: int
+    now_bytes: int
 
 
 def watch(process: subprocess.Popen[bytes]) -> tuple[list[Sample], float]:
@@ -69,7 +69,7 @@ def _watch(process: subprocess.Popen[bytes]) -> tuple[list[Sample], float]:
 
 def _sample(root: int) -> Sample:
     memory = [_memory_bytes(pid) for pid in _tree(root)]
-    return Sample(max(peak for peak, _ in memory), sum(now for _, now in memory))
+    return Sample(max(peak for peak, _ in memory), max(now for _, now in memory))
 
 
 def _tree(root: int) -> list[int]:

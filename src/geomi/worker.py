@@ -31,13 +31,14 @@ def live(pipe: Connection) -> None:
 
 
 async def _work(order: Order, pipe: Connection) -> StopReason:
-    async with open_home(
-        order.root, order.settings, lambda _: PipeSink(pipe), owner=order.owner
-    ) as home:
+    sink = PipeSink(pipe)
+    async with open_home(order.root, order.settings, lambda _: sink, owner=order.owner) as home:
         job = await jobs.find(home.world, order.job)
         worker = worker_for(home, job, workers=order.workers)
         obey(worker, pipe)
-        return await worker.run()
+        stop = await worker.run()
+        sink.flush()
+        return stop
 
 
 if __name__ == "__main__":

@@ -173,22 +173,32 @@ class ProcessHand:
                 message = self._ours.recv()
                 if isinstance(message, LastWord):
                     self._word = message
-                else:
-                    self._sink.emit(message)
+                    continue
+                for event in message:
+                    self._sink.emit(event)
         except (EOFError, OSError):
             ended.set()
 
 
 class PipeSink:
-    """Sends a worker process's events to the one that started it."""
+    """Sends a worker process's events to the one that started it, those of one moment together."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
+        self._events: list[Event] = []
 
     def emit(self, event: Event) -> None:
-        """Send one event; nobody listening is no reason to fail."""
-        with suppress(OSError):
-            self._pipe.send(event)
+        """Take one event; a batch of settled pages becomes one message."""
+        if not self._events:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._events.append(event)
+
+    def flush(self) -> None:
+        """Send what there is; nobody listening is no reason to fail."""
+        events, self._events = self._events, []
+        if events:
+            with suppress(OSError):
+                self._pipe.send(events)
 
 
 def obey(worker: Worker, pipe: Connection) -> None:
