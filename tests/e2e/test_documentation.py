@@ -65,7 +65,7 @@ def _reachable(folder: Path) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.req("LNK-03", "LNK-14", "LNK-18", "CTY-01", "FRN-05")
+@pytest.mark.req("LNK-03", "LNK-14", "LNK-18", "CTY-01", "EXT-09")
 def test_every_page_of_the_manual_once(tmp_path: Path) -> None:
     if not MANUAL.is_dir():
         missing_part("Debian's python3.11-doc (apt-get install python3.11-doc)")

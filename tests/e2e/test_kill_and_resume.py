@@ -26,7 +26,7 @@ TIMER_SLACK_S = 0.001  # a monotonic clock read in two processes
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.req("FRN-16", "POL-05", "FRN-05")
+@pytest.mark.req("FRN-16", "POL-05", "FRN-05", "FRN-11", "ROB-08")
 def test_killed_again_and_again_a_crawl_loses_nothing(tmp_path: Path, workers: int) -> None:
     webs = [random_web(seed, pages=PAGES) for seed in (1, 2, 3)]
     rng = random.Random(workers)

@@ -29,7 +29,7 @@ from tests.engine.running import (
 )
 
 
-@pytest.mark.req("FRN-01", "FRN-05", "FRN-07", "LNK-18", "CFG-21")
+@pytest.mark.req("FRN-01", "FRN-05", "FRN-07", "LNK-18")
 def test_everything_reachable_is_collected_once(tmp_path: Path) -> None:
     """From two seeds, every page that links lead to and no other, one request each."""
     webs = [random_web(seed, pages=60) for seed in (1, 2)]
@@ -45,7 +45,7 @@ def test_everything_reachable_is_collected_once(tmp_path: Path) -> None:
     assert set(crawled.states(one).values()) == {State.COMPLETED}
 
 
-@pytest.mark.req("JOB-09", "WF-07")
+@pytest.mark.req("JOB-09")
 @pytest.mark.parametrize("limit", [1, 2, 7, 25])
 def test_max_pages_is_exact(tmp_path: Path, limit: int) -> None:
     """Not one page more is fetched; the rest waits for a higher limit."""
@@ -203,7 +203,7 @@ def test_worker_processes_share_the_limit(tmp_path: Path, workers: int) -> None:
 class TestRequests:
     """What a request says."""
 
-    @pytest.mark.req("HTTP-01", "HTTP-05")
+    @pytest.mark.req("HTTP-01", "HTTP-05", "ROB-02", "LEG-08")
     def test_every_request_is_an_honest_get(self, tmp_path: Path) -> None:
         """One name with a contact, for pages and robots.txt alike."""
         with Site({"/": page("home", "/a"), "/a": page("a")}) as site:
@@ -213,7 +213,7 @@ class TestRequests:
         assert agent.startswith("geomi/")
         assert agent.endswith(f"(+{LOCAL.contact})")
 
-    @pytest.mark.req("HTTP-12")
+    @pytest.mark.req("HTTP-12", "LEG-12")
     def test_no_cookie_ever_comes_back(self, tmp_path: Path) -> None:
         """Set-Cookie is heard and forgotten, on redirects too."""
         cookie = (("Set-Cookie", "id=1; Path=/"),)

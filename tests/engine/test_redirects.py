@@ -12,7 +12,7 @@ from geomi.testing.server import Reply, Site
 from tests.engine.running import crawl_site, page, paths, robots, to
 
 
-@pytest.mark.req("ERR-02", "HTTP-07", "META-03", "LNK-19")
+@pytest.mark.req("ERR-02", "HTTP-07", "META-03", "LNK-19", "URL-17")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_chain_ends_in_one_record(tmp_path: Path, status: int) -> None:
     """The record names what was asked for and what came; every hop is asked for once."""

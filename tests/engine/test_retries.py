@@ -97,7 +97,7 @@ def test_a_broken_connection_gets_one_more_try_after_half_a_minute(
     run(work())
 
 
-@pytest.mark.req("WF-10")
+@pytest.mark.req("WF-10", "SCP-15", "LEG-09")
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [

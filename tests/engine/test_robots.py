@@ -73,6 +73,7 @@ def test_no_file_forbids_nothing(tmp_path: Path, status: int) -> None:
     assert len(crawled.records) == 2
 
 
+@pytest.mark.req("ROB-04", "ROB-05")
 def test_another_port_is_another_site(tmp_path: Path) -> None:
     """Each authority has its own file, each asked for once."""
     with Site({"/robots.txt": FORBIDDING, "/private": page("p")}) as one, Site({}) as two:
@@ -81,6 +82,18 @@ def test_another_port_is_another_site(tmp_path: Path) -> None:
         assert [seen.path for seen in one.log] == ["/robots.txt"]
         assert [seen.path for seen in two.log] == ["/robots.txt", "/", "/private"]
     assert crawled.entries[one.url("/private")].state is State.BLOCKED
+
+
+@pytest.mark.req("SCP-04", "ROB-34", "LEG-07")
+def test_our_own_rules_come_before_robots(tmp_path: Path) -> None:
+    """What we exclude is not asked for though robots.txt allows it, and the other way round."""
+    rules = robots("User-agent: *", "Allow: /ours", "Disallow: /theirs")
+    routes = {"/": page("home", "/ours", "/theirs", "/free"), "/free": page("free")}
+    with Site({"/robots.txt": rules, **routes}) as site:
+        crawled = crawl_site(tmp_path, site.url("/"), exclude=("/ours",), include=("/**",))
+        assert paths(site.log) == ["/", "/free"]
+    assert crawled.exclusions["exclude"][0] == 1
+    assert crawled.entries[site.url("/theirs")].state is State.BLOCKED
 
 
 def test_a_job_may_leave_robots_alone(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_page_is_one_line() -> None:
     }
 
 
-@pytest.mark.req("ROB-29", "MON-16")
+@pytest.mark.req("ROB-29")
 def test_a_robots_line_has_the_fields_of_the_catalogue() -> None:
     line = line_of(RobotsFetched("01J", "a.test:443", 200, True, 12.5, 99))
     assert line["event"] == "robots"

@@ -98,7 +98,7 @@ def test_on_the_path(pattern: str, tail: str, expected: bool) -> None:
         (r"re:(?i)/ADMIN", "/admin", True),
     ],
 )
-@pytest.mark.req("CFG-20", "SCP-03")
+@pytest.mark.req("CFG-20", "SCP-03", "FUT-06")
 def test_exclude_forms(pattern: str, tail: str, expected: bool) -> None:
     """A plain path, a glob, and an expression, as in seed 001 §12."""
     assert matches(pattern, tail) is expected

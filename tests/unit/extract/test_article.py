@@ -18,7 +18,7 @@ def chosen(html: str, selector: str = "") -> Choice:
     return choose(body, selector)
 
 
-@pytest.mark.req("EXT-01", "EXT-02", "EXT-03", "EXT-04")
+@pytest.mark.req("EXT-01", "EXT-02", "EXT-03", "EXT-04", "CFG-08")
 @pytest.mark.parametrize(
     ("html", "selector", "strategy"),
     [

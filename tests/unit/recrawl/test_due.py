@@ -29,7 +29,6 @@ def record(fetched_s: float, due: float) -> PageRecord:
     )
 
 
-@pytest.mark.req("CHG-06")
 @pytest.mark.parametrize(
     ("planned_s", "changed", "expected_s"),
     [
@@ -49,7 +48,6 @@ def test_interval_c38(planned_s: float | None, changed: bool, expected_s: float)
     assert due_s(5000.0, previous=previous, changed=changed, rules=RULES) == 5000.0 + expected_s
 
 
-@pytest.mark.req("CHG-07")
 def test_a_page_that_never_changes_ends_at_a_month_and_one_that_always_does_at_an_hour() -> None:
     for changed, expected_s in ((False, 30 * DAY_S), (True, 3600.0)):
         now_s, previous = 0.0, None

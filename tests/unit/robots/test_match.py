@@ -33,7 +33,6 @@ def test_the_longest_pattern_wins(lines: str, target: str, allowed: bool, line: 
     assert (verdict.allowed, verdict.line) == (allowed, line)
 
 
-@pytest.mark.req("ROB-30")
 def test_the_verdict_names_line_pattern_and_group() -> None:
     text = "User-agent: *\nDisallow: /\n\nUser-agent: Geomi\nAllow: /\nDisallow: /Private%2a"
     assert ask(text, "/Private*") == Judgement(False, 6, "/Private%2a", "geomi")

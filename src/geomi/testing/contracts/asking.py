@@ -91,7 +91,7 @@ class TestCensus:
 class TestTenants:
     """A handle sees its own tenant's rows, and nothing else of other people's work."""
 
-    @pytest.mark.req("DAT-08", "SEC-09")
+    @pytest.mark.req("DAT-08")
     @waits
     async def test_another_tenants_job_is_one_that_is_not_there(self, stores: Stores) -> None:
         store, stranger = stores("local"), stores("stranger")
