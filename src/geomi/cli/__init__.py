@@ -7,6 +7,12 @@ surface would have to decide again.
 
 from __future__ import annotations
 
-from geomi.cli.program import main
+import os
+
+# numpy only hashes here: threads for its linear algebra would cost every start 55 ms of CPU, and
+# workers are forked where no thread runs yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from geomi.cli.program import main  # noqa: E402  # after the line that numpy has to find
 
 __all__ = ["main"]

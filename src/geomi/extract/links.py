@@ -44,7 +44,7 @@ def read_links(document: Document, base: str, max_links: int) -> Anchors:
         if href in found:
             found[href] = _merged(*found[href], anchor)
         elif href[:1] != "#":
-            found[href] = anchor.text, _rel(anchor)
+            found[href] = anchor.text, (anchor.attr("rel") or "").lower()
             if len(found) == MAX_HREFS:
                 break
     targets = dict(zip(found, absolute(tuple(found), base), strict=True))
@@ -53,11 +53,9 @@ def read_links(document: Document, base: str, max_links: int) -> Anchors:
 
 def _merged(text: str, rel: str, again: Element) -> tuple[str, str]:
     # A URL that is linked twice may be followed if one of its links may.
-    return text or again.text, _rel(again) if NOFOLLOW in rel else rel
-
-
-def _rel(anchor: Element) -> str:
-    return (anchor.attr("rel") or "").lower()
+    if NOFOLLOW in rel:
+        rel = (again.attr("rel") or "").lower()
+    return text or again.text, rel
 
 
 def _as_links(

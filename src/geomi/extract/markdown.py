@@ -23,6 +23,7 @@ Converter = Callable[[Element, str], str]
 
 CUT_MARK = "\n\n[…]\n"
 MAX_LANGUAGE_CHARS = 30
+MAX_CLASS_CHARS = 1000  # of an attribute that is remembered
 MAX_PREPARED = 2000  # of each tag; more are written as they are
 
 _OPTIONS = Markdown(
@@ -152,7 +153,7 @@ def _language(element: Element) -> str:
     named = element.attr("data-lang") or element.attr("data-language") or ""
     if named:
         return _clean(named)
-    return _language_in(element.attr("class") or "")
+    return _language_in((element.attr("class") or "")[:MAX_CLASS_CHARS])
 
 
 @lru_cache(maxsize=1024)

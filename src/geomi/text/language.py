@@ -8,11 +8,14 @@ as a short one.
 
 from __future__ import annotations
 
+import re
+
 SAMPLE_CHARS = 1000
 # Korean technical prose is full of Latin names; 15 % Hangul among its letters is still Korean,
 # while a Korean name in an English page stays far below.
 MIN_HANGUL_SHARE = 0.15
 _SUBTAG_CHARS = (2, 3)
+_HANGUL = re.compile("[가-힣]")
 
 
 def detect(text: str, declared: str) -> str:
@@ -28,8 +31,5 @@ def _primary(declared: str) -> str:
 
 
 def _is_korean(sample: str) -> bool:
-    if sample.isascii():
-        return False
-    letters = sum(map(str.isalpha, sample))
-    hangul = sum("가" <= character <= "힣" for character in sample)
-    return hangul > 0 and hangul >= letters * MIN_HANGUL_SHARE
+    hangul = len(_HANGUL.findall(sample))
+    return hangul > 0 and hangul >= sum(map(str.isalpha, sample)) * MIN_HANGUL_SHARE

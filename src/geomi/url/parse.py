@@ -99,9 +99,10 @@ _EDGES = "".join(map(chr, range(0x21)))  # WHATWG strips C0 controls and spaces,
 # A reference that the standard copies as it stands, so that most links of a page need no parser: no
 # escapes or backslashes in the path, no white space, nothing like a scheme in a relative one. Its
 # parts are origin and path, or steps upwards and path; a dot segment is left to the parser.
+_HOST_CHARS = 300  # names have at most 253; a longer one is left to the parser and not remembered
 _QUERY = r"(?:\?[\w~!$&()*+,;=:@./?%-]*)?"
 _PLAIN = re.compile(
-    rf"(?:(https?://[\w.:-]+)?(/(?!/)[\w~!$&()*+,;=:@./-]*{_QUERY})"
+    rf"(?:(https?://[\w.:-]{{1,{_HOST_CHARS}}})?(/(?!/)[\w~!$&()*+,;=:@./-]*{_QUERY})"
     rf"|((?:\.\./)*)([\w~-][\w~!$&()*+,;=@./-]*{_QUERY}))(?:#|\Z)",
     re.ASCII,
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geomi.extract import markdown as room
 from geomi.extract.dom import parse_html
@@ -157,6 +161,38 @@ def test_gaps_are_closed_outside_code() -> None:
     assert tidy(text) == "a\n\nb\n  \n```\nx\n\n\n\ny\n```\n\nc\n> d\n>\n> e"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9\\.8 m\n10\\. x\n\n1\\.5", "9.8 m\n10\\. x\n\n1.5"),
+        ("a\xa0b\n```\nc\xa0d\n```\ne\xa0f", "a b\n```\nc\xa0d\n```\ne f"),
+        ("````\n```\n1\\.5\n````\n1\\.5", "````\n```\n1\\.5\n````\n1.5"),
+        ("> ```py\n> 1\\.5\n>\n>\n> ```\n>\n>\n> b", "> ```py\n> 1\\.5\n>\n>\n> ```\n>\n> b"),
+        ("```\n\n\n\n1\\.5", "```\n\n\n\n1\\.5"),
+    ],
+)
+def test_spaces_and_numbers_are_plain_outside_code(text: str, expected: str) -> None:
+    assert tidy(text) == expected
+
+
+@given(st.text(alphabet="`\n\n\n >a1\\.\xa0", max_size=60))
+def test_tidying_reads_line_by_line(text: str) -> None:
+    lines: list[str] = []
+    fence, after_blank = "", False
+    for line in text.split("\n"):
+        bare = line.strip(" \t>")
+        if fence:
+            fence = "" if bare == fence else fence
+        elif bare.startswith("```"):
+            fence = bare[: len(bare) - len(bare.lstrip("`"))]
+        elif not bare and after_blank:
+            continue
+        plain = re.sub(r"^(\d{1,9})\\\.(?=\d)", r"\1.", line.replace("\xa0", " "))
+        lines.append(line if fence else plain)
+        after_blank = not bare and not fence
+    assert tidy(text) == "\n".join(lines)
+
+
 def test_a_long_text_is_cut_at_a_line_and_says_so() -> None:
     text = "0123456789\n" * 10
     assert cut(text, len(text)) == text
@@ -176,3 +212,10 @@ def test_only_so_many_blocks_are_prepared(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(room, "MAX_PREPARED", 1)
     blocks = '<pre class="lang-a">x</pre><pre class="lang-b">y</pre>'
     assert code(blocks) == "```a\nx\n```\n\n```\ny\n```"
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_only_the_first_part_of_a_class_is_read(extra: int) -> None:
+    name = "lang-py".rjust(room.MAX_CLASS_CHARS + extra)
+    language = "p" if extra else "py"
+    assert code(f'<pre class="{name}">x</pre>') == f"```{language}\nx\n```"

@@ -52,6 +52,7 @@ def test_class_names_that_go(name: str) -> None:
         '<div aria-hidden="true">UNWANTED</div>',
         '<div role="navigation">UNWANTED</div>',
         '<div id="sidebar">UNWANTED</div>',
+        '<div id="SideBar">UNWANTED</div>',
     ],
 )
 def test_marks_that_go(unwanted: str) -> None:
@@ -107,3 +108,9 @@ def test_beyond_the_limit_elements_go_unmeasured(monkeypatch: pytest.MonkeyPatch
     assert "main text" in left(html)
     monkeypatch.setattr(room, "MAX_MEASURED", 1)
     assert left(html) == ""
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_only_the_first_part_of_a_class_is_read(extra: int) -> None:
+    name = "sidebar".rjust(room.MAX_CLASS_CHARS + extra)
+    assert ("UNWANTED" in left(around(f'<div class="{name}">UNWANTED</div>'))) == bool(extra)

@@ -138,6 +138,14 @@ def test_text_limit(extra: int) -> None:
     assert (absolute([text], BASE) == [None]) == bool(extra)
 
 
+@pytest.mark.parametrize("chars", [253, 300, 301])
+def test_a_long_host_is_read_by_the_parser(chars: int) -> None:
+    """However long a host is, a link means what the parser says."""
+    reference = f"https://{'a' * chars}/b"
+    parsed = parse(reference)
+    assert absolute([reference], BASE) == [parsed and parsed.href]
+
+
 @given(REFERENCES)
 def test_quick_resolution_is_the_parser(reference: str) -> None:
     """Copying a plain reference gives what parsing it gives."""
