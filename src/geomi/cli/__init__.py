@@ -13,6 +13,6 @@ import os
 # workers are forked where no thread runs yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from geomi.cli.program import main  # noqa: E402  # after the line that numpy has to find
+from geomi.cli.program import main  # after the line that numpy has to find
 
 __all__ = ["main"]
