@@ -122,4 +122,4 @@ def test_a_url_of_no_crawl_and_a_job_of_no_store(crawled: Crawled, tmp_path: Pat
     assert "holds no geomi data" in nowhere.stderr
     unknown = run("why", "http://a.test/", "-o", str(crawled.folder), "--job", "nonsense")
     assert unknown.returncode == 2
-    assert "no single job `nonsense`" in unknown.stderr
+    assert "no job is called `nonsense`" in unknown.stderr

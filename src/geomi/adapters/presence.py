@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 
 from geomi.errors import StoreBusy, StoreError
+
+LOOKS = 10
+LOOK_S = 0.01
 
 
 class Presence:
@@ -25,7 +29,7 @@ class Presence:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock()
         except BlockingIOError as error:
             os.close(self._descriptor)
             raise StoreBusy(
@@ -35,6 +39,15 @@ class Presence:
         except OSError as error:
             raise StoreError(f"cannot lock `{self._path}`: {error.strerror}") from error
         return self
+
+    def _lock(self) -> None:
+        """Take the lock; one that is held for a moment is only being looked at (`dead_owners`)."""
+        for _ in range(LOOKS):
+            try:
+                return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(LOOK_S)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def __exit__(
         self,
