@@ -169,7 +169,7 @@ def test_jobs_are_listed_and_shown(crawled: Crawled) -> None:
     assert "limits.max_depth" in crawled.ask("jobs", "show")
     over = run("jobs", "pause", "latest", "-o", str(crawled.folder))
     assert (over.returncode, over.stdout) == (2, "")
-    assert "only an unfinished job can be paused" in over.stderr
+    assert "only an unfinished job has a pause" in over.stderr
 
 
 @pytest.mark.slow

@@ -112,8 +112,16 @@ def _tell_files(output: Path) -> None:
     }.items():
         say(f"  {output / name}: {told}")
     folder = shlex.quote(str(output))
-    geomi = "geomi" if shutil.which("geomi") else os.path.relpath(sys.argv[0])
+    geomi = _command()
     say("Try next", style="bold")
     say(f"  {geomi} why {_REFUSED} -o {folder}")
     say(f"  {geomi} status -o {folder}")
     say(f"  {geomi} export -f jsonl -o {folder} | head -n 1")
+
+
+def _command() -> str:
+    """Return how this geomi is called from here, its virtual environment active or not."""
+    if shutil.which("geomi"):
+        return "geomi"
+    program = Path(sys.argv[0])
+    return "python -m geomi" if program.stem == "__main__" else os.path.relpath(program)
