@@ -9,10 +9,17 @@ from __future__ import annotations
 
 import os
 
-# numpy only hashes here: threads for its linear algebra would cost every start 55 ms of CPU, and
-# workers are forked where no thread runs yet.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+INTERRUPTED = 130
 
-from geomi.cli.program import main  # after the line that numpy has to find
 
-__all__ = ["main"]
+def main() -> int:
+    """Run the program; it is loaded here, so that Ctrl-C is understood while it loads."""
+    # numpy only hashes here: threads for its linear algebra would cost every start 55 ms of CPU,
+    # and workers are forked where no thread runs yet.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        from geomi.cli.program import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED

@@ -13,6 +13,7 @@ import typer
 from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.app import Plan, make_plan, open_home
 from geomi.app import crawl as run_crawl
+from geomi.cli import INTERRUPTED
 from geomi.cli.options import (
     AllowPrivate,
     AsJson,
@@ -35,8 +36,6 @@ from geomi.library import refuse_failure
 from geomi.model.job import StopReason
 from geomi.settings.options import Settings
 from geomi.worker import live
-
-INTERRUPTED = 130
 
 _WHAT, _PACE, _TALK = "What to crawl", "How gently", "How to talk"
 

@@ -17,12 +17,23 @@ from typing import Annotated, TextIO
 import typer
 
 from geomi import __version__
-from geomi.cli import backup, config, crawl, demo, doctor, export, jobs, scrape, status, why
+from geomi.cli import (
+    INTERRUPTED,
+    backup,
+    config,
+    crawl,
+    demo,
+    doctor,
+    export,
+    jobs,
+    scrape,
+    status,
+    why,
+)
 from geomi.cli.talk import complain, note
 from geomi.errors import ConfigError, GeomiError
 
 UNEXPECTED = 1
-INTERRUPTED = 130
 STDOUT = 1  # its descriptor
 
 # Typer may carry its own copy of Click, so its class is found through one that Typer shows.
