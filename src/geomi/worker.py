@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
@@ -26,7 +27,8 @@ def live(pipe: Connection) -> None:
         word = LastWord(asyncio.run(_work(order, pipe)))
     except GeomiError as error:
         word = LastWord(None, error)
-    pipe.send(word)
+    with suppress(OSError):  # the starter may be gone
+        pipe.send(word)
     pipe.close()
 
 

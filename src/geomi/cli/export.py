@@ -138,6 +138,10 @@ def _written(path: Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    if path.exists() and not path.is_file():
+        with _into(path) as file:
+            yield file
+        return
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:
@@ -149,3 +153,13 @@ def _written(path: Path) -> Iterator[BinaryIO]:
         raise refusal(error, path) from error
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _into(path: Path) -> Iterator[BinaryIO]:
+    """Lend a device or a pipe as it is: a file put in its place would be no use to its reader."""
+    try:
+        with path.open("wb") as file:
+            yield file
+    except OSError as error:
+        raise refusal(error, path) from error
