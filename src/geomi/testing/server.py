@@ -61,7 +61,7 @@ class Raw:
 
 @dataclass(slots=True)
 class Seen:
-    """One request as it came, with the monotonic times of its first byte and its answer's last.
+    """One request as it came, with the monotonic times of its first byte and its answer.
 
     Args:
         connection: which connection it came on, counted from 1.
@@ -183,10 +183,12 @@ class Site:
             route = self.routes.get(seen.path, self.otherwise)
             answer = route(seen) if callable(route) else route
             if isinstance(answer, Reply):
+                # Noted before the bytes leave: nobody can have them sooner, and this thread may be
+                # woken long after somebody has.
+                seen.ended_s = time.monotonic()
                 writer.write(_render(answer))
                 await writer.drain()
                 goes_on = ("connection", "close") not in _lower(answer.headers)
-                seen.ended_s = time.monotonic()
                 if not goes_on:
                     await _close(writer)
             else:
