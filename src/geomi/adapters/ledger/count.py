@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from geomi.dedup.simhash import bands as slices
 from geomi.model.entry import Settlement
 from geomi.model.job import CrawlStats
 from geomi.model.page import PageRecord
@@ -57,10 +58,5 @@ def is_original(page: PageRecord) -> bool:
 
 
 def bands(simhash: int) -> tuple[int, ...]:
-    """Cut 64 bits into four tagged slices: hashes at most 3 bits apart share one of them.
-
-    An empty hash stands for a page without words and has none.
-    """
-    if simhash == 0:
-        return ()
-    return tuple(place << 16 | (simhash >> 16 * place) & 0xFFFF for place in range(4))
+    """Return the slices by which similar pages find each other; a page without words has none."""
+    return slices(simhash) if simhash else ()
