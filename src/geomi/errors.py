@@ -8,7 +8,8 @@
     │   ├── StoreBusy         another process holds what we need
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
     ├── LeaseLost             a settlement came with a token that is no longer valid
-    └── NothingFetched        no start URL could be reached                             exit 5
+    ├── NothingFetched        no start URL could be reached                             exit 5
+    └── RuleBroken            the log of requests shows that a host was not respected   exit 6
 
 Each carries the exit code of the command line, so that the surface translates and decides nothing.
 """
@@ -67,3 +68,9 @@ class NothingFetched(GeomiError):
     """No seed could be reached."""
 
     exit_code = 5
+
+
+class RuleBroken(GeomiError):
+    """The log of requests shows that a rule of politeness was broken."""
+
+    exit_code = 6

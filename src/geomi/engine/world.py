@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
 from geomi.ports.sink import EventSink
-from geomi.ports.store import Archive, Census, Frontier, Jobs, Pages, RobotsCopies
+from geomi.ports.store import (
+    Archive,
+    Census,
+    Frontier,
+    Jobs,
+    Pages,
+    Providers,
+    Refusals,
+    RequestLog,
+    RobotsCopies,
+    SiteRules,
+)
 from geomi.ports.web import Fetcher, Resolver
 
 
@@ -24,6 +35,10 @@ class World:
     jobs: Jobs
     pages: Pages
     robots: RobotsCopies
+    requests: RequestLog
+    refusals: Refusals
+    sites: SiteRules
+    providers: Providers
     archive: Archive
     compute: Compute
     sink: EventSink

@@ -2,7 +2,10 @@
 
 Rules kept:
 - Every outcome of a visit has one place to go; one that will be tried again stays `pending`.
-- A settled entry is settled: nothing is queued twice in one job (ERR-12). A recrawl is another job.
+- A settled entry is settled: nothing is asked for twice in one job (ERR-12). A recrawl is another
+  job.
+- A completed page that is found again nearer to the seeds waits once more, with its outcome: the
+  depth limit may have cut its links off, so they are followed anew, from the archive.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from geomi.model.verdict import Outcome, State
 
 TRANSITIONS: dict[State, frozenset[State]] = {
     State.PENDING: frozenset(State),
-    State.COMPLETED: frozenset(),
+    State.COMPLETED: frozenset({State.PENDING}),
     State.FAILED: frozenset(),
     State.SKIPPED: frozenset(),
     State.BLOCKED: frozenset(),
@@ -28,6 +31,8 @@ SETTLED: dict[Outcome, State] = {
     Outcome.REDIRECT_EXCLUDED: State.SKIPPED,
     Outcome.EMPTY: State.SKIPPED,
     Outcome.NOINDEX: State.SKIPPED,
+    Outcome.EXCLUDED: State.SKIPPED,
+    Outcome.TRAPPED: State.SKIPPED,
     Outcome.ROBOTS: State.BLOCKED,
     Outcome.ADDRESS_REFUSED: State.BLOCKED,
     Outcome.REFUSED: State.FAILED,

@@ -36,12 +36,65 @@ class QueryPolicy(StrEnum):
     KEEP = "keep"
 
 
+class FetchForm(StrEnum):
+    """Which form of a URL goes over the wire: as it was found, or its identity (C-15)."""
+
+    FOUND = "found"
+    KEY = "key"
+
+
+class BlockStyle(StrEnum):
+    """How the default block list is read: by whole segments, or by expressions (C-66)."""
+
+    SEGMENTS = "segments"
+    EXPRESSIONS = "expressions"
+
+
+class GlobStyle(StrEnum):
+    """What a glob means: repaired, or as minimatch reads it (C-23)."""
+
+    REPAIRED = "repaired"
+    MINIMATCH = "minimatch"
+
+
+class Order(StrEnum):
+    """Which URL of a host is next (C-40)."""
+
+    SCORE = "score"
+    BFS = "bfs"
+
+
 class OnUnreachable(StrEnum):
-    """What a robots.txt that cannot be fetched means (C-01)."""
+    """What a robots.txt that cannot be fetched means (C-01).
+
+    `record` is for whoever only collects facts about a site: no page may be fetched.
+    """
 
     DISALLOW = "disallow"
     ALLOW = "allow"
     ALLOW_WITH_DELAY = "allow_with_delay"
+    RECORD = "record"
+
+
+class OnOversize(StrEnum):
+    """What a robots.txt above its limits means: obey what was read, or allow all (C-11)."""
+
+    OBEY = "obey"
+    ALLOW = "allow"
+
+
+class Compare(StrEnum):
+    """In which form robots.txt and URL are compared (C-07)."""
+
+    RFC = "rfc"
+    RAW_UPPER_HEX = "raw_upper_hex"
+
+
+class Since(StrEnum):
+    """Which date a revisit sends as If-Modified-Since (C-69)."""
+
+    STORED = "stored"  # the Last-Modified, or else the Date, that came with the page
+    LAST_CRAWLED = "last_crawled"
 
 
 class Render(StrEnum):
@@ -49,6 +102,7 @@ class Render(StrEnum):
 
     NEVER = "never"
     AUTO = "auto"
+    ALWAYS = "always"
 
 
 class Links(StrEnum):
@@ -73,10 +127,18 @@ class Scope:
     hosts: tuple[str, ...] = ()  # for `list`
     include: tuple[str, ...] = ()  # empty: everything in scope (C-24)
     exclude: tuple[str, ...] = ()
-    block_defaults: bool = True  # login, cart, admin, … as whole segments (C-66)
+    glob: GlobStyle = GlobStyle.REPAIRED
+    block_defaults: bool = True  # login, cart, admin, … (SCP-10)
+    block_style: BlockStyle = BlockStyle.SEGMENTS
+    blocked_hosts: tuple[str, ...] = ()  # never asked, with everything below them (SCP-07)
+    blocked_extensions: tuple[str, ...] = ()  # beside those that no content type would accept
+    personal_areas: bool = True  # collect profiles, forums, comments, blogs too (SCP-14)
     avoid_traps: bool = True
     follow_nofollow: bool = False
-    sitemaps: bool = True
+    links_of_duplicates: bool = False  # C-41
+    sitemaps: bool = True  # those that robots.txt names, and `sitemap_urls`
+    sitemap_urls: tuple[str, ...] = ()
+    probe: bool = False  # ask each seed's host for /sitemap.xml and /llms.txt
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +150,10 @@ class UrlRules:
         "utm_*", "ref", "gclid", "fbclid", "dclid", "msclkid", "yclid", "igshid", "mc_cid",
         "mc_eid",
     )  # fmt: skip
+    strip_session: bool = True  # parameters that name a visitor, not a page (TRP-03)
     force_https: bool = False
     strip_www: bool = False
+    fetch_form: FetchForm = FetchForm.FOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +164,24 @@ class RobotsRules:
     on_unreachable: OnUnreachable = OnUnreachable.DISALLOW
     ttl_s: Annotated[float, Ge(60), Le(86_400)] = 86_400.0  # RFC 9309 §2.4: not above 24 h
     fail_ttl_s: Annotated[float, Ge(10), Le(86_400)] = 600.0
+    allow_on_429: bool = False  # C-02: else it counts as out of reach
     max_redirects: Annotated[int, Ge(0), Le(10)] = 5
+    same_host_redirects: bool = False  # C-10
+    connect_timeout_s: Annotated[float, Ge(0.1), Le(120)] = 5.0  # C-12
+    read_timeout_s: Annotated[float, Ge(0.1), Le(600)] = 10.0
+    total_timeout_s: Annotated[float, Ge(0.1), Le(600)] = 10.0
     max_bytes: Annotated[int, Ge(512_000)] = 524_288  # RFC 9309 §2.5: at least 500 KiB
+    max_rules: Count = 0  # 0: no limit
+    on_oversize: OnOversize = OnOversize.OBEY
+    match_query: bool = True  # C-06
+    compare: Compare = Compare.RFC
+    blank_line_ends_group: bool = False  # C-08
+    empty_group_falls_back: bool = False  # C-09
+    collect_sitemaps: bool = True  # C-14
     respect_crawl_delay: bool = True
     max_crawl_delay_s: Seconds = 60.0
+    persist: bool = True  # keep copies in the store, for other jobs and after a restart
+    cache_entries: Annotated[int, Ge(1), Le(65_536)] = 4096  # copies a worker holds parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +191,16 @@ class Politeness:
     delay_s: Seconds | None = None
     base_delay_s: Seconds = 1.0  # × U(2/3, 4/3) when no delay is given
     min_delay_s: Seconds = 1.0  # the floor for public hosts (GEOMI_MIN_DELAY_S)
+    requests_per_second: Annotated[float, Ge(0.1), Le(5)] | None = None  # C-32: the slower wins
     concurrency: Annotated[int, Ge(1), Le(1000)] = 10  # requests in flight, all hosts of the job
+    max_hosts: Annotated[int, Ge(0), Le(100_000)] = 0  # hosts lent at once to the job; 0: no limit
     per_ip: Annotated[int, Ge(1), Le(100)] = 4
+    burst: Annotated[int, Ge(1), Le(10)] = 1  # requests that may follow one another at once
+    latency_factor: Annotated[float, Ge(0), Le(10)] = 1.0  # × the time a slow host takes to answer
     backoff_multiplier: Annotated[float, Ge(1), Le(10)] = 2.0  # G-02
     max_backoff_s: Seconds = 60.0
+    max_per_hour: Count = 0  # requests of all jobs that have such a cap, together; 0: no limit
+    max_per_day: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +210,19 @@ class HttpRules:
     user_agent: str = ""  # empty: geomi/<version> (+contact)
     contact: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    accept: str = "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8"  # HTTP-02
     accept_language: str = "en-US,en;q=0.9,ko;q=0.8"
+    accept_encoding: str = "gzip, deflate, br, zstd"
+    conditional: bool = True  # ask only for what has changed since the last crawl
+    since: Since = Since.STORED
     connect_timeout_s: Annotated[float, Ge(0.1), Le(120)] = 5.0
     read_timeout_s: Annotated[float, Ge(0.1), Le(600)] = 30.0
     total_timeout_s: Annotated[float, Ge(0.1), Le(600)] = 60.0
     max_redirects: Annotated[int, Ge(0), Le(20)] = 5
     max_retries: Annotated[int, Ge(0), Le(10)] = 3  # a ceiling over the retry table's own numbers
+    retry_jitter: Annotated[float, Ge(0), Le(1)] = 0.1  # C-36: ± this share of each wait
     max_retry_after_s: Seconds = 3600.0
+    refused_for_s: Seconds = 30 * 86_400.0  # a URL that said 403 is left alone; 0: for good
     content_types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain")
 
 
@@ -165,6 +255,7 @@ class Storing:
     """What is written down."""
 
     raw: bool = True  # the response as it came, in WARC segments
+    request_log: bool = True  # every request, for `geomi audit`
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +273,7 @@ class CrawlConfig:
 
     scope: Scope = field(default_factory=Scope)
     url: UrlRules = field(default_factory=UrlRules)
+    order: Order = Order.SCORE
     robots: RobotsRules = field(default_factory=RobotsRules)
     politeness: Politeness = field(default_factory=Politeness)
     http: HttpRules = field(default_factory=HttpRules)

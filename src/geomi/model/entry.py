@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from geomi.model.asked import Asked
 from geomi.model.page import PageRecord
+from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
 
 UrlHash = bytes
@@ -24,10 +26,36 @@ class Source(StrEnum):
 
 
 class EntryKind(StrEnum):
-    """What is expected behind a URL: a page to keep, or a sitemap to read."""
+    """What is expected behind a URL: a page to keep, or a list of URLs to read."""
 
     PAGE = "page"
     SITEMAP = "sitemap"
+    LISTING = "listing"  # /llms.txt
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the URLs of one pattern on one host have brought so far (TRP-02, TRP-04, TRP-05).
+
+    Args:
+        stale_links: visits in a row that found no new place outside the pattern.
+        stale_text: visits in a row whose text, numbers aside, was known already.
+        text_mark: digest of the last text, numbers aside.
+    """
+
+    visited: int = 0
+    stale_links: int = 0
+    stale_text: int = 0
+    text_mark: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """What one visit of a counted pattern brought."""
+
+    links: bool
+    text: bool
+    text_mark: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +66,9 @@ class Discovered:
         parent: the page it was found on.
         origin: the URL first asked for, where this one is the target of redirects.
         hops: how many redirects lie between `origin` and this URL.
+        nesting: how many sitemaps lie above this one.
+        pattern: name of the endless space this URL may belong to; empty for most.
+        lastmod_s: when a sitemap says that it changed last (wall clock).
     """
 
     url_hash: UrlHash
@@ -50,11 +81,14 @@ class Discovered:
     parent: str | None = None
     origin: str | None = None
     hops: int = 0
+    nesting: int = 0
+    pattern: str = ""
+    lastmod_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UrlEntry:
-    """One URL in one job, as the frontier keeps it."""
+    """One URL in one job, as the frontier keeps it; `tally` is as old as the claim."""
 
     job: str
     url_hash: UrlHash
@@ -75,6 +109,10 @@ class UrlEntry:
     outcome: Outcome | None = None
     status: int | None = None
     detail: str = ""
+    nesting: int = 0
+    pattern: str = ""
+    lastmod_s: float | None = None
+    tally: Tally = Tally()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +161,9 @@ class Settlement:
         state: where the entry goes; `PENDING` means that it is tried again at `due_s`.
         counts: whether this visit counts for `max_pages`.
         page: what is kept, if anything was.
+        asked: the requests it took; logged even where the lease was lost, because they happened.
+        novelty: what it brought, where its pattern is counted.
+        refusal: a URL to leave alone from now on.
     """
 
     entry: UrlEntry
@@ -139,15 +180,23 @@ class Settlement:
     discovered: tuple[Discovered, ...] = ()
     excluded: tuple[Exclusion, ...] = ()
     page: PageRecord | None = None
+    asked: tuple[Asked, ...] = ()
+    novelty: Novelty | None = None
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HostUpdate:
-    """A host's politeness after some visits; with `next_s` it is free again then."""
+    """A host's politeness after some visits; with `next_s` it is free again then.
+
+    Args:
+        asked: requests that no settlement tells of.
+    """
 
     lease: Lease
     state: HostState
     next_s: float | None = None
+    asked: tuple[Asked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,18 @@ class RobotsFetched:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotsJudged:
+    """A robots.txt was applied to a URL (ROB-30); for whoever listens at the level of debugging."""
+
+    job: str
+    host: str
+    path: str
+    decision: str  # ALLOW or DISALLOW
+    winner_pattern: str
+    match_len: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progressed:
     """How much of a job is known to be left.
 
@@ -80,4 +92,4 @@ class JobEnded:
     seconds: float
 
 
-Event = JobStarted | PageSettled | RobotsFetched | Progressed | Warned | JobEnded
+Event = JobStarted | PageSettled | RobotsFetched | RobotsJudged | Progressed | Warned | JobEnded

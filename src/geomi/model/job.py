@@ -77,6 +77,7 @@ class CrawlJob:
     Args:
         origins: where each changed setting came from, for `geomi config show --origin`.
         active_s: seconds this job has worked so far, so that `max_time` survives a restart.
+        provider: key of the provider it was started for, if any.
     """
 
     id: str
@@ -93,3 +94,4 @@ class CrawlJob:
     error: str = ""
     stats: CrawlStats = field(default_factory=CrawlStats)
     origins: tuple[tuple[str, str], ...] = ()
+    provider: str = ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from geomi.model.asked import Purpose
 from geomi.model.verdict import Outcome
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case, in the order they came
+Sink = Callable[[bytes], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,7 @@ class Request:
     Args:
         types: media types whose body is wanted; any other ends the fetch before it. Empty: all.
         truncate: keep what came inside `max_bytes` and do not refuse a longer body (C-11).
+        sink: takes the decoded body of a good answer piece by piece, in place of `Fetched.body`.
     """
 
     url: str
@@ -26,6 +30,8 @@ class Request:
     max_bytes: int
     types: tuple[str, ...] = ()
     truncate: bool = False
+    purpose: Purpose = Purpose.PAGE
+    sink: Sink | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,9 @@ class Outcome(StrEnum):
     REDIRECT_EXCLUDED = "redirect_excluded"
     EMPTY = "empty"
     NOINDEX = "noindex"  # the page itself asks not to be kept (ROB-33); its links count
+    # it was let in, and is no longer wanted when its turn comes
+    EXCLUDED = "excluded"  # by a rule that is stricter now
+    TRAPPED = "trapped"  # its pattern brings nothing new any more
 
 
 class State(StrEnum):

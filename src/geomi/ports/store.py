@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from geomi.model.asked import Asked
 from geomi.model.entry import (
     Batch,
     Discovered,
     Lease,
     Outlook,
     Settled,
+    Tally,
     UrlEntry,
 )
 from geomi.model.job import CrawlJob
 from geomi.model.page import Capture, CaptureRow, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.site import Provider, Refusal, SiteRule, Takedown
 from geomi.model.verdict import State
 
 
@@ -55,8 +58,19 @@ class Frontier(Protocol):
         """Record the address behind a host; False when it has its share of leases already."""
         ...
 
+    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+        """Take one request off the caps that all jobs with a cap share (POL-03); 0 is no cap.
+
+        Return `now_s` when it may be sent now and is counted, else when to ask again. No window of
+        an hour or a day, wherever it starts, holds more than its cap.
+        """
+        ...
+
     async def settle(self, batch: Batch) -> Settled:
-        """Close visits and hosts in one transaction; nothing under a lost lease is written."""
+        """Close visits and hosts in one transaction; nothing under a lost lease is written.
+
+        The request log is the exception: what was asked was asked.
+        """
         ...
 
 
@@ -79,6 +93,10 @@ class Census(Protocol):
 
     async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
         """Return how often each rule kept a link out, with some examples."""
+        ...
+
+    async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
+        """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
         ...
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
@@ -170,6 +188,90 @@ class RobotsCopies(Protocol):
 
     async def put(self, copy: RobotsCopy) -> None:
         """Keep a copy in place of the one before."""
+        ...
+
+
+class RequestLog(Protocol):
+    """Every request that was sent, for every tenant, in the order of their starts."""
+
+    async def hosts(self) -> list[str]:
+        """List the hosts that were asked anything."""
+        ...
+
+    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[Asked]:
+        """List a host's requests that started after a time."""
+        ...
+
+    async def ips(self) -> list[str]:
+        """List the addresses that were asked anything."""
+        ...
+
+    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
+        """List an address's requests that started after a time."""
+        ...
+
+
+class Refusals(Protocol):
+    """The URLs of one tenant that are left alone (`blocked_urls`); `settle` adds to them."""
+
+    async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
+        """Find a refusal that still holds."""
+        ...
+
+    async def list(self, *, after: bytes, limit: int) -> list[Refusal]:
+        """List refusals in the order of their hashes, also those that are over."""
+        ...
+
+    async def put(self, refusal: Refusal) -> None:
+        """Keep a refusal in place of the one before."""
+        ...
+
+    async def remove(self, url_hash: bytes) -> bool:
+        """Forget a refusal; False when there was none."""
+        ...
+
+
+class SiteRules(Protocol):
+    """What the people of one tenant decided about hosts (TRP-07)."""
+
+    async def list(self) -> list[SiteRule]:
+        """List all decisions."""
+        ...
+
+    async def put(self, rule: SiteRule) -> None:
+        """Keep a decision in place of the one before on the same host and pattern."""
+        ...
+
+    async def remove(self, host: str, pattern: str) -> bool:
+        """Forget a decision; False when there was none."""
+        ...
+
+
+class Providers(Protocol):
+    """The providers that one tenant has registered, and what was erased at their request."""
+
+    async def get(self, key: str) -> Provider | None:
+        """Find a provider."""
+        ...
+
+    async def put(self, provider: Provider) -> None:
+        """Keep a provider in place of the one before under its key."""
+        ...
+
+    async def remove(self, key: str) -> bool:
+        """Forget a provider; False when there was none."""
+        ...
+
+    async def erase(self, takedown: Takedown, url_hashes: Sequence[bytes]) -> None:
+        """Forget pages of the tenant and keep the line that says so, in one transaction."""
+        ...
+
+    async def takedowns(self) -> list[Takedown]:
+        """List what was erased, newest first."""
+        ...
+
+    async def list(self) -> list[Provider]:
+        """List providers by key."""
         ...
 
 

@@ -1,0 +1,44 @@
+"""One request that was sent: the line of the log that `geomi audit` reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from geomi.model.verdict import Outcome
+
+
+class Purpose(StrEnum):
+    """What a request was for."""
+
+    PAGE = "page"
+    ROBOTS = "robots"
+    SITEMAP = "sitemap"
+    LISTING = "listing"  # /llms.txt
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of a host, when, and by which right.
+
+    Args:
+        host: `name:port`, the unit of politeness.
+        started_s, ended_s: scheduling time, as in `HostState.last_end_s`.
+        floor_s: the least rest that the host was owed before this request, jitter left out.
+        robots_at_s: when the robots.txt that allowed it was fetched; None where none was read.
+        robots_line: the line that allowed it; None where no rule matched.
+    """
+
+    host: str
+    job: str
+    owner: str
+    ip: str
+    purpose: Purpose
+    url: str
+    started_s: float
+    ended_s: float
+    status: int
+    outcome: Outcome
+    floor_s: float
+    robots_at_s: float | None = None
+    robots_line: int | None = None

@@ -1,0 +1,99 @@
+"""What people decided about a site: URLs that refused us, reviews of suspected traps, providers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Le, Len
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A URL that is left alone because its site said no (ERR-04, C-91).
+
+    Args:
+        since_s, until_s: wall clock; None is for good.
+    """
+
+    url_hash: bytes
+    url: str
+    status: int
+    reason: str
+    since_s: float
+    until_s: float | None = None
+
+
+class Review(StrEnum):
+    """What a person decided about a host (TRP-07)."""
+
+    ALLOW = "allow"  # the pattern is no trap
+    EXCLUDE = "exclude"  # ask this host for nothing more
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRule:
+    """One such decision; `pattern` names a suspected trap, empty for the whole host."""
+
+    host: str  # name without port
+    pattern: str
+    review: Review
+    note: str = ""
+    since_s: float = 0.0
+
+
+class Channel(StrEnum):
+    """How a provider's documents are collected first (C7-05)."""
+
+    CRAWL = "crawl"
+    CONTEXT7 = "context7"
+    CRAWL_PENDING_CONTEXT7_CHECK = "crawl_pending_context7_check"
+
+
+@dataclass(frozen=True, slots=True)
+class Selectors:
+    """Where a provider's pages keep their content, and what to cut out of it (CFG-08)."""
+
+    content: str = ""
+    remove: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A source of documentation that somebody registered (CFG-03); ranges as in CFG-05…CFG-07.
+
+    Args:
+        key: the name it goes by on the command line.
+        tos_reviewed_at: ISO date on which its terms were read (LEG-03, G-21).
+    """
+
+    provider_id: str
+    key: str
+    name: str
+    seed_urls: Annotated[tuple[str, ...], Len(1, 100)]
+    allowed_path_patterns: Annotated[tuple[str, ...], Len(1, 100)]
+    blocked_path_patterns: tuple[str, ...] = ()
+    max_depth: Annotated[int, Ge(1), Le(5)] = 3
+    max_pages: Annotated[int, Ge(1), Le(500)] = 200
+    request_delay_ms: Annotated[int, Ge(1000), Le(5000)] = 1500
+    custom_selectors: Selectors = field(default_factory=Selectors)
+    sitemap_url: str | None = None
+    spa_rendering: bool = False
+    category: str = ""
+    channel: Channel = Channel.CRAWL
+    rationale: str = ""
+    tos_reviewed_at: str | None = None
+    tos_allows_crawling: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Takedown:
+    """A provider's data was erased at its request (LEG-06, G-20); this line is what is left."""
+
+    key: str
+    name: str
+    reason: str
+    at_s: float
+    jobs: int
+    pages: int
