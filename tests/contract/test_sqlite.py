@@ -15,16 +15,20 @@ from pathlib import Path
 
 import pytest
 
+from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
 from geomi.model.page import Ref
-from geomi.model.verdict import Outcome, State
+from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.site import Review, SiteRule
+from geomi.model.verdict import Exclusion, Outcome, State
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
+    asked,
     batch,
     begin,
     claim,
@@ -37,6 +41,7 @@ from geomi.testing.contracts.material import (
     visit,
     waits,
 )
+from geomi.testing.contracts.sites import PROVIDER
 
 
 @pytest.fixture
@@ -174,6 +179,97 @@ class TestLostSegments:
         assert [row.url for row in await store.pages.feed("job", after=0, limit=9)] == [three.url]
         again = await claim_one(store, now_s=START_S + DELAY_S)
         assert [entry.url for entry in again.entries] == [one.url, two.url]
+
+    @waits
+    async def test_a_page_that_was_opened_again_is_fetched_anew(self, store: SqliteStore) -> None:
+        await begin(store, url("/1", depth=2))
+        lease = await claim_one(store)
+        await store.frontier.settle(batch(visit(lease, page=page(url("/1"))), give_back(lease)))
+        await store.frontier.add("job", [url("/1", depth=0)], now_s=START_S)
+        assert await store.segments.requeue(["segment-1"]) == 1
+        found = await store.jobs.get("job")
+        assert found is not None and (found.stats.settled, found.stats.collected) == (0, 0)
+        outlook = await store.census.outlook("job", now_s=START_S)
+        assert outlook.by_state == {State.PENDING: 1}
+        (entry,) = (await claim_one(store, now_s=START_S + DELAY_S)).entries
+        assert (entry.outcome, entry.depth) == (None, 0)
+
+
+class TestDamage:
+    @pytest.mark.parametrize(
+        ("table", "change"),
+        [
+            ("jobs", "config = 'not json'"),
+            ("jobs", "config = '[]'"),
+            ("jobs", """config = '{"limits":{"max_pages":"many"}}'"""),
+            ("jobs", """config = '{"scope":{"within":"everywhere"}}'"""),
+            ("jobs", """config = '{"scope":{"include":"/docs"}}'"""),
+            ("jobs", """config = '{"politeness":{"delay_s":[]}}'"""),
+            ("jobs", "seeds = '{}'"),
+            ("jobs", "origins = '[[1]]'"),
+            ("jobs", "state = 'asleep'"),
+            ("jobs", "stop = 'tired'"),
+            ("entries", "state = 'lost'"),
+            ("entries", "outcome = 'fine'"),
+            ("entries", "kind = 'song'"),
+            ("exclusions", "examples = 'x'"),
+            ("robots", "failure = 'rain'"),
+            ("requests", "purpose = 'fun'"),
+            ("site_rules", "review = 'maybe'"),
+            ("providers", "provider = '{}'"),
+            ("meta", "value = '[1]'"),
+        ],
+        ids=lambda value: value.replace(" ", "") if isinstance(value, str) else "",
+    )
+    @waits
+    async def test_a_value_that_cannot_be_read_names_its_row(
+        self, store: SqliteStore, path: Path, table: str, change: str
+    ) -> None:
+        await _fill(store)
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            assert db.execute(f"UPDATE {table} SET {change}").rowcount > 0
+        with pytest.raises(StoreError, match=f"row `.+` of table `{table}`") as raised:
+            await _read_all(store)
+        assert (raised.value.exit_code, "backup" in raised.value.hint) == (4, True)
+
+
+async def _fill(store: SqliteStore) -> None:
+    """Write a row into every table that holds more than numbers and text."""
+    await begin(store, url())
+    lease = await claim_one(store)
+    done = replace(
+        visit(lease), asked=(asked(),), excluded=(Exclusion("depth", "http://a.test/deep"),)
+    )
+    await store.frontier.settle(batch(done))
+    await store.robots.put(RobotsCopy(RobotsKey("http", "a.test:80", "geomi"), 0, b"", START_S))
+    await store.sites.put(SiteRule("a.test", "", Review.EXCLUDE))
+    await store.providers.put(PROVIDER)
+    store.set_anchor(Anchor("boot", 1.0, 2.0), instead_of=None)
+
+
+async def _read_all(store: SqliteStore) -> None:
+    await store.jobs.get("job")
+    await store.jobs.list(limit=9)
+    await store.census.entries("job", state=None, after=b"", limit=9)
+    await store.census.exclusions("job")
+    await store.robots.get(RobotsKey("http", "a.test:80", "geomi"))
+    await store.requests.of_host("a.test:80", after_s=0.0, limit=9)
+    await store.sites.list()
+    await store.providers.list()
+    store.anchor()
+
+
+class TestOwners:
+    @waits
+    async def test_whoever_left_without_giving_back_is_named(self, store: SqliteStore) -> None:
+        await begin(store, *(url("/", f"{letter}.test") for letter in "abc"))
+        (given_back,) = await claim(store, owner="gone", hosts=1)
+        await claim(store, owner="lost", hosts=1)
+        await claim(store, owner="lost", hosts=1)
+        await store.frontier.settle(batch(give_back(given_back)))
+        assert store.lease_owners() == ["lost"]
+        assert await store.census.release_dead(["lost"], now_s=START_S) == 2
+        assert store.lease_owners() == []
 
 
 class TestManyWorkers:

@@ -118,6 +118,10 @@ class WatchedFrontier:
         """Record the address behind a host."""
         return await self.inner.place(lease, ip, per_ip=per_ip, now_s=now_s)
 
+    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+        """Take one request off the shared caps."""
+        return await self.inner.permit(per_hour=per_hour, per_day=per_day, now_s=now_s)
+
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""
         settled = await self.inner.settle(batch)
@@ -221,6 +225,10 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         jobs=store.jobs,
         pages=store.pages,
         robots=store.robots,
+        requests=store.requests,
+        refusals=store.refusals,
+        sites=store.sites,
+        providers=store.providers,
         archive=archive,
         compute=compute,
         sink=ear,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from geomi.dedup.simhash import bands as slices
-from geomi.model.entry import Settlement
+from geomi.model.asked import Asked
+from geomi.model.entry import Batch, Settlement
 from geomi.model.job import CrawlStats
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Outcome, State
@@ -26,15 +27,15 @@ COUNTERS = tuple(CrawlStats.__dataclass_fields__)
 
 def count(visit: Settlement) -> CrawlStats:
     """Return what one visit adds to its job's counters, the URLs it found left out."""
-    is_duplicate = visit.outcome is Outcome.DUPLICATE
+    is_kept = visit.page is not None
     return CrawlStats(
         settled=int(visit.counts),
-        collected=int(visit.page is not None),
+        collected=int(is_kept),
         failed=int(visit.state is State.FAILED),
         skipped=int(visit.state is State.SKIPPED),
         blocked=int(visit.state is State.BLOCKED),
         redirected=int(visit.outcome is Outcome.REDIRECTED),
-        duplicates=int(is_duplicate),
+        duplicates=int(is_kept and visit.outcome is Outcome.DUPLICATE),
         retries=int(visit.state is State.PENDING),
         requests=visit.requests,
         bytes_received=visit.bytes_received,
@@ -45,6 +46,12 @@ def total(parts: Iterable[CrawlStats]) -> CrawlStats:
     """Add counters up."""
     rows = [[getattr(part, name) for name in COUNTERS] for part in parts]
     return CrawlStats(*map(sum, zip(*rows, strict=True))) if rows else CrawlStats()
+
+
+def all_asked(batch: Batch) -> list[Asked]:
+    """Return every request that a batch tells of."""
+    asked = [one for visit in batch.settlements for one in visit.asked]
+    return asked + [one for host in batch.hosts for one in host.asked]
 
 
 def with_examples(kept: tuple[str, ...], found: Iterable[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from geomi.frontier.politeness import base_floor_s
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import HostState, HostUpdate, Lease, UrlEntry
 
@@ -61,11 +62,15 @@ class Demands:
 
 
 def demands_of(config: CrawlConfig) -> Demands:
-    """Return what one job asks: the least delay it may use, and how long a Crawl-delay it obeys."""
-    politeness, robots = config.politeness, config.robots
-    # Without a fixed delay the gap is base × U(2/3, 4/3) (C-31): two thirds is its least.
-    floor_s = politeness.base_delay_s * 2 / 3 if politeness.delay_s is None else politeness.delay_s
-    return Demands(floor_s, robots.max_crawl_delay_s if robots.respect_crawl_delay else 0.0)
+    """Return what one job asks: the least delay it may use, and how long a Crawl-delay it obeys.
+
+    A store does not know which hosts are public; their own floor is added by whoever asks them.
+    """
+    robots = config.robots
+    return Demands(
+        floor_s=base_floor_s(config, is_public=False),
+        cap_s=robots.max_crawl_delay_s if robots.respect_crawl_delay else 0.0,
+    )
 
 
 def free_s(row: HostRow, demands: Demands) -> float:

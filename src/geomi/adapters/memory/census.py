@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from geomi.adapters.ledger.host import bury, free_s
-from geomi.adapters.memory.claim import pages_left
+from geomi.adapters.memory.claim import hosts_left, pages_left
 from geomi.adapters.memory.world import Book, World
-from geomi.model.entry import Outlook, UrlEntry
+from geomi.model.entry import Outlook, Tally, UrlEntry
 from geomi.model.verdict import State
 
 
@@ -53,6 +53,13 @@ class MemoryCensus:
         book = self._world.find_book(job, self._tenant)
         return dict(sorted(book.excluded.items())) if book else {}
 
+    async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
+        """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
+        book = self._world.find_book(job, self._tenant)
+        queues = book.queues.values() if book else ()
+        found = [(q.host, name, tally) for q in queues for name, tally in q.patterns.items()]
+        return sorted(found, key=lambda one: (-one[2].visited, one[0], one[1]))
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         world = self._world
@@ -64,7 +71,7 @@ class MemoryCensus:
     def _next_s(self, book: Book, now_s: float) -> float | None:
         """Return the earliest time at which a queue can be lent."""
         world = self._world
-        if pages_left(world, book, now_s) <= 0:
+        if pages_left(world, book, now_s) <= 0 or hosts_left(world, book, now_s) <= 0:
             return min((row.lease_until_s for row in world.lent(book.job.id, now_s)), default=None)
         times_s = (
             max(q.ready_s, free_s(world.host(q.host), world.demands_on(q.host)), q.first_due_s())
@@ -76,4 +83,4 @@ class MemoryCensus:
 
 def _entries(book: Book | None) -> list[UrlEntry]:
     queues = book.queues.values() if book else ()
-    return [entry for queue in queues for entry in queue.entries.values()]
+    return [queue.tallied(entry) for queue in queues for entry in queue.entries.values()]

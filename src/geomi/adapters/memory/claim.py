@@ -34,11 +34,12 @@ def claim(world: World, ask: Ask, *, tenant: str, hosts: int, urls: int) -> list
     book = world.find_book(ask.job, tenant)
     if book is None or not book.is_active:
         return []
+    hosts = int(min(hosts, hosts_left(world, book, ask.now_s)))
     left = min(hosts * urls, pages_left(world, book, ask.now_s))
     leases: list[Lease] = []
     due = [q for q in book.queues.values() if q.pending and q.ready_s <= ask.now_s]
     for queue in sorted(due, key=lambda q: (q.ready_s, q.host)):
-        if left <= 0 or len(leases) == hosts:
+        if left <= 0 or len(leases) >= hosts:
             break
         lease = _look(world, ask, book, queue, most=min(urls, left))
         if lease is not None:
@@ -71,6 +72,12 @@ def pages_left(world: World, book: Book, now_s: float) -> float:
     return max_pages - book.job.stats.settled - lent
 
 
+def hosts_left(world: World, book: Book, now_s: float) -> float:
+    """Return how many more hosts the job may hold at once."""
+    max_hosts = book.job.config.politeness.max_hosts
+    return max_hosts - len(world.lent(book.job.id, now_s)) if max_hosts else float("inf")
+
+
 def _look(world: World, ask: Ask, book: Book, queue: Queue, *, most: float) -> Lease | None:
     """Lend a queue's host, or put off the next look at it."""
     row, demands = world.host(queue.host), world.demands_on(queue.host)
@@ -79,7 +86,8 @@ def _look(world: World, ask: Ask, book: Book, queue: Queue, *, most: float) -> L
     if later_s or not due:
         queue.ready_s = later_s or queue.first_due_s()
         return None
-    entries = tuple(sorted(due, key=lambda entry: -entry.priority)[: int(most)])
+    best = sorted(due, key=lambda entry: -entry.priority)[: int(most)]
+    entries = tuple(map(queue.tallied, best))
     lent = lend(row, owner=ask.owner, job=ask.job, entries=len(entries), until_s=ask.until_s)
     world.put_host(lent)
     queue.ready_s, queue.served_s = ask.until_s, ask.now_s

@@ -8,6 +8,7 @@ from dataclasses import replace
 from geomi.adapters.ledger.host import as_lease, prolong
 from geomi.adapters.memory.claim import Ask, claim, reserve
 from geomi.adapters.memory.settle import add, settle
+from geomi.adapters.memory.windows import permit
 from geomi.adapters.memory.world import World
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 
@@ -57,6 +58,12 @@ class MemoryFrontier:
             return False
         world.put_host(replace(row, state=replace(row.state, ip=ip)))
         return not world.is_crowded(lease.host, ip, per_ip=per_ip, now_s=now_s)
+
+    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+        """Take one request off the shared caps, or say when to ask again."""
+        if not per_hour and not per_day:
+            return now_s
+        return permit(self._world.minutes, per_hour=per_hour, per_day=per_day, now_s=now_s)
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""

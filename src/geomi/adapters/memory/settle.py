@@ -1,7 +1,8 @@
 """Closing visits: fate, children, page, counters and the host's politeness, or nothing of them.
 
 A visit is written if its host still has the token it was lent with, its job is there, and it was
-not written before: an entry that has ended, or was tried since, stays as it is.
+not written before: an entry that has ended, or was tried since, stays as it is. What comes under a
+lost token writes nothing but the log of its requests, which did happen.
 """
 
 from __future__ import annotations
@@ -10,10 +11,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from geomi.adapters.ledger.count import count, total, with_examples
+from geomi.adapters.ledger.count import all_asked, count, total, with_examples
 from geomi.adapters.ledger.host import close, update
+from geomi.adapters.ledger.pattern import after
+from geomi.adapters.memory.log import write_log
 from geomi.adapters.memory.world import Book, Queue, World
-from geomi.model.entry import Batch, Discovered, HostUpdate, Settled, Settlement, UrlEntry
+from geomi.model.entry import (
+    Batch,
+    Discovered,
+    EntryKind,
+    HostUpdate,
+    Settled,
+    Settlement,
+    Tally,
+    UrlEntry,
+)
 from geomi.model.job import CrawlStats
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
@@ -32,6 +44,7 @@ def settle(world: World, batch: Batch, *, tenant: str) -> Settled:
     new_urls = sum(add(world, book, v.discovered, now_s=v.settled_s) for book, v in visits)
     closed = Counter(visit.entry.host for _, visit in visits)
     lost |= _write_hosts(world, closed, batch.hosts)
+    write_log(world, all_asked(batch))
     return Settled(lost=tuple(lost), new_urls=new_urls)
 
 
@@ -51,13 +64,20 @@ def _close(world: World, book: Book, visit: Settlement) -> bool:
     _exclude(book, visit.excluded)
     if visit.page is not None:
         _keep(world, book, visit.page)
+    if visit.novelty is not None and visit.state is not State.PENDING and entry.pattern:
+        tally = queue.patterns.get(entry.pattern, Tally())
+        queue.patterns[entry.pattern] = after(tally, visit.novelty)
+    if visit.refusal is not None:
+        world.refusals[book.job.tenant, visit.refusal.url_hash] = visit.refusal
     return True
 
 
 def _end(queue: Queue, entry: UrlEntry, visit: Settlement) -> None:
+    # It came nearer while it was lent: its links were taken from farther away.
+    is_reopened = _is_complete_page(visit.state, entry) and entry.depth < visit.entry.depth
     ended = replace(
         entry,
-        state=visit.state,
+        state=State.PENDING if is_reopened else visit.state,
         outcome=visit.outcome,
         status=visit.status,
         detail=visit.detail,
@@ -66,7 +86,7 @@ def _end(queue: Queue, entry: UrlEntry, visit: Settlement) -> None:
         attempts=entry.attempts + 1,
     )
     queue.entries[entry.url_hash] = ended
-    if visit.state is State.PENDING:
+    if ended.state is State.PENDING:
         queue.pending[entry.url_hash] = ended
     else:
         del queue.pending[entry.url_hash]
@@ -103,19 +123,38 @@ def _write_hosts(
 
 
 def _add(world: World, book: Book, url: Discovered, now_s: float) -> bool:
-    queue = world.open_queue(book, url.host)
+    queue, next_s = world.open_queue(book, url.host), world.host(url.host).next_s
     known = queue.entries.get(url.url_hash)
     if known is None:
-        ready_s = max(now_s, world.host(url.host).next_s)
-        queue.ready_s = min(queue.ready_s, ready_s) if queue.pending else ready_s
         entry = _entry_of(url, book.job.id, now_s)
+        _make_ready(queue, max(now_s, next_s))
         book.job = replace(book.job, stats=total((book.job.stats, CrawlStats(discovered=1))))
-    elif known.state is State.PENDING and url.depth < known.depth:
-        entry = replace(known, depth=url.depth, priority=max(known.priority, url.priority))
+    elif url.depth >= known.depth:
+        return False
+    elif known.state is State.PENDING:
+        entry = _approach(known, url)
+    elif _is_complete_page(known.state, known):
+        _make_ready(queue, next_s)
+        queue.reopen(replace(_approach(known, url), state=State.PENDING, due_s=0.0))
+        return False
     else:
         return False
     queue.entries[url.url_hash] = queue.pending[url.url_hash] = entry
     return known is None
+
+
+def _approach(known: UrlEntry, url: Discovered) -> UrlEntry:
+    return replace(known, depth=url.depth, priority=max(known.priority, url.priority))
+
+
+def _make_ready(queue: Queue, ready_s: float) -> None:
+    """Let a queue with one more entry be looked at as soon as its host is free."""
+    queue.ready_s = min(queue.ready_s, ready_s) if queue.pending else ready_s
+
+
+def _is_complete_page(state: State, entry: UrlEntry) -> bool:
+    """Whether an entry has links to follow anew when it comes nearer to the seeds."""
+    return state is State.COMPLETED and entry.kind is EntryKind.PAGE
 
 
 def _entry_of(url: Discovered, job: str, now_s: float) -> UrlEntry:
@@ -135,4 +174,7 @@ def _entry_of(url: Discovered, job: str, now_s: float) -> UrlEntry:
         attempts=0,
         due_s=0.0,
         discovered_s=now_s,
+        nesting=url.nesting,
+        pattern=url.pattern,
+        lastmod_s=url.lastmod_s,
     )

@@ -6,8 +6,11 @@ from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.memory.census import MemoryCensus
 from geomi.adapters.memory.frontier import MemoryFrontier
 from geomi.adapters.memory.jobs import MemoryJobs
+from geomi.adapters.memory.log import MemoryRequestLog
 from geomi.adapters.memory.pages import MemoryPages
+from geomi.adapters.memory.providers import MemoryProviders
 from geomi.adapters.memory.robots import MemoryRobotsCopies
+from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.world import World
 
 
@@ -27,6 +30,10 @@ class MemoryStore:
         self.jobs = MemoryJobs(world, tenant)
         self.pages = MemoryPages(world, tenant)
         self.robots = MemoryRobotsCopies(world)
+        self.requests = MemoryRequestLog(world)
+        self.refusals = MemoryRefusals(world, tenant)
+        self.sites = MemorySiteRules(world, tenant)
+        self.providers = MemoryProviders(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

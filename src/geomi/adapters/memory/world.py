@@ -1,17 +1,22 @@
-"""What a memory store holds, for all tenants: hosts, jobs with their queues, pages, robots."""
+"""What a memory store holds, for all tenants: hosts, jobs with their queues, and all the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.ledger.host import Demands, HostRow, demands_of
 from geomi.errors import UnknownName
-from geomi.model.entry import HostState, UrlEntry
+from geomi.model.asked import Asked
+from geomi.model.entry import HostState, Tally, UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.page import PageRecord
 from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+from geomi.model.verdict import State
+
+RequestKey = tuple[str, str, str, str, float, float]  # host, job, owner, URL, start, end
 
 
 @dataclass(slots=True)
@@ -30,6 +35,17 @@ class Queue:
     served_s: float = 0.0
     entries: dict[bytes, UrlEntry] = field(default_factory=dict)
     pending: dict[bytes, UrlEntry] = field(default_factory=dict)
+    patterns: dict[str, Tally] = field(default_factory=dict)
+
+    def reopen(self, entry: UrlEntry) -> None:
+        """Let an entry that has ended wait again, in its old place."""
+        self.entries[entry.url_hash] = entry
+        self.pending = {key: one for key, one in self.entries.items() if one.state is State.PENDING}
+
+    def tallied(self, entry: UrlEntry) -> UrlEntry:
+        """Return an entry with what its pattern has brought so far."""
+        tally = self.patterns.get(entry.pattern)
+        return replace(entry, tally=tally) if tally else entry
 
     def first_due_s(self) -> float:
         """Return when the first entry is due; 0 for at once."""
@@ -60,6 +76,12 @@ class World:
     books: dict[str, Book] = field(default_factory=dict)
     pages: dict[tuple[str, bytes], PageRecord] = field(default_factory=dict)
     robots: dict[RobotsKey, RobotsCopy] = field(default_factory=dict)
+    requests: dict[RequestKey, Asked] = field(default_factory=dict)
+    minutes: dict[int, int] = field(default_factory=dict)
+    refusals: dict[tuple[str, bytes], Refusal] = field(default_factory=dict)
+    site_rules: dict[tuple[str, str, str], SiteRule] = field(default_factory=dict)
+    providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
+    takedowns: list[tuple[str, Takedown]] = field(default_factory=list)
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0

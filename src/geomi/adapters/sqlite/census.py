@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,10 +13,10 @@ from geomi.adapters.ledger.host import bury, free_s
 from geomi.adapters.sqlite.claim import MOST_LOOKS, first_due_s
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
-from geomi.adapters.sqlite.hosts import demands_on, lent_entries, put_host
-from geomi.adapters.sqlite.rows import entry_of, host_row
+from geomi.adapters.sqlite.hosts import demands_on, lent_entries, lent_hosts, put_host
+from geomi.adapters.sqlite.rows import entry_of, examples_of, host_row
 from geomi.adapters.sqlite.statements import statements
-from geomi.model.entry import Outlook, UrlEntry
+from geomi.model.entry import Outlook, Tally, UrlEntry
 from geomi.model.verdict import State
 
 SQL = statements("census")
@@ -38,10 +37,13 @@ class SqliteCensus:
             row = db.execute(SQL["counts"], (job, self._tenant)).fetchone()
             if row is None:
                 return Outlook(pending=0, leased=0, next_s=None)
-            number, is_active, max_pages, settled, *counts = row
+            number, is_active, max_pages, max_hosts, settled, *counts = row
             leased = lent_entries(db, job, now_s)
+            has_all = (max_pages and settled + leased >= max_pages) or (
+                max_hosts and lent_hosts(db, job, now_s) >= max_hosts
+            )
             next_s = None
-            if is_active and max_pages and settled + leased >= max_pages:
+            if is_active and has_all:
                 next_s = db.execute(HOSTS["first_end"], {"job": job, "now_s": now_s}).fetchone()[0]
             elif is_active:
                 next_s = _next_s(db, number)
@@ -76,7 +78,13 @@ class SqliteCensus:
         """Return how often each rule kept a link out, with some examples."""
         with self._database.read() as db:
             rows = db.execute(SQL["exclusions"], (job, self._tenant)).fetchall()
-        return {rule: (count, tuple(json.loads(examples))) for rule, count, examples in rows}
+        return {rule: (count, examples_of(rule, examples)) for rule, count, examples in rows}
+
+    async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
+        """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
+        with self._database.read() as db:
+            rows = db.execute(SQL["patterns"], (job, self._tenant)).fetchall()
+        return [(host, pattern, Tally(*tally)) for host, pattern, *tally in rows]
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""

@@ -18,7 +18,14 @@ from geomi.adapters.ledger.host import (
     free_s,
     lend,
 )
-from geomi.adapters.sqlite.hosts import demands_on, get_host, is_crowded, lent_entries, put_host
+from geomi.adapters.sqlite.hosts import (
+    demands_on,
+    get_host,
+    is_crowded,
+    lent_entries,
+    lent_hosts,
+    put_host,
+)
 from geomi.adapters.sqlite.rows import Row, entry_of, host_row
 from geomi.adapters.sqlite.statements import statements
 from geomi.model.entry import Lease, UrlEntry
@@ -50,7 +57,9 @@ def claim(db: sqlite3.Connection, ask: Ask, *, tenant: str, hosts: int, urls: in
     terms = db.execute(SQL["terms"], (ask.job, tenant)).fetchone()
     if terms is None:
         return []
-    number, max_pages, per_ip, settled = terms
+    number, max_pages, max_hosts, per_ip, settled = terms
+    if max_hosts:  # reserved ones count too; who waits for one does not ask its own host meanwhile
+        hosts = min(hosts, max_hosts - lent_hosts(db, ask.job, ask.now_s))
     left = hosts * urls
     if max_pages:
         left = min(left, max_pages - settled - lent_entries(db, ask.job, ask.now_s))
@@ -84,7 +93,7 @@ def reserve(
     if earliest_s > ask.now_s:
         return earliest_s
     terms = db.execute(SQL["terms"], (ask.job, tenant)).fetchone()
-    if terms and is_crowded(db, host, row.state.ip, per_ip=terms[2], now_s=ask.now_s):
+    if terms and is_crowded(db, host, row.state.ip, per_ip=terms[3], now_s=ask.now_s):
         return ask.now_s + CROWDED_S
     lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
     put_host(db, lent)

@@ -1,7 +1,7 @@
-"""A job's configuration as JSON, and back.
+"""A job's configuration, or a provider, as JSON and back.
 
 Stores outlive versions: a key this version does not know is ignored, a missing one gets its
-default.
+default. A value of another kind than its field asks for is damage, and a ValueError or a TypeError.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import types
-from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -29,9 +28,16 @@ def decode(kind: type[D], text: str) -> D:
     return value
 
 
+def decode_strings(text: str) -> tuple[str, ...]:
+    """Read an array of strings."""
+    strings: tuple[str, ...] = _revive_tuple((str, ...), json.loads(text))
+    return strings
+
+
 def decode_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Read pairs of strings."""
-    return tuple((first, second) for first, second in json.loads(text))
+    pairs: tuple[tuple[str, str], ...] = _revive_tuple((tuple[str, str], ...), json.loads(text))
+    return pairs
 
 
 def _revive(hint: Any, value: Any) -> Any:
@@ -46,20 +52,28 @@ def _revive(hint: Any, value: Any) -> Any:
         return _revive_fields(hint, value)
     if isinstance(hint, type) and issubclass(hint, StrEnum | float):
         return hint(value)
-    return value
+    return _expect(hint, value)
 
 
-def _revive_tuple(hints: tuple[Any, ...], value: list[Any]) -> tuple[Any, ...]:
+def _revive_tuple(hints: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    _expect(list, value)
     if hints[-1] is Ellipsis:
         return tuple(_revive(hints[0], item) for item in value)
     return tuple(_revive(hint, item) for hint, item in zip(hints, value, strict=True))
 
 
-def _revive_fields(kind: Any, value: Mapping[str, Any]) -> Any:
+def _revive_fields(kind: Any, value: Any) -> Any:
+    _expect(dict, value)
     known = _hints(kind)
     return kind(
         **{name: _revive(known[name], part) for name, part in value.items() if name in known}
     )
+
+
+def _expect(kind: type, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{value!r} is not a {kind.__name__}")
+    return value
 
 
 @cache

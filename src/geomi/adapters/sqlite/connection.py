@@ -76,6 +76,11 @@ class Database:
                 copy.close()
                 source.close()
 
+    async def scrub(self) -> None:
+        """Leave nothing in the file, or in its log, of rows that were deleted."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._scrub)
+
     def close(self) -> None:
         """Finish the write under way and close both connections."""
         self._reader.close()
@@ -121,6 +126,16 @@ class Database:
         )
         db.execute(f"PRAGMA cache_size = -{cache_kib}")
         return db
+
+    def _scrub(self) -> None:
+        with translated(self.path):
+            self._writer.execute("VACUUM")
+            (is_busy, *_) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            raise StoreBusy(
+                f"another process reads `{self.path}`; its log still holds what was deleted",
+                hint="end the other process and give the same command again",
+            )
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         db = self._writer

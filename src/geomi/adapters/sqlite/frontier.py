@@ -14,6 +14,7 @@ from geomi.adapters.sqlite.hosts import demands_on, get_host, is_crowded, put_ho
 from geomi.adapters.sqlite.jobs import number_of
 from geomi.adapters.sqlite.links import Finds
 from geomi.adapters.sqlite.settle import settle
+from geomi.adapters.sqlite.windows import permit
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 
 
@@ -54,6 +55,14 @@ class SqliteFrontier:
         """Record the address behind a host."""
         return await self._database.write(
             partial(_place, lease=lease, ip=ip, per_ip=per_ip, now_s=now_s)
+        )
+
+    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+        """Take one request off the shared caps, or say when to ask again."""
+        if not per_hour and not per_day:
+            return now_s
+        return await self._database.write(
+            partial(permit, per_hour=per_hour, per_day=per_day, now_s=now_s)
         )
 
     async def settle(self, batch: Batch) -> Settled:

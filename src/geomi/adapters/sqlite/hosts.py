@@ -43,3 +43,8 @@ def is_crowded(
 def lent_entries(db: sqlite3.Connection, job: str, now_s: float) -> int:
     """Count the entries of a job that are lent and not settled."""
     return int(db.execute(SQL["lent_entries"], {"job": job, "now_s": now_s}).fetchone()[0])
+
+
+def lent_hosts(db: sqlite3.Connection, job: str, now_s: float) -> int:
+    """Count the hosts that a job holds."""
+    return int(db.execute(SQL["lent_hosts"], {"job": job, "now_s": now_s}).fetchone()[0])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import builtins
-import json
 import sqlite3
 from functools import partial
 from typing import Any
 
 from geomi.adapters.ledger.host import demands_of
-from geomi.adapters.sqlite.codec import decode, decode_pairs, encode
+from geomi.adapters.sqlite.codec import decode, decode_pairs, decode_strings, encode
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row
+from geomi.adapters.sqlite.rows import Row, legible
 from geomi.adapters.sqlite.statements import statements
 from geomi.errors import StoreError, UnknownName
 from geomi.model.config import CrawlConfig
@@ -85,6 +84,7 @@ def _create(db: sqlite3.Connection, *, job: CrawlJob) -> None:
         "origins": encode(job.origins),
         "created_at_s": job.created_at_s,
         "active_s": job.active_s,
+        "provider": job.provider,
     }
     try:
         db.execute(SQL["create"], values)
@@ -115,6 +115,7 @@ def _running(job: CrawlJob) -> dict[str, Any]:
         "delay_s": demands.floor_s,
         "crawl_delay_cap_s": demands.cap_s,
         "max_pages": config.limits.max_pages,
+        "max_hosts": config.politeness.max_hosts,
         "per_ip": config.politeness.per_ip,
         "state": job.state.value,
         "paused": int(job.paused),
@@ -129,21 +130,24 @@ def _running(job: CrawlJob) -> dict[str, Any]:
 def _job_of(row: Row) -> CrawlJob:
     (
         job, tenant, seeds, config, origins, created_at_s,
-        state, paused, started_at_s, ended_at_s, active_s, stop, error, *counters,
+        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+        *counters,
     ) = row  # fmt: skip
-    return CrawlJob(
-        id=job,
-        tenant=tenant,
-        seeds=tuple(json.loads(seeds)),
-        config=decode(CrawlConfig, config),
-        state=JobState(state),
-        created_at_s=created_at_s,
-        paused=bool(paused),
-        started_at_s=started_at_s,
-        ended_at_s=ended_at_s,
-        active_s=active_s,
-        stop=StopReason(stop) if stop else None,
-        error=error,
-        stats=CrawlStats(*counters),
-        origins=decode_pairs(origins),
-    )
+    with legible("jobs", job):
+        return CrawlJob(
+            id=job,
+            tenant=tenant,
+            seeds=decode_strings(seeds),
+            config=decode(CrawlConfig, config),
+            state=JobState(state),
+            created_at_s=created_at_s,
+            paused=bool(paused),
+            started_at_s=started_at_s,
+            ended_at_s=ended_at_s,
+            active_s=active_s,
+            stop=StopReason(stop) if stop else None,
+            error=error,
+            stats=CrawlStats(*counters),
+            origins=decode_pairs(origins),
+            provider=provider,
+        )

@@ -1,8 +1,9 @@
 """New URLs: the unique key decides what is new, and a queue knows how many it holds.
 
 Look-ups come before inserts, many at once: most links of a page are known, and a known URL then
-costs no write. A URL found again nearer to the seeds moves up while it is pending; nothing else of
-it changes.
+costs no write. A URL found again nearer to the seeds moves up while it is pending. A completed page
+found nearer is opened again with its outcome, because the depth limit may have cut its links off;
+it is read from the archive and counts for nothing.
 """
 
 from __future__ import annotations
@@ -48,11 +49,14 @@ class Finds:
         total = 0
         for (job, host), found in self._by_queue.items():
             queue = _open_queue(db, job, host)
-            new = _insert(db, queue, found)
+            new, nearer = _sort_out(db, queue, found)
             if new:
+                db.executemany(SQL["insert"], new)
                 found_s = min(row[-1] for row in new)
                 db.execute(SQL["grow"], {"queue": queue, "new": len(new), "now_s": found_s})
                 db.execute(SQL["count"], {"job": job, "new": len(new)})
+            if nearer:
+                _approach(db, job, queue, nearer)
             total += len(new)
         return total
 
@@ -72,7 +76,8 @@ def _open_queue(db: sqlite3.Connection, job: int, host: str) -> int:
     return queue
 
 
-def _insert(db: sqlite3.Connection, queue: int, found: _Found) -> list[Row]:
+def _sort_out(db: sqlite3.Connection, queue: int, found: _Found) -> tuple[list[Row], list[Row]]:
+    """Return the rows of new URLs, and what changes of those that were found nearer."""
     known = _known(db, queue, list(found))
     new: list[Row] = []
     nearer: list[Row] = []
@@ -82,11 +87,15 @@ def _insert(db: sqlite3.Connection, queue: int, found: _Found) -> list[Row]:
             new.append(found_columns(queue, url, found_s))
         elif url.depth < depth:
             nearer.append((url.depth, url.priority, queue, url_hash))
-    if new:
-        db.executemany(SQL["insert"], new)
-    if nearer:
-        db.executemany(SQL["approach"], nearer)
-    return new
+    return new, nearer
+
+
+def _approach(db: sqlite3.Connection, job: int, queue: int, nearer: list[Row]) -> None:
+    db.executemany(SQL["approach"], nearer)
+    reopened = db.executemany(SQL["reopen"], nearer).rowcount
+    if reopened:
+        db.execute(SQL["regrow"], {"queue": queue, "reopened": reopened})
+        db.execute(SQL["recount"], {"job": job, "reopened": reopened})
 
 
 def _known(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> dict[bytes, int]:

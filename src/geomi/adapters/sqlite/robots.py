@@ -6,6 +6,7 @@ import sqlite3
 from functools import partial
 
 from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.rows import legible
 from geomi.adapters.sqlite.statements import statements
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
@@ -26,16 +27,17 @@ class SqliteRobotsCopies:
         if row is None:
             return None
         status, body, fetched_s, failure, detail, max_age_s, redirects = row
-        return RobotsCopy(
-            key=key,
-            status=status,
-            body=body,
-            fetched_s=fetched_s,
-            failure=Outcome(failure) if failure else None,
-            detail=detail,
-            max_age_s=max_age_s,
-            redirects=redirects,
-        )
+        with legible("robots", key.host):
+            return RobotsCopy(
+                key=key,
+                status=status,
+                body=body,
+                fetched_s=fetched_s,
+                failure=Outcome(failure) if failure else None,
+                detail=detail,
+                max_age_s=max_age_s,
+                redirects=redirects,
+            )
 
     async def put(self, copy: RobotsCopy) -> None:
         """Keep a copy in place of the one before."""

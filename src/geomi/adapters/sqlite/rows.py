@@ -1,16 +1,37 @@
-"""Rows to values and back, in the column order of the `.sql` files."""
+"""Rows to values and back, in the column order of the `.sql` files.
+
+A row that cannot be read, because somebody or a bad disk has changed it, is named.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from geomi.adapters.ledger.count import is_original
 from geomi.adapters.ledger.host import HostRow
-from geomi.model.entry import Discovered, EntryKind, HostState, Source, UrlEntry
+from geomi.adapters.sqlite.codec import decode_strings
+from geomi.errors import StoreError
+from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
 from geomi.model.page import Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
 
 Row = tuple[Any, ...]
+
+_NO_TALLY = Tally()
+
+
+@contextmanager
+def legible(table: str, row: object) -> Iterator[None]:
+    """Name the row that could not be read."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"row `{row}` of table `{table}` in the store is damaged: {error}",
+            hint="restore the store from a backup, or use another data directory",
+        ) from error
 
 
 def host_row(row: Row) -> HostRow:
@@ -32,37 +53,49 @@ def entry_of(row: Row, job: str, host: str) -> UrlEntry:
     """Read an entry."""
     (
         url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-        state, attempts, due_s, settled_s, outcome, status, detail,
+        state, attempts, due_s, settled_s, outcome, status, detail, nesting, pattern, lastmod_s,
+        *tally,
     ) = row  # fmt: skip
-    return UrlEntry(
-        job=job,
-        url_hash=url_hash,
-        url=url,
-        host=host,
-        depth=depth,
-        priority=priority,
-        source=Source(source),
-        kind=EntryKind(kind),
-        parent=parent,
-        origin=origin,
-        hops=hops,
-        state=State(state),
-        attempts=attempts,
-        due_s=due_s,
-        discovered_s=discovered_s,
-        settled_s=settled_s,
-        outcome=Outcome(outcome) if outcome else None,
-        status=status,
-        detail=detail,
-    )
+    with legible("entries", url):
+        return UrlEntry(
+            job=job,
+            url_hash=url_hash,
+            url=url,
+            host=host,
+            depth=depth,
+            priority=priority,
+            source=Source(source),
+            kind=EntryKind(kind),
+            parent=parent,
+            origin=origin,
+            hops=hops,
+            state=State(state),
+            attempts=attempts,
+            due_s=due_s,
+            discovered_s=discovered_s,
+            settled_s=settled_s,
+            outcome=Outcome(outcome) if outcome else None,
+            status=status,
+            detail=detail,
+            nesting=nesting,
+            pattern=pattern or "",
+            lastmod_s=lastmod_s,
+            tally=Tally(*tally) if tally[0] else _NO_TALLY,
+        )
 
 
 def found_columns(queue: int, url: Discovered, found_s: float) -> Row:
     """Write a URL that was just found."""
     return (
         queue, url.url_hash, url.url, url.depth, url.priority, url.source.value, url.kind.value,
-        url.parent, url.origin, url.hops, found_s,
+        url.parent, url.origin, url.hops, url.nesting, url.pattern or None, url.lastmod_s, found_s,
     )  # fmt: skip
+
+
+def examples_of(rule: str, examples: str) -> tuple[str, ...]:
+    """Read the URLs that a rule kept out."""
+    with legible("exclusions", rule):
+        return decode_strings(examples)
 
 
 def page_of(row: Row) -> PageRecord:

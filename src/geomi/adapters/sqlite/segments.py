@@ -52,9 +52,11 @@ def _reopen(db: sqlite3.Connection, capture: int, job: int, url_hash: bytes) -> 
     values = {"capture": capture, "job": job, "url_hash": url_hash}
     entry = db.execute(SQL["entry"], values).fetchone()
     if entry is not None:
-        seq, queue, outcome = entry
+        seq, queue, outcome, state = entry
+        completed = int(state == "completed")
         db.execute(SQL["reopen"], {"seq": seq})
-        db.execute(SQL["grow"], {"queue": queue})
-        db.execute(SQL["uncount"], values | {"duplicate": int(outcome == "duplicate")})
+        db.execute(SQL["grow"], {"queue": queue, "completed": completed})
+        duplicate = int(outcome == "duplicate")
+        db.execute(SQL["uncount"], values | {"completed": completed, "duplicate": duplicate})
     for name in ("forget_bands", "forget_page", "forget_capture"):
         db.execute(SQL[name], values)

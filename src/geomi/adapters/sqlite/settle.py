@@ -2,7 +2,8 @@
 
 A visit is written if its host still has the token it was lent with, its job is there, and it was
 not written before: an entry that has ended, or was tried since, stays as it is. What comes under a
-lost token writes nothing, and its host is named in the answer.
+lost token writes nothing but the log of its requests, which did happen; its host is named in the
+answer.
 """
 
 from __future__ import annotations
@@ -12,13 +13,24 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
-from geomi.adapters.ledger.count import COUNTERS, bands, count, is_original, total, with_examples
+from geomi.adapters.ledger.count import (
+    COUNTERS,
+    all_asked,
+    bands,
+    count,
+    is_original,
+    total,
+    with_examples,
+)
 from geomi.adapters.ledger.host import HostRow, close, update
+from geomi.adapters.ledger.pattern import after
 from geomi.adapters.sqlite.hosts import get_host, put_host
 from geomi.adapters.sqlite.links import Finds, find_queue
-from geomi.adapters.sqlite.rows import capture_columns, page_columns
+from geomi.adapters.sqlite.log import write_log
+from geomi.adapters.sqlite.rows import capture_columns, examples_of, page_columns
+from geomi.adapters.sqlite.sites import write_refusal
 from geomi.adapters.sqlite.statements import statements
-from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
+from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally, UrlEntry
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
@@ -34,6 +46,8 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
     new_urls = books.finds.insert(db)
     books.write_exclusions()
     books.write_hosts(batch.hosts)
+    if asked := all_asked(batch):
+        write_log(db, asked)
     return Settled(lost=tuple(books.lost), new_urls=new_urls)
 
 
@@ -49,7 +63,7 @@ class _Books:
         self._jobs: dict[str, int | None] = {}
         self._queues: dict[tuple[int, str], int | None] = {}
         self._closed: Counter[str] = Counter()
-        self._visits: dict[int, list[Settlement]] = {}
+        self._visits: dict[int, list[tuple[Settlement, str]]] = {}
         self._excluded: dict[tuple[int, str], list[str]] = {}
 
     def close_visit(self, visit: Settlement) -> None:
@@ -59,30 +73,35 @@ class _Books:
         if job is None or self._host(host).token != visit.token:
             self.lost[host] = None
             return
-        if not self._close_entry(job, visit):
+        state = self._close_entry(job, visit)
+        if state is None:
             return
         self._closed[host] += 1
-        self._visits.setdefault(job, []).append(visit)
+        self._visits.setdefault(job, []).append((visit, state))
         self.finds.take(job, visit.discovered, visit.settled_s)
         self._exclude(job, visit.excluded)
         if visit.page is not None:
             self._keep(job, visit.page)
+        if visit.novelty is not None and visit.state is not State.PENDING:
+            self._tally(job, visit.entry, visit.novelty)
+        if visit.refusal is not None:
+            write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
 
     def write_counters(self) -> None:
         """Write what the visits add to queues and jobs."""
         for job, visits in self._visits.items():
-            ended = Counter(v.entry.host for v in visits if v.state is not State.PENDING)
+            ended = Counter(v.entry.host for v, state in visits if state != State.PENDING)
             for host, many in ended.items():
                 values = {"queue": self._queue(job, host), "ended": many}
                 self.db.execute(SQL["shrink"], values)
-            sums = total(map(count, visits))
+            sums = total(count(visit) for visit, _ in visits)
             self.db.execute(
                 SQL["count"],
                 {name: getattr(sums, name) for name in COUNTERS}
                 | {
                     "job": job,
                     "ended": ended.total(),
-                    "completed": sum(v.state is State.COMPLETED for v in visits),
+                    "completed": sum(state == State.COMPLETED for _, state in visits),
                 },
             )
 
@@ -90,7 +109,7 @@ class _Books:
         """Add what rules have kept out, with the first few examples of each."""
         for (job, rule), urls in self._excluded.items():
             row = self.db.execute(SQL["exclusion"], (job, rule)).fetchone()
-            before, kept = (row[0], tuple(json.loads(row[1]))) if row else (0, ())
+            before, kept = (row[0], examples_of(rule, row[1])) if row else (0, ())
             examples = json.dumps(with_examples(kept, urls), ensure_ascii=False)
             self.db.execute(SQL["put_exclusion"], (job, rule, before + len(urls), examples))
 
@@ -107,17 +126,18 @@ class _Books:
         for row in changed.values():
             put_host(self.db, row)
 
-    def _close_entry(self, job: int, visit: Settlement) -> bool:
+    def _close_entry(self, job: int, visit: Settlement) -> str | None:
+        """Write a visit's end; return the entry's state, or None if it was written before."""
         entry = visit.entry
-        cursor = self.db.execute(
+        row = self.db.execute(
             SQL["close"],
             (
-                visit.state.value, visit.outcome.value, visit.status, visit.detail,
+                visit.state.value, entry.depth, visit.outcome.value, visit.status, visit.detail,
                 visit.settled_s, visit.due_s, self._queue(job, entry.host), entry.url_hash,
                 entry.attempts,
             ),
-        )  # fmt: skip
-        return cursor.rowcount == 1
+        ).fetchone()  # fmt: skip
+        return row[0] if row else None
 
     def _exclude(self, job: int, excluded: Sequence[Exclusion]) -> None:
         for exclusion in excluded:
@@ -129,6 +149,17 @@ class _Books:
         if is_original(page):
             slices = bands(page.fingerprint.simhash)
             self.db.executemany(SQL["band"], ((job, band, capture) for band in slices))
+
+    def _tally(self, job: int, entry: UrlEntry, novelty: Novelty) -> None:
+        if not entry.pattern:
+            return
+        key = (self._queue(job, entry.host), entry.pattern)
+        row = self.db.execute(SQL["tally"], key).fetchone()
+        tally = after(Tally(*row) if row else Tally(), novelty)
+        self.db.execute(
+            SQL["put_tally"],
+            (*key, tally.visited, tally.stale_links, tally.stale_text, tally.text_mark),
+        )
 
     def _host(self, host: str) -> HostRow:
         if host not in self._hosts:

@@ -13,9 +13,13 @@ from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.frontier import SqliteFrontier
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.jobs import SqliteJobs
+from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
+from geomi.adapters.sqlite.providers import SqliteProviders
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
+from geomi.adapters.sqlite.rows import legible
 from geomi.adapters.sqlite.segments import SqliteSegments
+from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.sqlite.statements import statements
 
 SQL = statements("meta")
@@ -40,6 +44,10 @@ class SqliteStore:
         self.jobs = SqliteJobs(database, tenant)
         self.pages = SqlitePages(database, tenant)
         self.robots = SqliteRobotsCopies(database)
+        self.requests = SqliteRequestLog(database)
+        self.refusals = SqliteRefusals(database, tenant)
+        self.sites = SqliteSiteRules(database, tenant)
+        self.providers = SqliteProviders(database, tenant)
         self.segments = SqliteSegments(database, tenant)
 
     def anchor(self) -> Anchor | None:
@@ -56,9 +64,18 @@ class SqliteStore:
         with self._database.read() as db:
             return float(db.execute(HOSTS["greatest_end"]).fetchone()[0])
 
+    def lease_owners(self) -> list[str]:
+        """Name whoever holds a lease that was never given back, also one that has run out."""
+        with self._database.read() as db:
+            return [owner for (owner,) in db.execute(HOSTS["lease_owners"])]
+
     def backup(self, target: Path) -> None:
         """Copy the store as it is now, while others go on writing."""
         self._database.backup(target)
+
+    async def scrub(self) -> None:
+        """Leave nothing in the file of what was deleted from it."""
+        await self._database.scrub()
 
     def close(self) -> None:
         """Finish the write under way and close the file."""
@@ -67,7 +84,8 @@ class SqliteStore:
 
 def _anchor(db: sqlite3.Connection) -> Anchor | None:
     row = db.execute(SQL["get"], ("anchor",)).fetchone()
-    return Anchor(*json.loads(row[0])) if row else None
+    with legible("meta", "anchor"):
+        return Anchor(*json.loads(row[0])) if row else None
 
 
 def _set_anchor(db: sqlite3.Connection, *, anchor: Anchor, instead_of: Anchor | None) -> Anchor:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from geomi.errors import UnknownName
 from geomi.model.entry import EntryKind, Source, UrlEntry
-from geomi.model.verdict import State
+from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.material import (
     START_S,
     Stores,
@@ -38,7 +40,8 @@ class TestAdding:
 
     @waits
     async def test_an_entry_keeps_everything_that_was_found(self, stores: Stores) -> None:
-        store, found = stores("local"), url("/a", depth=2, priority=70)
+        store = stores("local")
+        found = replace(url("/a", depth=2, priority=70), nesting=3, pattern="page", lastmod_s=17.5)
         await begin(store, found)
         assert await store.census.entry("job", found.url_hash) == UrlEntry(
             job="job",
@@ -56,6 +59,9 @@ class TestAdding:
             attempts=0,
             due_s=0.0,
             discovered_s=START_S,
+            nesting=3,
+            pattern="page",
+            lastmod_s=17.5,
         )
 
     @pytest.mark.parametrize(
@@ -77,13 +83,27 @@ class TestAdding:
         assert entry is not None
         assert (entry.depth, entry.priority) == kept
 
+    @pytest.mark.parametrize(
+        ("outcome", "state", "depth"),
+        [
+            (Outcome.OK, State.COMPLETED, 2),
+            (Outcome.OK, State.COMPLETED, 3),
+            (Outcome.GONE, State.FAILED, 0),
+            (Outcome.REDIRECTED, State.SKIPPED, 0),
+            (Outcome.ROBOTS, State.BLOCKED, 0),
+        ],
+        ids=["as-near", "farther", "failed", "skipped", "blocked"],
+    )
     @waits
-    async def test_a_settled_url_found_again_stays_as_it_is(self, stores: Stores) -> None:
+    async def test_a_settled_url_found_again_stays_as_it_is(
+        self, stores: Stores, outcome: Outcome, state: State, depth: int
+    ) -> None:
         store = stores("local")
         await begin(store, url(depth=2))
-        await store.frontier.settle(batch(visit(await claim_one(store))))
+        done = visit(await claim_one(store), outcome=outcome, state=state)
+        await store.frontier.settle(batch(done))
         before = await store.census.entry("job", url().url_hash)
-        assert await store.frontier.add("job", [url(depth=0)], now_s=START_S) == 0
+        assert await store.frontier.add("job", [url(depth=depth)], now_s=START_S) == 0
         assert await store.census.entry("job", url().url_hash) == before
 
     @waits

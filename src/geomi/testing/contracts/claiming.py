@@ -227,6 +227,18 @@ class TestSharing:
         await begin(store, url(), rules=config(delay_s=None))
         assert (await claim_one(store)).floor_s == pytest.approx(2 / 3)
 
+    @pytest.mark.parametrize(
+        ("delay_s", "rate", "floor_s"), [(None, 0.1, 10.0), (1.0, 0.5, 2.0), (3.0, 0.5, 3.0)]
+    )
+    @waits
+    async def test_of_a_delay_and_a_rate_the_slower_binds_everybody(
+        self, stores: Stores, delay_s: float | None, rate: float, floor_s: float
+    ) -> None:
+        store = stores("local")
+        rules = config(delay_s=delay_s, requests_per_second=rate)
+        await begin(store, url(), rules=rules)
+        assert (await claim_one(store)).floor_s == pytest.approx(floor_s)
+
     @waits
     async def test_jobs_take_turns_on_a_host(self, stores: Stores) -> None:
         store = stores("local")

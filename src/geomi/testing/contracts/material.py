@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import ParamSpec, Protocol
 
 from geomi.adapters.ledger.anchor import Anchor
+from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import (
     Batch,
@@ -24,7 +25,16 @@ from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
 from geomi.ports.store import Census as CensusPort
-from geomi.ports.store import Frontier, Jobs, Pages, RobotsCopies
+from geomi.ports.store import (
+    Frontier,
+    Jobs,
+    Pages,
+    Providers,
+    Refusals,
+    RequestLog,
+    RobotsCopies,
+    SiteRules,
+)
 
 P = ParamSpec("P")
 
@@ -59,6 +69,18 @@ class Store(Protocol):
     @property
     def robots(self) -> RobotsCopies: ...
 
+    @property
+    def requests(self) -> RequestLog: ...
+
+    @property
+    def refusals(self) -> Refusals: ...
+
+    @property
+    def sites(self) -> SiteRules: ...
+
+    @property
+    def providers(self) -> Providers: ...
+
     def anchor(self) -> Anchor | None: ...
 
     def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor: ...
@@ -79,11 +101,23 @@ def waits(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
     return run
 
 
-def config(*, max_pages: int = 0, delay_s: float | None = DELAY_S, per_ip: int = 4) -> CrawlConfig:
+def config(
+    *,
+    max_pages: int = 0,
+    delay_s: float | None = DELAY_S,
+    per_ip: int = 4,
+    max_hosts: int = 0,
+    requests_per_second: float | None = None,
+) -> CrawlConfig:
     """Return a job's configuration that differs where stores look."""
     return CrawlConfig(
         limits=Limits(max_pages=max_pages),
-        politeness=Politeness(delay_s=delay_s, per_ip=per_ip),
+        politeness=Politeness(
+            delay_s=delay_s,
+            per_ip=per_ip,
+            max_hosts=max_hosts,
+            requests_per_second=requests_per_second,
+        ),
     )
 
 
@@ -193,6 +227,33 @@ async def visit_all(store: Store, lease: Lease, *, now_s: float = START_S) -> No
     """Settle every entry of a lease and give its host back."""
     visits = (visit(lease, entry, now_s=now_s) for entry in lease.entries)
     await store.frontier.settle(batch(*visits, give_back(lease, end_s=now_s)))
+
+
+def asked(
+    path: str = "/",
+    host: str = "a.test",
+    *,
+    at_s: float = START_S,
+    job: str = "job",
+    owner: str = "worker",
+    ip: str = "192.0.2.1",
+) -> Asked:
+    """Return a request that was sent."""
+    return Asked(
+        host=f"{host}:80",
+        job=job,
+        owner=owner,
+        ip=ip,
+        purpose=Purpose.PAGE,
+        url=f"http://{host}{path}",
+        started_s=at_s,
+        ended_s=at_s + 0.25,
+        status=200,
+        outcome=Outcome.OK,
+        floor_s=DELAY_S,
+        robots_at_s=START_S - 5,
+        robots_line=3,
+    )
 
 
 def page(

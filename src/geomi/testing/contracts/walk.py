@@ -1,75 +1,43 @@
-"""A random walk over several stores at once: the same script, the same answers, and five laws.
+"""A random walk over several stores at once: the same script, the same answers, and seven laws.
 
 (a) no host is lent before its last response plus the delay; (b) no host is lent twice at once;
-(c) no entry is lost; (d) the counters equal a recount; (e) what comes under a stale token changes
-nothing.
+(c) no entry is lost; (d) the counters equal a recount, and a page opened again counts once;
+(e) what comes under a stale token changes nothing; (f) every request is logged once, under a stale
+token too; (g) no job holds more hosts than it may.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Discovered, HostState, HostUpdate, Lease
+from geomi.model.entry import Discovered, HostState, HostUpdate, Lease, Outlook, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats
 from geomi.model.verdict import Outcome, State
-from geomi.testing.contracts.material import (
-    START_S,
-    Store,
-    batch,
-    config,
-    job,
-    page,
-    url,
-    visit,
+from geomi.testing.contracts.material import START_S, Store, batch, job
+from geomi.testing.contracts.scene import (
+    HOSTS,
+    JOBS,
+    LEASE_S,
+    SEEDS,
+    Seen,
+    end_visit,
+    endings,
+    is_complete,
+    names,
+    owners,
+    urls,
 )
 
 T = TypeVar("T")
-
-JOBS = {"quick": config(delay_s=2.0, per_ip=1), "slow": config(delay_s=5.0, max_pages=6)}
-HOSTS = ("a.test", "b.test", "c.test")
-URLS = [
-    url(f"/{number}", host, depth=number % 3, priority=100 - 10 * (number % 4))
-    for host in HOSTS
-    for number in range(6)
-]
-LEASE_S = 20.0
-
-names = st.sampled_from(sorted(JOBS))
-owners = st.sampled_from(["one", "two", "three"])
-urls = st.lists(st.sampled_from(URLS), max_size=5)
-endings = st.sampled_from(
-    [
-        (Outcome.OK, State.COMPLETED),
-        (Outcome.OK, State.COMPLETED),
-        (Outcome.DUPLICATE, State.COMPLETED),
-        (Outcome.GONE, State.FAILED),
-        (Outcome.TIMEOUT, State.PENDING),
-        (Outcome.ROBOTS, State.BLOCKED),
-        (Outcome.WRONG_TYPE, State.SKIPPED),
-    ]
-)
-
-
-@dataclass(slots=True)
-class Seen:
-    """What a careful observer knows of one host: its newest lease and its last response."""
-
-    token: int = 0
-    until_s: float = 0.0
-    end_s: float | None = None
 
 
 class Walk(RuleBasedStateMachine):
@@ -87,6 +55,7 @@ class Walk(RuleBasedStateMachine):
         self.leases: list[Lease] = []
         self.seen: dict[str, Seen] = {}
         self.added: set[tuple[str, bytes]] = set()
+        self.asked: set[Asked] = set()
 
     def all(self, ask: Callable[[Store], Awaitable[T]]) -> T:
         """Ask every store the same and return the one answer."""
@@ -101,10 +70,11 @@ class Walk(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Create the jobs."""
+        """Create the jobs, each with a URL on every host."""
         for name, rules in JOBS.items():
             self.jobs[name] = job(name, rules=rules)
             self.all(lambda store, made=self.jobs[name]: store.jobs.create(made))  # type: ignore[misc]  # mypy cannot infer a lambda's default
+            self.add(name, SEEDS)
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 2.0, 5.0, 25.0]))
     def wait(self, seconds: float) -> None:
@@ -112,7 +82,7 @@ class Walk(RuleBasedStateMachine):
         self.now_s += seconds
 
     @rule(name=names, found=urls)
-    def add(self, name: str, found: list[Discovered]) -> None:
+    def add(self, name: str, found: Sequence[Discovered]) -> None:
         """Add URLs."""
         new = self.all(lambda store: store.frontier.add(name, found, now_s=self.now_s))
         assert new == self._count_new(name, found)
@@ -130,6 +100,9 @@ class Walk(RuleBasedStateMachine):
             assert 1 <= len(lease.entries) <= many
             assert not self.jobs[name].paused
             self._lent(lease, JOBS[name])
+        most = JOBS[name].politeness.max_hosts
+        held = sum(one.until_s > self.now_s and one.job == name for one in self.seen.values())
+        assert not (leases and most) or held <= most
 
     @rule(owner=owners, host=st.sampled_from(HOSTS))
     def reserve(self, owner: str, host: str) -> None:
@@ -156,29 +129,19 @@ class Walk(RuleBasedStateMachine):
         """Close some visits of any lease ever lent, stale ones too."""
         lease = data.draw(st.sampled_from(self.leases))
         entries = data.draw(st.sets(st.sampled_from(lease.entries))) if lease.entries else ()
-        outcome, state = ending
-        visits = [
-            replace(
-                visit(lease, entry, now_s=self.now_s, outcome=outcome, state=state),
-                due_s=self.now_s + 7 if state is State.PENDING else 0.0,
-                discovered=tuple(found),
-                page=page(url(), simhash=77) if state is State.COMPLETED else None,
-            )
-            for entry in sorted(entries, key=lambda entry: entry.url)
-        ]
-        host = HostState(lease.host, last_end_s=self.now_s, backoff_s=1.0)
-        change = HostUpdate(lease, host, self.now_s + lease.floor_s if gives_back else None)
-        seen = self.seen[lease.host]
-        before = self._counted() if seen.token != lease.token else None
-        settled = self.all(lambda store: store.frontier.settle(batch(*visits, change)))
-        if before is not None:
-            assert settled.lost == (lease.host,) and before == self._counted()
-            return
-        assert settled.lost == ()
-        seen.end_s = self.now_s
-        if gives_back:
-            seen.until_s = 0.0
-        self._learn(lease, found, settled.new_urls)
+        in_order = sorted(entries, key=lambda entry: entry.url)
+        self._settle(lease, in_order, ending, found, gives_back=gives_back)
+
+    @rule(name=names, ending=endings, found=urls, rest=st.booleans())
+    def work(
+        self, name: str, ending: tuple[Outcome, State], found: list[Discovered], rest: bool
+    ) -> None:
+        """Do as a worker does: claim, visit everything, give the hosts back."""
+        self.now_s += 6.0 if rest else 0.0
+        known = len(self.leases)
+        self.claim(name, "one", 2, 3)
+        for lease in self.leases[known:]:
+            self._settle(lease, lease.entries, ending, found, gives_back=True)
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data())
@@ -216,19 +179,60 @@ class Walk(RuleBasedStateMachine):
     @invariant()
     def counters_equal_a_recount(self) -> None:
         """Nothing is lost, and every counter is what a recount says."""
-        for name, (stats, by_state) in self._counted().items():
+        for name, (stats, by_state, kept) in self._counted().items():
             known = sum(added == name for added, _ in self.added)
             assert stats.discovered == sum(by_state.values()) == known
             assert (stats.failed, stats.skipped, stats.blocked) == tuple(
                 by_state.get(state, 0) for state in (State.FAILED, State.SKIPPED, State.BLOCKED)
             )
-            assert stats.settled == by_state.get(State.COMPLETED, 0)
+            assert stats.settled == stats.collected == kept
 
     def teardown(self) -> None:
-        """Close what was opened."""
-        for store in self.stores:
-            self.close(store)
-        self.runner.close()
+        """Read the log, and close what was opened."""
+        try:
+            self._check_log()
+        finally:
+            for store in self.stores:
+                self.close(store)
+            self.runner.close()
+
+    def _check_log(self) -> None:
+        """Nothing that was asked is forgotten, whoever lost the host meanwhile."""
+        for host in self.all(lambda store: store.requests.hosts()):
+            log = self.all(
+                lambda store, host=host: store.requests.of_host(host, after_s=0.0, limit=1000)  # type: ignore[misc]  # as above
+            )
+            assert sorted(map(repr, log)) == sorted(
+                repr(one) for one in self.asked if one.host == host
+            )
+
+    def _settle(
+        self,
+        lease: Lease,
+        entries: Sequence[UrlEntry],
+        ending: tuple[Outcome, State],
+        found: Sequence[Discovered],
+        *,
+        gives_back: bool,
+    ) -> None:
+        """Close visits, and see what may change by it."""
+        visits = [
+            end_visit(lease, entry, ending, tuple(found), now_s=self.now_s) for entry in entries
+        ]
+        self.asked |= {one for each in visits for one in each.asked}
+        host = HostState(lease.host, last_end_s=self.now_s, backoff_s=1.0)
+        change = HostUpdate(lease, host, self.now_s + lease.floor_s if gives_back else None)
+        seen = self.seen[lease.host]
+        before = self._counted() if seen.token != lease.token else None
+        settled = self.all(lambda store: store.frontier.settle(batch(*visits, change)))
+        if before is not None:
+            assert settled.lost == (lease.host,) and before == self._counted()
+            return
+        assert settled.lost == ()
+        seen.end_s = self.now_s
+        if gives_back:
+            seen.until_s = 0.0
+        self._learn(lease, found, settled.new_urls)
 
     def _count_new(self, name: str, found: Sequence[Discovered]) -> int:
         new = {(name, one.url_hash) for one in found} - self.added
@@ -244,7 +248,7 @@ class Walk(RuleBasedStateMachine):
         assert seen.until_s <= self.now_s, "lent twice at once"
         ends_s = [end_s for end_s in (seen.end_s, seen.until_s or None) if end_s is not None]
         assert all(end_s + lease.floor_s <= self.now_s for end_s in ends_s), "lent too early"
-        self.seen[lease.host] = Seen(lease.token, lease.until_s, seen.end_s)
+        self.seen[lease.host] = Seen(lease.token, lease.until_s, seen.end_s, lease.job)
         self.leases.append(lease)
 
     def _learn(self, lease: Lease, found: Sequence[Discovered], new_urls: int) -> None:
@@ -266,23 +270,26 @@ class Walk(RuleBasedStateMachine):
                 if free_s == self.now_s + 1e6:
                     seen.until_s, seen.end_s = 0.0, self.now_s
 
-    def _counted(self) -> dict[str, tuple[CrawlStats, dict[State, int]]]:
+    def _counted(self) -> dict[str, tuple[CrawlStats, dict[State, int], int]]:
         """Recount both jobs from their entries, and compare with what the store says itself."""
         counted = {}
-        for name in JOBS:
-            found = self.all(lambda store, name=name: store.jobs.get(name))  # type: ignore[misc]  # as above
+        for name, (found, entries, outlook) in self.all(self._told).items():
             assert found is not None
-            entries = self.all(
-                lambda store, name=name: store.census.entries(  # type: ignore[misc]  # as above
-                    name, state=None, after=b"", limit=1000
-                )
-            )
-            by_state: dict[State, int] = {}
-            for entry in entries:
-                by_state[entry.state] = by_state.get(entry.state, 0) + 1
-            outlook = self.all(
-                lambda store, name=name: store.census.outlook(name, now_s=self.now_s)  # type: ignore[misc]  # as above
-            )
+            by_state = dict(Counter(entry.state for entry in entries))
             assert outlook.by_state == by_state
-            counted[name] = (found.stats, by_state)
+            kept = sum(is_complete(entry.outcome) for entry in entries)
+            counted[name] = (found.stats, by_state, kept)
         return counted
+
+    async def _told(
+        self, store: Store
+    ) -> dict[str, tuple[CrawlJob | None, list[UrlEntry], Outlook]]:
+        """Return what a store says of each job; tallies come with the entries."""
+        return {
+            name: (
+                await store.jobs.get(name),
+                await store.census.entries(name, state=None, after=b"", limit=1000),
+                await store.census.outlook(name, now_s=self.now_s),
+            )
+            for name in JOBS
+        }

@@ -1,6 +1,6 @@
 -- name: counts
 -- How many entries of a job are in each state.
-SELECT number, is_active, max_pages, settled, pending, completed, failed, skipped, blocked
+SELECT number, is_active, max_pages, max_hosts, settled, pending, completed, failed, skipped, blocked
 FROM jobs
 WHERE id = ? AND tenant = ?;
 
@@ -24,16 +24,20 @@ WHERE jobs.id = :job AND jobs.tenant = :tenant AND (:host IS NULL OR queues.host
 -- name: entry
 -- One URL of a queue.
 SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       state, attempts, due_s, settled_s, outcome, status, detail
-FROM entries
-WHERE queue = ? AND url_hash = ?;
+       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark
+FROM entries AS found
+LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+WHERE found.queue = ? AND url_hash = ?;
 
 -- name: entries
 -- A queue's URLs in the order of their hashes.
 SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       state, attempts, due_s, settled_s, outcome, status, detail
-FROM entries
-WHERE queue = :queue AND url_hash > :after AND (:state IS NULL OR state = :state)
+       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark
+FROM entries AS found
+LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+WHERE found.queue = :queue AND url_hash > :after AND (:state IS NULL OR state = :state)
 ORDER BY url_hash
 LIMIT :many;
 
@@ -43,3 +47,12 @@ SELECT rule, count, examples
 FROM exclusions
 WHERE job = (SELECT number FROM jobs WHERE id = ? AND tenant = ?)
 ORDER BY rule;
+
+-- name: patterns
+-- What each pattern of a job has brought, the most visited first.
+SELECT queues.host, pattern, visited, stale_links, stale_text, text_mark
+FROM jobs
+CROSS JOIN queues ON queues.job = jobs.number
+CROSS JOIN patterns ON patterns.queue = queues.number
+WHERE jobs.id = ? AND jobs.tenant = ?
+ORDER BY visited DESC, queues.host, pattern;

@@ -1,6 +1,8 @@
 -- name: terms
 -- What an active job may take.
-SELECT number, max_pages, per_ip, settled FROM jobs WHERE id = ? AND tenant = ? AND is_active;
+SELECT number, max_pages, max_hosts, per_ip, settled
+FROM jobs
+WHERE id = ? AND tenant = ? AND is_active;
 
 -- name: due_queues
 -- The queues of a job that may be looked at, the longest waiting first, with their hosts.
@@ -24,7 +26,8 @@ WHERE queues.host = :host AND queues.pending > 0 AND queues.ready_s <= :now_s AN
 -- name: due_entries
 -- The best entries of a queue: fresh ones, and those whose wait for another try is over.
 SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       state, attempts, due_s, settled_s, outcome, status, detail
+       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark
 FROM (
     SELECT * FROM (
         SELECT * FROM entries
@@ -39,7 +42,8 @@ FROM (
         ORDER BY priority DESC, seq
         LIMIT :many
     )
-)
+) AS found
+LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
 ORDER BY priority DESC, seq
 LIMIT :many;
 

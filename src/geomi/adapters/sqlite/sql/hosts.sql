@@ -38,6 +38,12 @@ SELECT COALESCE(SUM(leased), 0)
 FROM hosts
 WHERE job = :job AND lease_until_s > 0 AND lease_until_s > :now_s;
 
+-- name: lent_hosts
+-- How many hosts a job holds.
+SELECT COUNT(*)
+FROM hosts
+WHERE job = :job AND lease_until_s > 0 AND lease_until_s > :now_s;
+
 -- name: first_end
 -- When the first live lease of a job runs out.
 SELECT MIN(lease_until_s)
@@ -50,6 +56,10 @@ SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
        next_s, token, owner, job, leased, lease_until_s
 FROM hosts
 WHERE lease_until_s > 0 AND owner = ?;
+
+-- name: lease_owners
+-- Who has not given back all of their hosts.
+SELECT DISTINCT owner FROM hosts WHERE lease_until_s > 0 AND owner IS NOT NULL ORDER BY owner;
 
 -- name: rest
 -- Let no claim look at a host before it is free again.

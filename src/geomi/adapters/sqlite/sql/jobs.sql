@@ -7,17 +7,17 @@ SELECT number FROM jobs WHERE id = ? AND tenant = ?;
 INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
-    delay_s, crawl_delay_cap_s, max_pages, per_ip
+    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider
 ) VALUES (
     :id, :tenant, :seeds, :config, :origins, :created_at_s,
     :state, :paused, :started_at_s, :ended_at_s, :active_s, :stop, :error, :is_active,
-    :delay_s, :crawl_delay_cap_s, :max_pages, :per_ip
+    :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider
 );
 
 -- name: get
 -- One job with its counters.
 SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
        discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
@@ -26,7 +26,7 @@ WHERE id = :id AND tenant = :tenant;
 -- name: list
 -- A tenant's jobs, newest first.
 SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
        discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
@@ -38,14 +38,18 @@ LIMIT :many;
 -- Write what changes while a job runs, the counters left out.
 UPDATE jobs
 SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s,
-    max_pages = :max_pages, per_ip = :per_ip, state = :state, paused = :paused,
-    started_at_s = :started_at_s, ended_at_s = :ended_at_s, stop = :stop, error = :error,
-    is_active = :is_active
+    max_pages = :max_pages, max_hosts = :max_hosts, per_ip = :per_ip, state = :state,
+    paused = :paused, started_at_s = :started_at_s, ended_at_s = :ended_at_s, stop = :stop,
+    error = :error, is_active = :is_active
 WHERE number = :number;
 
 -- name: worked
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;
+
+-- name: forget_patterns
+-- Forget what the patterns of a job's URLs brought.
+DELETE FROM patterns WHERE queue IN (SELECT number FROM queues WHERE job = ?);
 
 -- name: forget_entries
 -- Forget a job's URLs.

@@ -7,20 +7,28 @@ SELECT number FROM queues WHERE host = ? AND job = ?;
 INSERT INTO queues (host, job, ready_s) VALUES (?, ?, 0);
 
 -- name: known
--- Which of these URLs a queue holds; the depth of those still pending, -1 for the others.
-SELECT url_hash, CASE state WHEN 'pending' THEN depth ELSE -1 END
+-- Which of these URLs a queue holds; the depth of those that may still come nearer, else -1.
+SELECT url_hash,
+       CASE WHEN state = 'pending' OR state = 'completed' AND kind = 'page' THEN depth ELSE -1 END
 FROM entries
 WHERE queue = ? AND url_hash IN (/* hashes */);
 
 -- name: insert
 -- Put a new URL at the end of its queue.
 INSERT INTO entries (
-    queue, url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    queue, url_hash, url, depth, priority, source, kind, parent, origin, hops,
+    nesting, pattern, lastmod_s, discovered_s
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: approach
 -- A pending URL was found again nearer to the seeds.
-UPDATE entries SET depth = ?, priority = MAX(priority, ?) WHERE queue = ? AND url_hash = ?;
+UPDATE entries SET depth = ?, priority = MAX(priority, ?)
+WHERE queue = ? AND url_hash = ? AND state = 'pending';
+
+-- name: reopen
+-- A completed page was found again nearer to the seeds: its links wait to be followed anew.
+UPDATE entries SET depth = ?, priority = MAX(priority, ?), state = 'pending', due_s = 0
+WHERE queue = ? AND url_hash = ? AND state = 'completed';
 
 -- name: grow
 -- New URLs wait in a queue: it may be looked at as soon as its host is free.
@@ -36,3 +44,18 @@ WHERE number = :queue;
 -- name: count
 -- A job has found new URLs.
 UPDATE jobs SET discovered = discovered + :new, pending = pending + :new WHERE number = :job;
+
+-- name: regrow
+-- Pages of a queue were opened again.
+UPDATE queues
+SET ready_s = CASE pending
+        WHEN 0 THEN (SELECT next_s FROM hosts WHERE hosts.host = queues.host)
+        ELSE MIN(ready_s, (SELECT next_s FROM hosts WHERE hosts.host = queues.host))
+    END,
+    pending = pending + :reopened
+WHERE number = :queue;
+
+-- name: recount
+-- Completed pages of a job were opened again.
+UPDATE jobs SET pending = pending + :reopened, completed = completed - :reopened
+WHERE number = :job;

@@ -28,11 +28,12 @@ SELECT seq, job, url_hash FROM captures
 WHERE record_segment = :segment OR response_segment = :segment;
 
 -- name: entry
--- The entry that a capture belongs to.
-SELECT entries.seq, entries.queue, entries.outcome
+-- The entry that a capture belongs to: completed, or opened again to follow its links anew.
+SELECT entries.seq, entries.queue, entries.outcome, entries.state
 FROM queues
 CROSS JOIN entries ON entries.queue = queues.number
-WHERE queues.job = :job AND entries.url_hash = :url_hash AND entries.state = 'completed';
+WHERE queues.job = :job AND entries.url_hash = :url_hash
+    AND (state = 'completed' OR state = 'pending' AND outcome IN ('ok', 'not_modified', 'duplicate'));
 
 -- name: reopen
 -- Let an entry wait again.
@@ -41,13 +42,13 @@ SET state = 'pending', outcome = NULL, status = NULL, detail = '', settled_s = N
 WHERE seq = :seq;
 
 -- name: grow
--- A queue has one more entry that waits.
-UPDATE queues SET pending = pending + 1, ready_s = 0 WHERE number = :queue;
+-- A queue has one more entry that waits, if it did not wait before.
+UPDATE queues SET pending = pending + :completed, ready_s = 0 WHERE number = :queue;
 
 -- name: uncount
--- Take one kept page off a job's counters.
+-- Take one kept page off a job's counters; one that was opened again waits already.
 UPDATE jobs
-SET pending = pending + 1, completed = completed - 1, settled = settled - 1,
+SET pending = pending + :completed, completed = completed - :completed, settled = settled - 1,
     collected = collected - 1, duplicates = duplicates - :duplicate
 WHERE number = :job;
 

@@ -3,11 +3,13 @@
 SELECT number FROM jobs WHERE id = ? AND tenant = ?;
 
 -- name: close
--- Write the end of a visit; the attempts tell whether this visit was written before.
+-- Write the end of a visit; the attempts tell whether this visit was written before. A page that
+-- came nearer while it was lent is opened again at once: its links were taken from farther away.
 UPDATE entries
-SET state = ?, outcome = ?, status = ?, detail = ?, settled_s = ?, due_s = ?,
-    attempts = attempts + 1
-WHERE queue = ? AND url_hash = ? AND state = 'pending' AND attempts = ?;
+SET state = CASE WHEN ?1 = 'completed' AND kind = 'page' AND depth < ?2 THEN 'pending' ELSE ?1 END,
+    outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7, attempts = attempts + 1
+WHERE queue = ?8 AND url_hash = ?9 AND state = 'pending' AND attempts = ?10
+RETURNING state;
 
 -- name: shrink
 -- Entries of a queue have ended.
@@ -58,3 +60,12 @@ INSERT OR REPLACE INTO pages (
     response_segment, response_offset, response_length,
     etag, last_modified, title, duplicate_of, near
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: tally
+-- What a pattern has brought so far.
+SELECT visited, stale_links, stale_text, text_mark FROM patterns WHERE queue = ? AND pattern = ?;
+
+-- name: put_tally
+-- Write what a pattern has brought.
+INSERT OR REPLACE INTO patterns (queue, pattern, visited, stale_links, stale_text, text_mark)
+VALUES (?, ?, ?, ?, ?, ?);

@@ -1,0 +1,86 @@
+"""The log of every request that was sent, whoever sent it: what `geomi audit` reads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.rows import Row, legible
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.asked import Asked, Purpose
+from geomi.model.verdict import Outcome
+
+SQL = statements("log")
+
+
+class SqliteRequestLog:
+    """`ports.store.RequestLog`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def hosts(self) -> list[str]:
+        """List the hosts that were asked anything."""
+        return self._names("hosts")
+
+    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[Asked]:
+        """List a host's requests; more than `limit` where several started at the same moment."""
+        return self._rows("of_host", host, after_s, limit)
+
+    async def ips(self) -> list[str]:
+        """List the addresses that were asked anything."""
+        return self._names("ips")
+
+    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
+        """List an address's requests; more than `limit` where several started at one moment."""
+        return self._rows("of_ip", ip, after_s, limit)
+
+    def _names(self, query: str) -> list[str]:
+        with self._database.read() as db:
+            return [name for (name,) in db.execute(SQL[query])]
+
+    def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[Asked]:
+        values = {"name": name, "after_s": after_s, "many": limit}
+        with self._database.read() as db, legible("requests", name):
+            return [_asked_of(row) for row in db.execute(SQL[query], values)]
+
+
+def write_log(db: sqlite3.Connection, asked: Sequence[Asked]) -> None:
+    """Write requests down; one that was written before stays as it is."""
+    numbers = _Numbers(db)
+    db.executemany(
+        SQL["write"],
+        [
+            (
+                numbers[one.host], numbers[one.job], numbers[one.owner],
+                numbers[one.ip] if one.ip else None, one.purpose.value, one.url, one.started_s,
+                one.ended_s, one.status, one.outcome.value, one.floor_s, one.robots_at_s,
+                one.robots_line,
+            )
+            for one in asked
+        ],
+    )  # fmt: skip
+
+
+class _Numbers(dict[str, int]):
+    """The numbers of the names met in one transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        super().__init__()
+        self._db = db
+
+    def __missing__(self, name: str) -> int:
+        row = self._db.execute(SQL["number"], (name,)).fetchone()
+        number = row[0] if row else self._db.execute(SQL["new_name"], (name,)).lastrowid
+        assert number is not None
+        self[name] = number
+        return number
+
+
+def _asked_of(row: Row) -> Asked:
+    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, *right = row
+    return Asked(
+        host, job, owner, ip or "", Purpose(purpose), url, started_s, ended_s, status,
+        Outcome(outcome), *right,
+    )  # fmt: skip

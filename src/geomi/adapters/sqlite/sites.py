@@ -1,0 +1,94 @@
+"""What is left alone, and what people decided about hosts: URLs that refused us, reviews."""
+
+from __future__ import annotations
+
+import builtins
+import sqlite3
+from functools import partial
+
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.rows import Row, legible
+from geomi.adapters.sqlite.statements import statements
+from geomi.model.site import Refusal, Review, SiteRule
+
+SQL = statements("sites")
+
+
+class SqliteRefusals:
+    """`ports.store.Refusals` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
+        """Find a refusal that still holds."""
+        values = {"tenant": self._tenant, "url_hash": url_hash, "wall_s": wall_s}
+        with self._database.read() as db:
+            row = db.execute(SQL["refusal"], values).fetchone()
+        return Refusal(*row) if row else None
+
+    async def list(self, *, after: bytes, limit: int) -> builtins.list[Refusal]:
+        """List refusals in the order of their hashes, also those that are over."""
+        values = {"tenant": self._tenant, "after": after, "many": limit}
+        with self._database.read() as db:
+            return [Refusal(*row) for row in db.execute(SQL["refusals"], values)]
+
+    async def put(self, refusal: Refusal) -> None:
+        """Keep a refusal in place of the one before."""
+        await self._database.write(partial(write_refusal, tenant=self._tenant, refusal=refusal))
+
+    async def remove(self, url_hash: bytes) -> bool:
+        """Forget a refusal; False when there was none."""
+        return await self._database.write(
+            partial(_remove, name="forgive", key=(self._tenant, url_hash))
+        )
+
+
+class SqliteSiteRules:
+    """`ports.store.SiteRules` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def list(self) -> builtins.list[SiteRule]:
+        """List all decisions, by host and pattern."""
+        with self._database.read() as db:
+            return [_rule_of(row) for row in db.execute(SQL["rules"], (self._tenant,))]
+
+    async def put(self, rule: SiteRule) -> None:
+        """Keep a decision in place of the one before on the same host and pattern."""
+        await self._database.write(partial(_put_rule, tenant=self._tenant, rule=rule))
+
+    async def remove(self, host: str, pattern: str) -> bool:
+        """Forget a decision; False when there was none."""
+        return await self._database.write(
+            partial(_remove, name="forget_rule", key=(self._tenant, host, pattern))
+        )
+
+
+def write_refusal(db: sqlite3.Connection, *, tenant: str, refusal: Refusal) -> None:
+    """Keep a refusal in place of the one before."""
+    db.execute(
+        SQL["refuse"],
+        (
+            tenant, refusal.url_hash, refusal.url, refusal.status, refusal.reason,
+            refusal.since_s, refusal.until_s,
+        ),
+    )  # fmt: skip
+
+
+def _put_rule(db: sqlite3.Connection, *, tenant: str, rule: SiteRule) -> None:
+    columns = (tenant, rule.host, rule.pattern, rule.review.value, rule.note, rule.since_s)
+    db.execute(SQL["put_rule"], columns)
+
+
+def _remove(db: sqlite3.Connection, *, name: str, key: Row) -> bool:
+    return db.execute(SQL[name], key).rowcount == 1
+
+
+def _rule_of(row: Row) -> SiteRule:
+    host, pattern, review, note, since_s = row
+    with legible("site_rules", host):
+        return SiteRule(host, pattern, Review(review), note, since_s)

@@ -1,0 +1,86 @@
+"""What the random walk draws from: jobs, URLs, ends of visits, and what an observer remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from geomi.frontier.state import SETTLED
+from geomi.model.entry import Discovered, Lease, Novelty, Settlement, UrlEntry
+from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.material import asked, config, page, url, visit
+
+JOBS = {
+    "quick": config(delay_s=2.0, per_ip=1, max_hosts=2),
+    "slow": config(delay_s=5.0, max_pages=6),
+}
+HOSTS = ("a.test", "b.test", "c.test")
+URLS = [
+    replace(
+        url(f"/{number}", host, depth=depth, priority=100 - 10 * (number % 2)),
+        pattern="even" if number % 2 == 0 else "",
+    )
+    for host in HOSTS
+    for number in range(4)
+    for depth in (2, number % 2)
+]
+SEEDS = [url("/0", host, depth=2) for host in HOSTS]
+LEASE_S = 20.0
+
+names = st.sampled_from(sorted(JOBS))
+owners = st.sampled_from(["one", "two", "three"])
+urls = st.lists(st.sampled_from(URLS), max_size=5)
+endings = st.sampled_from(
+    [
+        (Outcome.OK, State.COMPLETED),
+        (Outcome.OK, State.COMPLETED),
+        (Outcome.DUPLICATE, State.COMPLETED),
+        (Outcome.GONE, State.FAILED),
+        (Outcome.TIMEOUT, State.PENDING),
+        (Outcome.ROBOTS, State.BLOCKED),
+        (Outcome.WRONG_TYPE, State.SKIPPED),
+    ]
+)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a careful observer knows of one host: its newest lease and its last response."""
+
+    token: int = 0
+    until_s: float = 0.0
+    end_s: float | None = None
+    job: str = ""
+
+
+def end_visit(
+    lease: Lease,
+    entry: UrlEntry,
+    ending: tuple[Outcome, State],
+    found: tuple[Discovered, ...],
+    *,
+    now_s: float,
+) -> Settlement:
+    """End a visit as drawn; a page that was opened again only has its links followed anew."""
+    name = lease.host.removesuffix(":80")
+    path = entry.url.removeprefix(f"http://{name}")
+    request = asked(path, name, at_s=now_s, job=lease.job)
+    novelty = Novelty(links=bool(found), text=len(found) > 1, text_mark=b"")
+    if is_complete(entry.outcome) and entry.outcome is not None:
+        done = visit(lease, entry, now_s=now_s, outcome=entry.outcome)
+        return replace(done, counts=False, discovered=found)
+    outcome, state = ending
+    return replace(
+        visit(lease, entry, now_s=now_s, outcome=outcome, state=state),
+        due_s=now_s + 7 if state is State.PENDING else 0.0,
+        discovered=found,
+        page=page(url(), simhash=77) if state is State.COMPLETED else None,
+        asked=(request,),
+        novelty=novelty if entry.pattern else None,
+    )
+
+
+def is_complete(outcome: Outcome | None) -> bool:
+    """Whether a visit that ended so has kept a page."""
+    return outcome is not None and SETTLED[outcome] is State.COMPLETED
