@@ -54,8 +54,9 @@ def test_undisputed_cases_all_agree(corpus: Path) -> None:
 
 
 def test_real_files_agree_with_the_oracle_but_where_rfc_9309_overrules_it(corpus: Path) -> None:
-    """Two MUSTs that google/robotstxt does not keep: escapes of unreserved characters are undone
-    before comparing (§2.2.2), and /robots.txt itself is always allowed."""
+    """What google/robotstxt leaves to its caller and §2.2.2 asks for: escapes of unreserved
+    characters are undone and other octets escaped before comparing, and /robots.txt itself is
+    always allowed. docs/explanation/robots.md has the numbers."""
     with lzma.open(corpus / "robots" / "real_corpus.dev.jsonl.xz", "rt", encoding="utf-8") as lines:
         files = {row["host"]: read(row["robots"]) for row in map(json.loads, lines)}
     total = agreed = bound = 0
@@ -63,10 +64,14 @@ def test_real_files_agree_with_the_oracle_but_where_rfc_9309_overrules_it(corpus
         total += 1
         if agrees(files[case["host"]], case):
             agreed += 1
-        elif "%2D" in case["url"] or case["url"].endswith("/robots.txt"):
+        elif is_bound_by_the_rfc(case["url"]):
             bound += 1
     assert agreed / total >= 0.990
-    assert (agreed + bound) / total >= 0.9998
+    assert (agreed + bound) / total >= 0.9999
+
+
+def is_bound_by_the_rfc(url: str) -> bool:
+    return "%2D" in url or url.endswith("/robots.txt") or not url.isascii()
 
 
 @pytest.mark.req("LNK-17", "ROB-26")

@@ -14,11 +14,23 @@ from geomi.model.config import (
     Politeness,
     RobotsRules,
 )
-from geomi.model.event import RobotsFetched
+from geomi.model.event import RobotsFetched, RobotsJudged
 from geomi.model.verdict import Outcome, State
 from geomi.testing.server import Answer, End, Raw, Reply, Route, Seen, Site
 from tests.engine.by_hand import Hand, hand_in
-from tests.engine.running import crawl_site, gaps, page, paths, robots, run, to
+from tests.engine.running import (
+    Ear,
+    crawl_in,
+    crawl_site,
+    gaps,
+    home_in,
+    page,
+    paths,
+    plan,
+    robots,
+    run,
+    to,
+)
 
 CONFIG = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=10))
 FORBIDDING = robots("User-agent: *", "Allow: /private/open", "Disallow: /private")
@@ -217,10 +229,166 @@ class TestRedirected:
             bare = {"/robots.txt": to(www.url("/robots.txt")), "/": page("bare", "/private")}
             with Site(bare) as site:
                 crawled = crawl_site(tmp_path, site.url("/"), www.url("/"), delay=0.05)
-            assert [seen.path for seen in www.log].count("/robots.txt") <= 2
+            assert [seen.path for seen in www.log].count("/robots.txt") == 1
         assert crawled.entries[site.url("/")].state is State.COMPLETED
         assert crawled.entries[site.url("/private")].state is State.BLOCKED
         assert len(crawled.records) == 5
+
+    @pytest.mark.req("ROB-08")
+    def test_to_a_file_that_is_on_its_way(self, tmp_path: Path) -> None:
+        """Whoever comes second waits for the first, and one request serves both."""
+        slow = Raw((_head(FORBIDDING.body), 0.5, FORBIDDING.body), End.KEEP)
+        routes: dict[str, Route] = {"/robots.txt": slow, "/": page("www", "/private/www")}
+        with Site(routes, address="127.0.0.2") as www:
+            bare = {"/robots.txt": to(www.url("/robots.txt")), "/": page("bare", "/private")}
+            with Site(bare) as site:
+                crawled = crawl_site(tmp_path, www.url("/"), site.url("/"))
+            assert [seen.path for seen in www.log] == ["/robots.txt", "/"]
+        assert crawled.entries[site.url("/private")].state is State.BLOCKED
+        assert crawled.entries[www.url("/private/www")].state is State.BLOCKED
+
+    @pytest.mark.req("ROB-05", "ROB-08")
+    @pytest.mark.parametrize("persist", ["true", "false"])
+    def test_the_copy_is_kept_for_its_own_site_too(self, tmp_path: Path, persist: str) -> None:
+        """What a bare domain was led to is the robots.txt of its `www.`, asked for once."""
+        with Site({"/robots.txt": FORBIDDING, "/": page("www")}, address="127.0.0.2") as www:
+            bare = {"/robots.txt": to(www.url("/robots.txt")), "/": page("bare", www.url("/"))}
+            with Site(bare) as site:
+                crawled = crawl_site(
+                    tmp_path,
+                    site.url("/"),
+                    scope="any",
+                    assignments=[f"robots.persist={persist}"],
+                )
+            assert [seen.path for seen in www.log] == ["/robots.txt", "/"]
+        assert len(crawled.records) == 2
+
+    def test_a_failing_answer_is_not_kept_for_others(self, tmp_path: Path) -> None:
+        """A passing trouble on the way is no answer of theirs: they are asked themselves."""
+        answers = iter([Reply(status=503), FORBIDDING])
+        routes: dict[str, Route] = {"/robots.txt": lambda _: next(answers), "/": page("www")}
+        with Site(routes, address="127.0.0.2") as www:
+            bare = {"/robots.txt": to(www.url("/robots.txt")), "/": page("bare", www.url("/"))}
+            with Site(bare) as site:
+                crawl_site(
+                    tmp_path,
+                    site.url("/"),
+                    scope="any",
+                    assignments=["robots.on_unreachable=allow"],
+                )
+            assert [seen.path for seen in www.log] == ["/robots.txt", "/robots.txt", "/"]
+
+    def test_to_a_host_that_is_busy(self, tmp_path: Path) -> None:
+        """It is waited for a little, then counts as out of reach, and is asked again later."""
+
+        async def work() -> None:
+            with Site({"/rules": FORBIDDING}, address="127.0.0.2") as other:
+                routes = {"/robots.txt": to(other.url("/rules")), "/": page("home", "/private")}
+                with Site(routes) as site:
+                    async with hand_in(tmp_path) as hand:
+                        await hand.store.frontier.reserve(
+                            "",
+                            f"127.0.0.2:{other.port}",
+                            owner="somebody",
+                            lease_s=300.0,
+                            delay_s=0.0,
+                            now_s=hand.clock.now_s(),
+                        )
+                        job = await hand.crawl(CONFIG, site.url("/"))
+                        times = hand.asked("/robots.txt")
+                        entries = await hand.entries(job)
+                assert [seen.path for seen in other.log] == ["/rules"]
+            assert len(times) == 2
+            assert min(gaps(times)) >= 600
+            assert entries["/private"].state is State.BLOCKED
+            assert entries["/"].state is State.COMPLETED
+
+        run(work())
+
+    def test_two_files_that_lead_to_one_another(self, tmp_path: Path) -> None:
+        """A circle has no file at its end, and nobody waits in it for ever."""
+        with Site({}, address="127.0.0.2") as www, Site({}) as site:
+            for one, other in ((www, site), (site, www)):
+                one.routes = {"/robots.txt": to(other.url("/robots.txt")), "/": page("home")}
+            crawled = crawl_site(tmp_path, site.url("/"), www.url("/"))
+        assert {entry.state for entry in crawled.entries.values()} == {State.COMPLETED}
+
+
+def _head(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+
+
+class TestWhatIsRead:
+    """Bytes that are not as they should be."""
+
+    @pytest.mark.req("ROB-11")
+    def test_the_header_names_the_charset(self, tmp_path: Path) -> None:
+        """A Korean file in the charset of its time; the stored copy is UTF-8."""
+        body = "User-agent: *\nDisallow: /비밀".encode("euc-kr")
+        rules = Reply(body, content_type="text/plain; charset=EUC-KR")
+        with Site({"/robots.txt": rules, "/": page("home", "/비밀")}) as site:
+            first = crawl_site(tmp_path, site.url("/"))
+            again = crawl_site(tmp_path, site.url("/"))
+            assert [seen.path for seen in site.log] == ["/robots.txt", "/", "/"]
+        for crawled in (first, again):
+            assert crawled.report.job.stats.blocked == 1
+
+    def test_a_line_that_the_limit_cuts_is_no_rule(self, tmp_path: Path) -> None:
+        """`Disallow: /private`, cut after the slash, would forbid the whole site (C-11)."""
+        head = b"User-agent: *\nDisallow: /secret\n"
+        last = b"Disallow: /"
+        padding = b"#" * (524_288 - len(head) - len(last) - 1) + b"\n"
+        rules = Reply(head + padding + last + b"private\n", content_type="text/plain")
+        with Site({"/robots.txt": rules, "/": page("home", "/secret")}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+        assert crawled.states(site) == {"/": State.COMPLETED, "/secret": State.BLOCKED}
+        assert any("above the limits" in told for told in crawled.ear.warnings)
+
+
+class DetailedEar(Ear):
+    """An ear at the level of debugging."""
+
+    wants_details = True
+
+
+@pytest.mark.req("ROB-30", "MON-16")
+@pytest.mark.parametrize("ear", [Ear, DetailedEar])
+def test_matches_are_told_to_whoever_wants_them(tmp_path: Path, ear: type[Ear]) -> None:
+    """Path, decision, winning pattern and its length; otherwise such an event is not made."""
+    routes = {"/robots.txt": FORBIDDING, "/": page("home", "/private/open", "/private?x=1")}
+    listener = ear()
+
+    async def work() -> None:
+        with Site({**routes, "/private/open": page("open")}) as site:
+            async with home_in(tmp_path, listener) as home:
+                await crawl_in(home, listener, plan([site.url("/")]))
+
+    run(work())
+    told = [
+        (each.path, each.decision, each.winner_pattern, each.match_len)
+        for each in listener.of(RobotsJudged)
+    ]
+    expected = [
+        ("/", "ALLOW", "", 0),
+        ("/private/open", "ALLOW", "/private/open", 13),
+        ("/private?x=1", "DISALLOW", "/private", 8),
+    ]
+    assert sorted(told) == (expected if ear is DetailedEar else [])
+
+
+def test_who_only_records_waits_for_nothing(tmp_path: Path) -> None:
+    """`record`: a robots.txt out of reach is asked for once, and no page is fetched."""
+    config = replace(CONFIG, robots=RobotsRules(on_unreachable=OnUnreachable.RECORD))
+
+    async def work() -> None:
+        with Site({"/robots.txt": Reply(status=503), "/": page("home")}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, site.url("/"))
+                entry = (await hand.entries(job))["/"]
+            assert [seen.path for seen in site.log] == ["/robots.txt"]
+        assert (entry.state, entry.outcome) == (State.BLOCKED, Outcome.ROBOTS)
+
+    run(work())
 
 
 class TestCrawlDelay:
@@ -248,7 +416,9 @@ class TestCrawlDelay:
                 assert paths(site.log) == ["/", "/a", "/b"]
             assert all(waited_s <= gap < waited_s * 1.1 + 2 for gap in gaps(times))
             assert job.stats.collected == 3
-            assert warnings == []
+            told = f"asks for {asked_s} s; {cap_s:g} s are waited"  # C-05
+            assert [each for each in warnings if told in each] == warnings
+            assert len(warnings) == (asked_s > cap_s)
 
         run(work())
 

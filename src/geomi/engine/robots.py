@@ -1,29 +1,32 @@
 """The robots.txt of the hosts a worker serves: fetched once, kept, and read by the job's own rules.
 
-A host's lease is exclusive, so two tasks never ask for one robots.txt at once; the store keeps the
-copy for the next worker and for `geomi why`.
+The store keeps copies for the next worker, the next job and `geomi why`; a job may also keep its
+copies to itself, in memory alone (ROB-07). How a copy is parsed, how long it holds and what a
+failure means is each job's own choice.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
-from geomi.engine.ask import Asker
+from geomi.engine.ask import Asker, lease_s
 from geomi.engine.requests import Requests
+from geomi.engine.robots_fetch import RobotsFetch
 from geomi.engine.world import World
-from geomi.fetch import redirect
-from geomi.model.config import CrawlConfig
-from geomi.model.event import RobotsFetched
-from geomi.model.page import Fetched
+from geomi.errors import StoreBusy
+from geomi.model.config import CrawlConfig, OnOversize, RobotsRules
+from geomi.model.entry import Batch, Lease
+from geomi.model.event import RobotsFetched, RobotsJudged, Warned
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome, Verdict
 from geomi.robots import match, policy
+from geomi.robots.match import Judgement
 from geomi.robots.parse import RobotsFile, parse
 from geomi.url.parse import Url
-from geomi.url.parse import parse as parse_url
-
-KEPT_HOSTS = 2048  # parsed files in memory; the store has the rest
 
 # The host itself could not be reached: its pages fail with the same outcome and the retry table
 # decides when to ask again, so such a copy is not kept.
@@ -37,6 +40,15 @@ UNREACHED = frozenset(
     }
 )
 
+OnJudged = Callable[[Url, Judgement], None]
+
+
+@runtime_checkable
+class DetailedSink(Protocol):
+    """A sink that may want every match told (ROB-30); without one, nobody pays for it."""
+
+    wants_details: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -44,36 +56,78 @@ class Reading:
 
     Args:
         unreached: the failure that kept us from the host at all, if there was one.
+        on_judged: hears of every judgement, where somebody listens.
     """
 
     copy: RobotsCopy
     policy: policy.Policy
     file: RobotsFile
     unreached: Outcome | None = None
+    on_judged: OnJudged | None = None
 
     @property
     def crawl_delay_s(self) -> float | None:
         """What the file asks our agent to wait."""
         return match.crawl_delay_s(self.file, self.copy.key.token)
 
+    @property
+    def fetched_s(self) -> float | None:
+        """When the copy in force was fetched; None where the job reads no robots.txt."""
+        return self.copy.fetched_s if self.file.dialect.respect else None
+
+    def rule(self, url: Url) -> Judgement:
+        """Find the line that decides a URL, or what holds without a line."""
+        if self.policy.kind is policy.PolicyKind.RULES:
+            return match.judge(self.file, self.copy.key.token, url.target)
+        return Judgement(self.policy.kind is policy.PolicyKind.ALLOW_ALL)
+
     def judge(self, url: Url) -> Verdict:
         """Say whether the file lets us fetch a URL, and which line says so."""
-        return judge_copy(self.policy, self.file, self.copy.key.token, url)
+        found = self.rule(url)
+        if self.on_judged is not None:
+            self.on_judged(url, found)
+        if self.policy.kind is not policy.PolicyKind.RULES:
+            hint = "" if found.allowed else "wait until robots.txt can be fetched"
+            return Verdict(found.allowed, "robots", self.policy.reason, hint)
+        if found.line is None:
+            return Verdict(True, "robots", "no rule matches")
+        verb = "Allow" if found.allowed else "Disallow"
+        detail = f"line {found.line}: {verb}: {found.pattern} (User-agent: {found.agent})"
+        hint = (
+            "" if found.allowed else "only the site can allow it: ask its owner to change that line"
+        )
+        return Verdict(found.allowed, "robots", detail, hint)
 
 
-def judge_copy(rules: policy.Policy, file: RobotsFile, token: str, url: Url) -> Verdict:
-    """Apply a policy and its file to one URL."""
-    if rules.kind is policy.PolicyKind.ALLOW_ALL:
-        return Verdict(True, "robots", rules.reason)
-    if rules.kind is policy.PolicyKind.DISALLOW_ALL:
-        return Verdict(False, "robots", rules.reason, "wait until robots.txt can be fetched")
-    found = match.judge(file, token, url.target)
-    if found.line is None:
-        return Verdict(True, "robots", "no rule matches")
-    verb = "Allow" if found.allowed else "Disallow"
-    detail = f"line {found.line}: {verb}: {found.pattern} (User-agent: {found.agent})"
-    hint = "" if found.allowed else "only the site can allow it: ask its owner to change that line"
-    return Verdict(found.allowed, "robots", detail, hint)
+def read_copy(
+    copy: RobotsCopy, rules: RobotsRules, *, now_s: float, on_judged: OnJudged | None = None
+) -> Reading:
+    """Read a copy by a job's rules."""
+    file = parse(copy.body, rules)
+    decided = policy.decide(copy, rules, now_s=now_s, was_cut=file.was_cut)
+    is_final = decided.kind is not policy.PolicyKind.DISALLOW_ALL  # the job goes on without it
+    unreached = copy.failure if copy.failure in UNREACHED and not is_final else None
+    return Reading(copy, decided, file, unreached, on_judged)
+
+
+async def look_up(world: World, config: CrawlConfig, url: Url) -> Reading:
+    """Fetch a host's robots.txt in its turn, outside any crawl."""
+    answer = await world.frontier.reserve(
+        "",
+        url.authority,
+        owner=world.owner,
+        lease_s=lease_s(config),
+        delay_s=config.politeness.min_delay_s,
+        now_s=world.clock.now_s(),
+    )
+    if not isinstance(answer, Lease):
+        raise StoreBusy(f"`{url.authority}` is being asked already", hint="try again in a minute")
+    asker = Asker(world, answer, config, asyncio.Semaphore(1))
+    keeper = RobotsKeeper(world, "", config, Requests(config, [], version=world.version))
+    try:
+        return await keeper.read(url, asker)
+    finally:
+        await world.frontier.settle(Batch(hosts=(asker.farewell(),)))
 
 
 class RobotsKeeper:
@@ -82,9 +136,12 @@ class RobotsKeeper:
     def __init__(self, world: World, job: str, config: CrawlConfig, requests: Requests) -> None:
         self._world = world
         self._job = job
-        self._config = config
-        self._requests = requests
+        self._rules = config.robots
+        self._token = requests.token
         self._kept: OrderedDict[RobotsKey, Reading] = OrderedDict()
+        self._source = RobotsFetch(world, config.robots, requests, self._known)
+        wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details
+        self._on_judged = self._tell_match if wants else None
 
     async def read(self, url: Url, asker: Asker) -> Reading:
         """Return the robots.txt in force for a URL, and let the asker keep its delay."""
@@ -93,93 +150,73 @@ class RobotsKeeper:
         return reading
 
     async def _read(self, url: Url, asker: Asker) -> Reading:
-        key = RobotsKey(url.scheme, url.authority, self._requests.token)
+        key = RobotsKey(url.scheme, url.authority, self._token)
+        if (kept := self._in_force(key)) is not None:
+            return kept
+        await self._source.landed(key, asker)
+        return self._in_force(key) or await self._renew(key, url, asker)
+
+    async def _renew(self, key: RobotsKey, url: Url, asker: Asker) -> Reading:
         now_s = self._world.clock.now_s()
-        if not self._config.robots.respect:
+        if not self._rules.respect:
             ignored = RobotsCopy(key, 404, b"", now_s, detail="robots.txt is ignored by this job")
             return self._keep(ignored)
-        kept = self._kept.get(key)
-        if kept is not None and kept.unreached is None and now_s < kept.policy.expires_s:
-            return kept
-        known = await self._world.robots.get(key)
-        if known is not None and policy.is_fresh(known, self._config.robots, now_s=now_s):
+        known = await self._known(key)
+        if known is not None and policy.is_fresh(known, self._rules, now_s=now_s):
             self._tell(known, from_cache=True, now_s=now_s)
-            return self._keep(known)
-        latest = await self._fetch(key, url, asker)
-        chosen = policy.choose(known, latest, self._config.robots, now_s=now_s)
-        self._tell(latest, from_cache=False, now_s=now_s)
-        if chosen.failure not in UNREACHED:
-            await self._world.robots.put(chosen)
-        return self._keep(chosen)
+            return self._admit(known)
+        with self._source.flight(key):
+            latest, *twins = await self._source.fetch(key, url, asker)
+            self._tell(latest, from_cache=False, now_s=now_s)
+            chosen = policy.choose(known, latest, self._rules, now_s=now_s)
+            for copy in (*twins, chosen):
+                await self._store(copy)
+            return self._admit(chosen)
 
-    def _keep(self, copy: RobotsCopy) -> Reading:
-        rules = policy.decide(copy, self._config.robots, now_s=self._world.clock.now_s())
-        file = parse(copy.body, max_bytes=self._config.robots.max_bytes)
-        is_final = rules.kind is not policy.PolicyKind.DISALLOW_ALL  # the job goes on without it
-        unreached = copy.failure if copy.failure in UNREACHED and not is_final else None
-        reading = Reading(copy, rules, file, unreached)
-        self._kept[copy.key] = reading
-        self._kept.move_to_end(copy.key)
-        if len(self._kept) > KEPT_HOSTS:
-            self._kept.popitem(last=False)
+    def _in_force(self, key: RobotsKey) -> Reading | None:
+        kept = self._recall(key)
+        if kept is None or kept.unreached is not None:
+            return None
+        return kept if self._world.clock.now_s() < kept.policy.expires_s else None
+
+    async def _known(self, key: RobotsKey) -> RobotsCopy | None:
+        if self._rules.persist:
+            return await self._world.robots.get(key)
+        kept = self._recall(key)
+        return None if kept is None or kept.unreached is not None else kept.copy
+
+    async def _store(self, copy: RobotsCopy) -> None:
+        if not self._rules.persist:
+            self._keep(copy)
+        elif copy.failure not in UNREACHED:
+            await self._world.robots.put(copy)
+
+    def _admit(self, copy: RobotsCopy) -> Reading:
+        """Keep a copy that is new to this worker, and say what of it is not obeyed."""
+        reading = self._keep(copy)
+        limit_s = self._rules.max_crawl_delay_s
+        if self._rules.respect_crawl_delay and (reading.crawl_delay_s or 0.0) > limit_s:  # C-05
+            self._warn(copy, f"asks for {reading.crawl_delay_s:g} s; {limit_s:g} s are waited")
+        if reading.file.was_cut and self._rules.on_oversize is OnOversize.OBEY:
+            self._warn(copy, "is above the limits; what was read of it is obeyed")
+        elif reading.file.was_cut:
+            self._warn(copy, "is above the limits; it forbids nothing (robots.on_oversize)")
         return reading
 
-    async def _fetch(self, key: RobotsKey, url: Url, asker: Asker) -> RobotsCopy:
-        """Ask for /robots.txt; what a redirect leads to holds for where we started (C-10)."""
-        target = parse_url("/robots.txt", url.href)
-        limit = self._config.robots.max_redirects
-        for hop in range(limit + 1):
-            if target is None:
-                return self._unavailable(key, "robots.txt redirects to nowhere", hop)
-            if (borrowed := await self._borrowed(key, target, hop)) is not None:
-                return borrowed
-            fetched = await self._ask(target, asker)
-            if fetched is None and (borrowed := await self._borrowed(key, target, hop)) is not None:
-                return borrowed
-            if fetched is None:
-                detail = f"robots.txt lies on `{target.authority}`, which is busy"
-                return replace(self._unavailable(key, detail, hop), failure=Outcome.RATE_LIMITED)
-            following = redirect.target(fetched)
-            if following is None:
-                return self._copy(key, fetched, hop)
-            target = parse_url(following)
-        return self._unavailable(key, f"robots.txt redirects more than {limit} times", limit)
+    def _recall(self, key: RobotsKey) -> Reading | None:
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+        return kept
 
-    async def _borrowed(self, key: RobotsKey, target: Url, hops: int) -> RobotsCopy | None:
-        """Return a copy of the file that a redirect leads to, where it is another site's own.
-
-        A bare domain often sends us to the robots.txt of its `www.`, which the same crawl holds.
-        """
-        theirs = RobotsKey(target.scheme, target.authority, key.token)
-        if theirs == key or target.target != "/robots.txt":
-            return None
-        copy = await self._world.robots.get(theirs)
+    def _keep(self, copy: RobotsCopy) -> Reading:
         now_s = self._world.clock.now_s()
-        if copy is None or not policy.is_fresh(copy, self._config.robots, now_s=now_s):
-            return None
-        return replace(copy, key=key, redirects=hops)
-
-    async def _ask(self, target: Url, asker: Asker) -> Fetched | None:
-        request = self._requests.robots(target.href, target.authority)
-        if target.authority == asker.lease.host:
-            return await asker.ask(request)
-        return await asker.ask_elsewhere(target.authority, request)
-
-    def _unavailable(self, key: RobotsKey, detail: str, hops: int) -> RobotsCopy:
-        """RFC 9309 §2.3.1.2: a chain of redirects without an end counts as "unavailable"."""
-        return RobotsCopy(key, 404, b"", self._world.clock.now_s(), detail=detail, redirects=hops)
-
-    def _copy(self, key: RobotsKey, fetched: Fetched, hops: int) -> RobotsCopy:
-        return RobotsCopy(
-            key=key,
-            status=fetched.status,
-            body=fetched.body,
-            fetched_s=self._world.clock.now_s(),
-            failure=fetched.failure,
-            detail=fetched.detail,
-            max_age_s=policy.max_age_s(fetched.header("cache-control")),
-            redirects=hops,
-        )
+        reading = read_copy(copy, self._rules, now_s=now_s, on_judged=self._on_judged)
+        self._kept[copy.key] = reading
+        self._kept.move_to_end(copy.key)
+        if len(self._kept) > self._rules.cache_entries:
+            self._kept.popitem(last=False)
+        return reading
 
     def _tell(self, copy: RobotsCopy, *, from_cache: bool, now_s: float) -> None:
         self._world.sink.emit(
@@ -193,3 +230,18 @@ class RobotsKeeper:
                 detail=copy.detail,
             )
         )
+
+    def _tell_match(self, url: Url, found: Judgement) -> None:
+        self._world.sink.emit(
+            RobotsJudged(
+                job=self._job,
+                host=url.authority,
+                path=url.target,
+                decision="ALLOW" if found.allowed else "DISALLOW",
+                winner_pattern=found.pattern,
+                match_len=found.size,
+            )
+        )
+
+    def _warn(self, copy: RobotsCopy, what: str) -> None:
+        self._world.sink.emit(Warned(self._job, f"robots.txt of `{copy.key.host}` {what}"))

@@ -2,10 +2,12 @@
 
 Rules kept:
 - All groups of the own token count together; only when there is none do those of `*` (ROB-14,
-  ROB-15). A group that is there but empty allows everything (C-09).
+  ROB-15). A group that is there but empty allows everything, unless the file's dialect falls back
+  to `*` then, as seed 001 §13 does (C-09).
 - The longest matching pattern wins, Allow at equal length, no match allows (ROB-23).
 - `/robots.txt` itself is always allowed (RFC 9309 §2.2.2).
-- The target is path and query (C-06), brought to compare form on both sides (C-07).
+- The target is path and query, or the path alone (C-06), in the form that the dialect compares
+  (C-07).
 
 A token's rules are compiled once a file, longest first, so the first match is the answer.
 """
@@ -16,10 +18,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from geomi.robots.parse import ANYONE, RobotsFile, Rule
-from geomi.robots.pattern import Pattern, compare_form, compile_pattern
+from geomi.model.config import Compare, RobotsRules
+from geomi.robots.parse import ANYONE, Group, RobotsFile, Rule
+from geomi.robots.pattern import Form, Pattern, compile_pattern, form_of
 
 MAX_TOKENS = 16  # compiled per file; one process speaks under one or two names
+
+Compiled = tuple[tuple[Pattern, Rule], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +34,36 @@ class Judgement:
     Args:
         pattern: the winning pattern as the site wrote it.
         agent: whose group it stands in: the own token, or `*`; empty when the file has neither.
+        size: the winning pattern's length in octets, by which it won.
     """
 
     allowed: bool
     line: int | None = None
     pattern: str = ""
     agent: str = ""
+    size: int = 0
 
 
 def judge(file: RobotsFile, token: str, target: str) -> Judgement:
     """Say whether `token` may fetch a path and query, and by which line."""
     chosen = _chosen(file, token)
-    path = compare_form(target)
-    if path.partition("?")[0] == "/robots.txt":
-        return Judgement(True, agent=chosen.agent)
-    for pattern, rule in chosen.rules:
-        # Most rules fail on their first characters; asking here saves them the call.
-        if path.startswith(pattern.head) and pattern.matches(path):
-            return Judgement(rule.allows, rule.line, rule.pattern, chosen.agent)
+    path = _compared(file, chosen, target)
+    if not _is_robots(path):
+        for pattern, rule in chosen.rules if path.startswith(chosen.heads) else chosen.anywhere:
+            # Most rules fail on their first characters; asking here saves them the call.
+            if path.startswith(pattern.head) and pattern.matches(path):
+                return Judgement(rule.allows, rule.line, rule.pattern, chosen.agent, pattern.size)
     return Judgement(True, agent=chosen.agent)
+
+
+def matching(file: RobotsFile, token: str, target: str) -> tuple[Rule, ...]:
+    """List every rule that covers a path and query, the one that decides first."""
+    chosen = _chosen(file, token)
+    path = _compared(file, chosen, target)
+    if _is_robots(path):
+        return ()
+    found = (rule for pattern, rule in chosen.rules if pattern.matches(path))
+    return tuple(dict.fromkeys(found))
 
 
 def crawl_delay_s(file: RobotsFile, token: str) -> float | None:
@@ -58,12 +74,21 @@ def crawl_delay_s(file: RobotsFile, token: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The compiled rules for one token, in the order in which they win."""
+    """The compiled rules for one token, in the order in which they win.
+
+    Args:
+        anywhere: those that say nothing of how a path begins; all others begin like a head. Most
+            paths begin like none, and one look at the heads spares them nearly every rule.
+    """
 
     agent: str
-    rules: tuple[tuple[Pattern, Rule], ...]
+    form: Form
+    rules: Compiled = ()
+    heads: tuple[str, ...] = ()
+    anywhere: Compiled = ()
 
 
+_NO_HEAD = ("", "/")
 _COMPILED: WeakKeyDictionary[RobotsFile, dict[str, _Chosen]] = WeakKeyDictionary()
 
 
@@ -80,17 +105,36 @@ def _chosen(file: RobotsFile, token: str) -> _Chosen:
 def _choose(file: RobotsFile, token: str) -> _Chosen:
     for agent in (token, ANYONE):
         groups = [group for group in file.groups if agent in group.agents]
-        if groups:
-            rules = [pair for group in groups for rule in group.rules for pair in _compiled(rule)]
-            rules.sort(key=lambda pair: (-pair[0].size, not pair[1].allows))
-            return _Chosen(agent, tuple(rules))
-    return _Chosen("", ())
+        falls_back = agent != ANYONE and file.dialect.empty_group_falls_back
+        if any(group.rules for group in groups) or (groups and not falls_back):
+            return _compile(agent, groups, file.dialect)
+    return _Chosen("", form_of(file.dialect.compare))
 
 
-def _compiled(rule: Rule) -> Iterator[tuple[Pattern, Rule]]:
-    yield compile_pattern(rule.pattern), rule
+def _compile(agent: str, groups: list[Group], dialect: RobotsRules) -> _Chosen:
+    rules = [pair for group in groups for rule in group.rules for pair in _compiled(rule, dialect)]
+    rules.sort(key=lambda pair: (-pair[0].size, not pair[1].allows))
+    return _Chosen(
+        agent,
+        form_of(dialect.compare),
+        tuple(rules),
+        heads=tuple({pattern.head: None for pattern, _ in rules if pattern.head not in _NO_HEAD}),
+        anywhere=tuple(pair for pair in rules if pair[0].head in _NO_HEAD),
+    )
+
+
+def _compiled(rule: Rule, dialect: RobotsRules) -> Iterator[tuple[Pattern, Rule]]:
+    yield compile_pattern(rule.pattern, dialect.compare), rule
     folder, slash, page = rule.pattern.rpartition("/")
-    if rule.allows and slash and page.startswith("index.htm"):
+    if rule.allows and slash and page.startswith("index.htm") and dialect.compare is Compare.RFC:
         # Who allows the index page of a folder allows the folder, which is the same page; RFC 9309
-        # is silent, google/robotstxt does it.
-        yield compile_pattern(f"{folder}/$"), rule
+        # is silent, google/robotstxt does it. Seed 001 knows nothing of the kind.
+        yield compile_pattern(f"{folder}/$", dialect.compare), rule
+
+
+def _compared(file: RobotsFile, chosen: _Chosen, target: str) -> str:
+    return chosen.form(target if file.dialect.match_query else target.partition("?")[0])
+
+
+def _is_robots(path: str) -> bool:
+    return path.partition("?")[0] == "/robots.txt"

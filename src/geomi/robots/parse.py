@@ -5,22 +5,26 @@ Rules kept:
 - Lines end in CR, LF or CRLF; `#` starts a comment; keys ignore letter case. A missing colon and
   the usual misspellings of `Disallow` are read as they were meant.
 - User-agent lines in a row head one group, and only an Allow or Disallow line ends that row: blank
-  lines, unknown keys and sitemaps do not (RFC 9309 §2.2, C-08).
-- A file over the limit is cut at the end of a line, what was read is obeyed (RFC 9309 §2.5, C-11).
+  lines, unknown keys and sitemaps do not (RFC 9309 §2.2). A job may read groups as seed 001 §6
+  does: each ends at a blank line and at the next User-agent line (C-08).
+- A file over a limit is cut at the end of a line (RFC 9309 §2.5); `was_cut` says so, and what
+  follows from it is the policy's to decide (C-11).
 """
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-MAX_BYTES = 524_288  # RFC 9309 §2.5 asks for at least 500 KiB
+from geomi.model.config import RobotsRules
+from geomi.robots.decode import decode
+
 MAX_SITEMAPS = 1000  # more than any honest file names; an index file can name 50,000
 MAX_SITEMAP_CHARS = 2048  # the limit of sitemaps.org for a location
 
 ANYONE = "*"
+RFC_9309 = RobotsRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,39 +55,52 @@ class CrawlDelay:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RobotsFile:
-    """A parsed robots.txt; compared by identity, so that what is made of it can be remembered."""
+    """A parsed robots.txt; compared by identity, so that what is made of it can be remembered.
+
+    Args:
+        dialect: the rules it was read by, and is to be matched by.
+        was_cut: whether it was longer, or had more rules, than the dialect reads.
+    """
 
     groups: tuple[Group, ...] = ()
     delays: tuple[CrawlDelay, ...] = ()
     sitemaps: tuple[str, ...] = ()
     was_cut: bool = False
+    dialect: RobotsRules = RFC_9309
 
 
-def parse(body: bytes, *, charset: str = "", max_bytes: int = MAX_BYTES) -> RobotsFile:
-    """Parse a robots.txt, whatever it contains.
-
-    Args:
-        charset: the one its Content-Type names, if any; else UTF-8 (ROB-11).
-    """
-    kept = _cut(body, max_bytes)
-    reader = _Reader()
-    for number, key, value in _records(_decode(kept, charset)):
+def parse(body: bytes, dialect: RobotsRules = RFC_9309) -> RobotsFile:
+    """Parse a robots.txt, whatever it contains."""
+    kept = _cut(body, dialect.max_bytes)
+    reader = _Reader(dialect)
+    for number, key, value in _records(decode(kept)):
         reader.read(number, key, value)
     return RobotsFile(
         groups=reader.finish(),
         delays=tuple(reader.delays),
         sitemaps=tuple(reader.sitemaps),
-        was_cut=len(kept) < len(body),
+        was_cut=len(kept) < len(body) or reader.is_full,
+        dialect=dialect,
     )
 
 
+def token_in(identification: str) -> str:
+    """Return the product token of an agent that names itself, alone or in a whole header.
+
+    `Geomi/1.0 (x)` is `geomi`, `Mozilla/5.0 (compatible; ExampleBot/0.1; …)` is `examplebot` (RFC
+    9309 §2.2.1).
+    """
+    before, marker, after = identification.partition("compatible;")
+    words = (after if marker else before).split(maxsplit=1)
+    return words[0].partition("/")[0].rstrip(";,)").lower() if words else ""
+
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_STRAY_OCTET = re.compile("[\udc80-\udcff]")
 # ROB-21: a value with one of these is no path; the rule is dropped, its group goes on.
 _NO_PATTERN = re.compile(r"[\s\\\x00-\x1f\x7f]")
 _DELAY = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}", re.ASCII)
 
-_USER_AGENT, _ALLOW, _DISALLOW, _DELAYS, _SITEMAP = range(5)
+_USER_AGENT, _ALLOW, _DISALLOW, _DELAYS, _SITEMAP, _BLANK = range(6)
 _KEYS = {
     "user-agent": _USER_AGENT,
     "useragent": _USER_AGENT,
@@ -102,40 +119,30 @@ _KEYS = {
     "site-map": _SITEMAP,
 }
 
-# A closed list: the label comes from outside, and some of Python's codecs take quadratic time.
-_CODECS = {
-    "iso-8859-1": "cp1252",
-    "windows-1252": "cp1252",
-    "windows-1251": "cp1251",
-    "koi8-r": "koi8-r",
-    "euc-kr": "cp949",
-    "ks-c-5601-1987": "cp949",
-    "shift-jis": "cp932",
-    "euc-jp": "euc_jp",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "gb18030": "gb18030",
-    "big5": "big5",
-}
-
 
 @dataclass(slots=True)
 class _Reader:
     """The state between two lines."""
 
+    dialect: RobotsRules
     groups: list[Group] = field(default_factory=list)
     delays: list[CrawlDelay] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
+    is_full: bool = False  # there were more rules than the dialect reads
     _agents: list[str] = field(default_factory=list)
     _rules: list[Rule] = field(default_factory=list)
     _has_rules: bool = False  # an Allow or Disallow was met, even one without a value
+    _count: int = 0  # rules of all groups
     # Agents named since the last other line of a group: a delay is theirs alone, so that the delay
     # of one agent does not pass to the next where no rule stands between them.
     _addressed: list[str] = field(default_factory=list)
     _is_naming: bool = False
 
     def read(self, number: int, key: int, value: str) -> None:
-        if key == _SITEMAP:
+        if key == _BLANK:
+            if self.dialect.blank_line_ends_group:
+                self._close()
+        elif key == _SITEMAP:
             self._add_sitemap(value)
         elif key == _USER_AGENT:
             self._name(value)
@@ -154,9 +161,10 @@ class _Reader:
         if self._agents:
             self.groups.append(Group(tuple(self._agents), tuple(self._rules)))
         self._agents, self._rules, self._has_rules = [], [], False
+        self._is_naming = False
 
     def _name(self, value: str) -> None:
-        if self._has_rules:
+        if self._has_rules or self.dialect.blank_line_ends_group:
             self._close()
         if not self._is_naming:
             self._addressed = []
@@ -168,7 +176,11 @@ class _Reader:
 
     def _add_rule(self, number: int, value: str, *, allows: bool) -> None:
         self._has_rules = True
-        if value and not _NO_PATTERN.search(value):  # ROB-19: an empty value is no rule
+        if not value or _NO_PATTERN.search(value):  # ROB-19: an empty value is no rule
+            return
+        self.is_full = 0 < self.dialect.max_rules <= self._count
+        if not self.is_full:
+            self._count += 1
             self._rules.append(Rule(allows, value, number))
 
     def _add_delay(self, number: int, value: str) -> None:
@@ -178,6 +190,8 @@ class _Reader:
             self._addressed = []  # one delay each, or many agents times many delays fill the memory
 
     def _add_sitemap(self, value: str) -> None:
+        if not self.dialect.collect_sitemaps:  # C-14
+            return
         if value and len(value) <= MAX_SITEMAP_CHARS and len(self.sitemaps) < MAX_SITEMAPS:
             self.sitemaps.append(value)
 
@@ -189,25 +203,13 @@ def _cut(body: bytes, max_bytes: int) -> bytes:
     return kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
 
 
-def _decode(body: bytes, charset: str) -> str:
-    """Decode by BOM, then by the named charset, then as UTF-8 (ROB-11)."""
-    if body.startswith(codecs.BOM_UTF8):
-        body = body.removeprefix(codecs.BOM_UTF8)
-    elif body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return body.decode("utf-16", "replace")
-    elif codec := _CODECS.get(charset.strip(" \"'").lower().replace("_", "-")):
-        return body.decode(codec, "replace")
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        # Octets of some other charset stay octets: `/caf\xe9` still meets the URL `/caf%E9`.
-        text = body.decode("utf-8", "surrogateescape")
-        return _STRAY_OCTET.sub(lambda found: f"%{ord(found.group()) - 0xDC00:02X}", text)
-
-
 def _records(text: str) -> Iterator[tuple[int, int, str]]:
     for number, line in enumerate(_LINE_END.split(text), 1):
         content = line.partition("#")[0].strip()
+        if not content:
+            if "#" not in line:  # a comment alone is no blank line
+                yield number, _BLANK, ""
+            continue
         name, colon, value = content.partition(":")
         if not colon:
             words = content.split()

@@ -2,8 +2,10 @@
 
 Rules kept:
 - An answer with a file: its rules hold, for the TTL or a shorter `max-age` (RFC 9309 §2.4, C-03).
-- No file (4xx but 429, redirects that lead nowhere): everything is allowed (RFC 9309 §2.3.1.3,
-  C-02, C-10).
+- A file above the limits: what was read of it holds (RFC 9309 §2.5), unless the job lets such a
+  file allow everything (C-11).
+- No file (4xx, redirects that lead nowhere): everything is allowed (RFC 9309 §2.3.1.3, C-10). 429
+  is no such answer, unless the job says so: the server asks for less traffic, not more (C-02).
 - Out of reach (5xx, 429, timeouts, network): what the job's `on_unreachable` says, by default
   nothing may be fetched (RFC 9309 §2.3.1.4, C-01).
 - Both of these hold for the shorter failure TTL (ROB-06).
@@ -15,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from geomi.model.config import OnUnreachable, RobotsRules
+from geomi.model.config import OnOversize, OnUnreachable, RobotsRules
 from geomi.model.robots import RobotsCopy
 from geomi.model.verdict import Outcome
 
@@ -49,13 +51,19 @@ class Policy:
     is_temporary: bool = False
 
 
-def decide(copy: RobotsCopy, rules: RobotsRules, *, now_s: float) -> Policy:
-    """Say what a copy means under a job's rules."""
+def decide(copy: RobotsCopy, rules: RobotsRules, *, now_s: float, was_cut: bool = False) -> Policy:
+    """Say what a copy means under a job's rules.
+
+    Args:
+        was_cut: whether its file is above the limits.
+    """
     expires_s = _expires_s(copy, rules)
     if not rules.respect:
         return Policy(PolicyKind.ALLOW_ALL, "this job does not read robots.txt", expires_s)
-    standing = _standing(copy)
+    standing = _standing(copy, rules)
     if standing is _Standing.FILE:
+        if rules.on_oversize is OnOversize.ALLOW and (was_cut or copy.failure is not None):
+            return Policy(PolicyKind.ALLOW_ALL, _too_much(rules), expires_s)
         return Policy(PolicyKind.RULES, _aged(copy, now_s=now_s), expires_s)
     if standing is _Standing.NO_FILE:
         return Policy(PolicyKind.ALLOW_ALL, f"no robots.txt: {_fact(copy)}", expires_s)
@@ -67,6 +75,11 @@ def is_fresh(copy: RobotsCopy, rules: RobotsRules, *, now_s: float) -> bool:
     return now_s < _expires_s(copy, rules)
 
 
+def is_answer(copy: RobotsCopy, rules: RobotsRules) -> bool:
+    """Say whether the server has said what holds, be it a file or that there is none."""
+    return _standing(copy, rules) is not _Standing.OUT_OF_REACH
+
+
 def choose(
     previous: RobotsCopy | None, latest: RobotsCopy, rules: RobotsRules, *, now_s: float
 ) -> RobotsCopy:
@@ -75,9 +88,9 @@ def choose(
     The kept one counts as fetched now, with the failure TTL as its age, so that the host is asked
     again soon but not at every page.
     """
-    if previous is None or _standing(latest) is not _Standing.OUT_OF_REACH:
+    if previous is None or is_answer(latest, rules):
         return latest
-    if _standing(previous) is not _Standing.FILE:
+    if _standing(previous, rules) is not _Standing.FILE:
         return latest
     detail = f"an older copy is kept: {_fact(latest)}"
     return replace(previous, fetched_s=now_s, max_age_s=rules.fail_ttl_s, detail=detail)
@@ -117,20 +130,20 @@ _NO_FILE = frozenset(
 )
 
 
-def _standing(copy: RobotsCopy) -> _Standing:
+def _standing(copy: RobotsCopy, rules: RobotsRules) -> _Standing:
     if copy.failure is Outcome.TOO_LARGE and copy.body:
         return _Standing.FILE  # C-11: what was read is obeyed
     if copy.failure is not None:
         return _Standing.NO_FILE if copy.failure in _NO_FILE else _Standing.OUT_OF_REACH
     if 200 <= copy.status < 300:
         return _Standing.FILE
-    if 300 <= copy.status < 500 and copy.status != 429:
+    if 300 <= copy.status < 500 and (copy.status != 429 or rules.allow_on_429):
         return _Standing.NO_FILE
     return _Standing.OUT_OF_REACH
 
 
 def _expires_s(copy: RobotsCopy, rules: RobotsRules) -> float:
-    if _standing(copy) is not _Standing.FILE:
+    if _standing(copy, rules) is not _Standing.FILE:
         return copy.fetched_s + rules.fail_ttl_s
     if copy.max_age_s is None:
         return copy.fetched_s + rules.ttl_s
@@ -139,15 +152,21 @@ def _expires_s(copy: RobotsCopy, rules: RobotsRules) -> float:
 
 def _unreachable(copy: RobotsCopy, rules: RobotsRules, expires_s: float) -> Policy:
     fact = f"robots.txt is out of reach: {_fact(copy)}"
-    is_open = rules.on_unreachable is not OnUnreachable.DISALLOW
+    is_open = rules.on_unreachable in (OnUnreachable.ALLOW, OnUnreachable.ALLOW_WITH_DELAY)
     is_cautious = rules.on_unreachable is OnUnreachable.ALLOW_WITH_DELAY
     return Policy(
         PolicyKind.ALLOW_ALL if is_open else PolicyKind.DISALLOW_ALL,
         fact,
         expires_s,
         extra_delay_s=CAUTIOUS_DELAY_S if is_cautious else 0.0,
-        is_temporary=True,
+        # Who only records facts has one already; no URL waits for a better one.
+        is_temporary=rules.on_unreachable is not OnUnreachable.RECORD,
     )
+
+
+def _too_much(rules: RobotsRules) -> str:
+    rule_limit = f" or {rules.max_rules} rules" if rules.max_rules else ""
+    return f"robots.txt is above {rules.max_bytes} bytes{rule_limit} and is not obeyed"
 
 
 def _aged(copy: RobotsCopy, *, now_s: float) -> str:

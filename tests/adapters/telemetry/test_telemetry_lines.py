@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.adapters.telemetry.lines import EventLines
-from geomi.model.event import Event, JobEnded, JobStarted, PageSettled, RobotsFetched, Warned
+from geomi.model.event import (
+    Event,
+    JobEnded,
+    JobStarted,
+    PageSettled,
+    RobotsFetched,
+    RobotsJudged,
+    Warned,
+)
 from geomi.model.verdict import Outcome, State
 
 
@@ -80,6 +88,14 @@ def test_a_robots_line_has_the_fields_of_the_catalogue() -> None:
     assert line.items() >= expected.items()
 
 
+@pytest.mark.req("ROB-30", "ROB-31", "MON-16")
+def test_a_match_line_has_the_fields_of_the_catalogue() -> None:
+    line = line_of(RobotsJudged("01J", "a.test:443", "/x?y", "DISALLOW", "/x", 2))
+    assert (line["event"], line["level"]) == ("robots_match", "debug")
+    expected = {"path": "/x?y", "decision": "DISALLOW", "winnerPattern": "/x", "matchLen": 2}
+    assert line.items() >= expected.items()
+
+
 @pytest.mark.req("ROB-31")
 @pytest.mark.parametrize(
     ("event", "name", "level"),
@@ -91,6 +107,7 @@ def test_a_robots_line_has_the_fields_of_the_catalogue() -> None:
         (page(Outcome.TIMEOUT, State.FAILED), "page", "warning"),
         (RobotsFetched("01J", "h", 200, False, 0.0, 1), "robots", "info"),
         (RobotsFetched("01J", "h", 404, False, 0.0, 1), "robots", "info"),
+        (RobotsFetched("01J", "h", 429, False, 0.0, 1), "robots", "warning"),
         (RobotsFetched("01J", "h", 500, False, 0.0, 1), "robots", "warning"),
         (RobotsFetched("01J", "h", 0, False, 0.0, 0, "timeout"), "robots", "warning"),
         (Warned("01J", "look"), "warning", "warning"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.robots.match import MAX_TOKENS, Judgement, crawl_delay_s, judge
+from geomi.robots.match import MAX_TOKENS, Judgement, crawl_delay_s, judge, matching
 from geomi.robots.parse import parse
 
 
@@ -35,8 +35,8 @@ def test_the_longest_pattern_wins(lines: str, target: str, allowed: bool, line: 
 
 def test_the_verdict_names_line_pattern_and_group() -> None:
     text = "User-agent: *\nDisallow: /\n\nUser-agent: Geomi\nAllow: /\nDisallow: /Private%2a"
-    assert ask(text, "/Private*") == Judgement(False, 6, "/Private%2a", "geomi")
-    assert ask(text, "/", token="other") == Judgement(False, 2, "/", "*")
+    assert ask(text, "/Private*") == Judgement(False, 6, "/Private%2a", "geomi", 9)
+    assert ask(text, "/", token="other") == Judgement(False, 2, "/", "*", 1)
 
 
 @pytest.mark.req("ROB-14", "ROB-15")
@@ -112,6 +112,32 @@ def test_many_names_on_one_file_are_bounded_and_right() -> None:
         assert judge(file, f"a{number}", "/").allowed is (number != 3)
 
 
+@pytest.mark.parametrize(
+    ("target", "lines"),
+    [
+        ("/a/b", [4, 3, 2]),
+        ("/a/", [3, 2]),
+        ("/x", [2]),
+        ("/docs/index.html", [6, 2]),
+        ("/docs/", [6, 2]),
+        ("/robots.txt", []),
+    ],
+)
+def test_every_rule_that_matches_the_strongest_first(target: str, lines: list[int]) -> None:
+    text = (
+        "User-agent: *\nDisallow: /\nAllow: /a/\nDisallow: /a/b\nDisallow: /nothing\n"
+        "Allow: /docs/index.html\nUser-agent: other\nDisallow: /a/b"
+    )
+    file = parse(text.encode())
+    assert [rule.line for rule in matching(file, "geomi", target)] == lines
+    assert judge(file, "geomi", target).line == (lines[0] if lines else None)
+
+
+def test_a_rule_that_matches_twice_is_named_once() -> None:
+    file = parse(b"User-agent: *\nAllow: /*/index.html")
+    assert len(matching(file, "geomi", "/a/index.html")) == 1
+
+
 LINES = st.sampled_from(
     ["User-agent: geomi", "User-agent: *", "Disallow: /a*b$", "Allow: /a", "Disallow: /", "", "x"]
 )
@@ -123,3 +149,15 @@ def test_judging_never_raises_and_names_a_line_for_every_refusal(
 ) -> None:
     verdict = ask("\n".join(lines), "/" + path)
     assert verdict.allowed or lines[(verdict.line or 0) - 1].startswith("Disallow")
+
+
+PATTERNS = st.text(alphabet="/ab*$", min_size=1, max_size=5)
+
+
+@given(st.lists(st.tuples(st.booleans(), PATTERNS), max_size=8), st.text("/ab", max_size=6))
+def test_the_first_of_all_that_match_decides(rules: list[tuple[bool, str]], path: str) -> None:
+    """A judgement looks at few rules, and finds the same as a look at all of them."""
+    lines = [f"{'Allow' if allows else 'Disallow'}: {pattern}" for allows, pattern in rules]
+    file = parse("\n".join(["User-agent: *", *lines]).encode())
+    found = matching(file, "geomi", "/" + path)
+    assert judge(file, "geomi", "/" + path).line == (found[0].line if found else None)

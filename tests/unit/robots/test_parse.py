@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geomi.model.config import RobotsRules
 from geomi.robots.parse import (
     MAX_SITEMAP_CHARS,
     MAX_SITEMAPS,
@@ -13,7 +16,13 @@ from geomi.robots.parse import (
     Group,
     Rule,
     parse,
+    token_in,
 )
+
+
+def reading(max_bytes: int) -> RobotsRules:
+    """Read less of a file than any job could ask for."""
+    return replace(RobotsRules(), max_bytes=max_bytes)
 
 
 def rules(text: str) -> list[tuple[tuple[str, ...], list[tuple[bool, str]]]]:
@@ -78,38 +87,18 @@ def test_a_malformed_pattern_is_no_rule_and_harms_no_other(pattern: str) -> None
     assert rules(text) == [(("a",), [(False, "/x")])]
 
 
-@pytest.mark.req("ROB-11")
-@pytest.mark.parametrize(
-    ("body", "charset", "pattern"),
-    [
-        ("User-agent: a\nDisallow: /가".encode(), "", "/가"),
-        (b"\xef\xbb\xbfUser-agent: a\nDisallow: /x", "", "/x"),
-        ("\ufeffUser-agent: a\nDisallow: /x".encode("utf-16-le"), "", "/x"),
-        ("User-agent: a\nDisallow: /가".encode("euc-kr"), "EUC-KR", "/가"),
-        ("User-agent: a\nDisallow: /é".encode("latin-1"), "iso-8859-1", "/é"),
-        ("User-agent: a\nDisallow: /é".encode("latin-1"), "", "/%E9"),
-        ("User-agent: a\nDisallow: /あ".encode("cp932"), '"Shift_JIS"', "/あ"),
-        (b"User-agent: a\nDisallow: /x", "no-such-charset", "/x"),
-        (b"User-agent: a\nDisallow: /x", "a\0b", "/x"),
-        (b"User-agent: a\nDisallow: /x", "punycode", "/x"),
-    ],
-)
-def test_charset(body: bytes, charset: str, pattern: str) -> None:
-    assert parse(body, charset=charset).groups[0].rules[0].pattern == pattern
-
-
 @pytest.mark.parametrize("extra", [0, 1])
 def test_a_file_over_the_limit_is_cut_at_a_line(extra: int) -> None:
     kept = b"User-agent: a\nDisallow: /x\n"
     last = b"Disallow: /y"
     body = kept + last
-    file = parse(body, max_bytes=len(body) - extra)
+    file = parse(body, reading(len(body) - extra))
     assert file.was_cut is bool(extra)
     assert [rule.pattern for rule in file.groups[0].rules] == ["/x"] + ["/y"] * (1 - extra)
 
 
 def test_one_endless_line_over_the_limit_leaves_nothing() -> None:
-    assert parse(b"Disallow: /" + b"x" * 100, max_bytes=50).groups == ()
+    assert parse(b"Disallow: /" + b"x" * 100, reading(50)).groups == ()
 
 
 @pytest.mark.parametrize(
@@ -158,9 +147,30 @@ def test_many_agents_times_many_delays_do_not_multiply() -> None:
     assert len(parse(body).delays) == 2000
 
 
-@given(st.binary(max_size=400), st.text(max_size=12))
-def test_no_bytes_and_no_charset_raise(body: bytes, charset: str) -> None:
-    parse(body, charset=charset, max_bytes=200)
+@given(st.binary(max_size=400), st.booleans(), st.integers(0, 2))
+def test_no_bytes_raise(body: bytes, is_strict: bool, max_rules: int) -> None:
+    parse(body, replace(reading(200), blank_line_ends_group=is_strict, max_rules=max_rules))
+
+
+@pytest.mark.parametrize(
+    ("identification", "token"),
+    [
+        ("Googlebot", "googlebot"),
+        ("geomi/1.0 (+https://a.test)", "geomi"),
+        (
+            "Mozilla/5.0 (compatible; ExampleBot/0.1; https://www.example.com/bot.html)",
+            "examplebot",
+        ),
+        ("Mozilla/5.0 (compatible; bingbot; x)", "bingbot"),
+        ("Mozilla/5.0 (X11; Linux)", "mozilla"),
+        ("Foo Bar", "foo"),
+        ("  ", ""),
+        ("Mozilla/5.0 (compatible;", ""),
+        ("*", "*"),
+    ],
+)
+def test_the_token_of_an_agent(identification: str, token: str) -> None:
+    assert token_in(identification) == token
 
 
 LINES = st.sampled_from(

@@ -15,6 +15,7 @@ from geomi.robots.policy import (
     PolicyKind,
     choose,
     decide,
+    is_answer,
     is_fresh,
     max_age_s,
 )
@@ -83,6 +84,7 @@ def test_what_was_read_of_a_huge_file_is_obeyed_c11() -> None:
     ("rule", "kind", "extra_s"),
     [
         (OnUnreachable.DISALLOW, PolicyKind.DISALLOW_ALL, 0.0),
+        (OnUnreachable.RECORD, PolicyKind.DISALLOW_ALL, 0.0),
         (OnUnreachable.ALLOW, PolicyKind.ALLOW_ALL, 0.0),
         (OnUnreachable.ALLOW_WITH_DELAY, PolicyKind.ALLOW_ALL, CAUTIOUS_DELAY_S),
     ],
@@ -91,8 +93,26 @@ def test_out_of_reach_is_the_jobs_choice(
     rule: OnUnreachable, kind: PolicyKind, extra_s: float
 ) -> None:
     policy = decide(copy(503), replace(RULES, on_unreachable=rule), now_s=1000.0)
-    assert (policy.kind, policy.extra_delay_s, policy.is_temporary) == (kind, extra_s, True)
+    assert (policy.kind, policy.extra_delay_s) == (kind, extra_s)
+    assert policy.is_temporary is (rule is not OnUnreachable.RECORD)
     assert CAUTIOUS_DELAY_S == 2.0
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+def test_too_many_requests_is_the_jobs_choice_c02(is_allowed: bool) -> None:
+    rules = replace(RULES, allow_on_429=is_allowed)
+    kind = PolicyKind.ALLOW_ALL if is_allowed else PolicyKind.DISALLOW_ALL
+    assert decide(copy(429), rules, now_s=1000.0).kind is kind
+    assert is_answer(copy(429), rules) is is_allowed
+    assert choose(RULED, copy(429), rules, now_s=2000.0).body == (b"" if is_allowed else RULED.body)
+
+
+@pytest.mark.parametrize(
+    ("status", "failure", "expected"),
+    [(200, None, True), (404, None, True), (503, None, False), (0, Outcome.TIMEOUT, False)],
+)
+def test_what_is_an_answer(status: int, failure: Outcome | None, expected: bool) -> None:
+    assert is_answer(copy(status, failure), RULES) is expected
 
 
 def test_only_a_job_that_says_so_ignores_the_file() -> None:

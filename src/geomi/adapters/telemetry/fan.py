@@ -9,9 +9,15 @@ from geomi.ports.sink import EventSink
 
 
 class Fan:
-    """Hand each event to every listener; one that fails is dropped and the others are told once."""
+    """Hand each event to every listener; one that fails is dropped and the others are told once.
 
-    def __init__(self, *sinks: EventSink) -> None:
+    Args:
+        wants_details: whether anybody listens at the level of debugging; otherwise such events are
+            not even made.
+    """
+
+    def __init__(self, *sinks: EventSink, wants_details: bool = False) -> None:
+        self.wants_details = wants_details
         self._sinks = sinks
 
     def emit(self, event: Event) -> None:

@@ -1,7 +1,8 @@
 """One JSON object a line for each event, pure ASCII, so that no page can forge a line or a colour.
 
-Field names are those of `model/event.py`, except where the catalogue names them (ROB-29). `level`
-follows ROB-31: summaries are `info`, what failed is `warning`, a failed job is `error`.
+Field names are those of `model/event.py`, except where the catalogue names them (ROB-29, ROB-30).
+`level` follows ROB-31: matches are `debug`, summaries `info`, what failed is `warning`, and a
+failed job is `error`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,19 @@ from geomi.model.event import (
     PageSettled,
     Progressed,
     RobotsFetched,
+    RobotsJudged,
     Warned,
 )
 from geomi.model.job import JobState
 from geomi.model.verdict import State
 from geomi.ports.clock import Clock
 
-_WRITTEN_AS = {"from_cache": "fromCache", "age_s": "ageSec"}  # ROB-29
+_WRITTEN_AS = {
+    "from_cache": "fromCache",  # ROB-29
+    "age_s": "ageSec",
+    "winner_pattern": "winnerPattern",  # ROB-30
+    "match_len": "matchLen",
+}
 _COMPACT = (",", ":")
 
 
@@ -56,8 +63,10 @@ def _described(event: Event) -> tuple[str, str]:
         case PageSettled():
             return "page", "info"
         case RobotsFetched(status=status):
-            is_answer = 0 < status < 500  # a 404 is an answer: everything is allowed
+            is_answer = 0 < status < 500 and status != 429  # a 404 is an answer: all is allowed
             return "robots", "info" if is_answer else "warning"
+        case RobotsJudged():
+            return "robots_match", "debug"
         case Progressed():
             return "progress", "info"
         case Warned():

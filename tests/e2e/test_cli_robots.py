@@ -1,0 +1,150 @@
+"""`geomi robots` names the line that decides, from a site or from a file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geomi.testing.server import Reply, Site
+from tests.e2e.command import GEOMI, clean_env, run
+
+TEXT = """\
+User-agent: *
+Crawl-delay: 5
+Allow: /
+Disallow: /private
+Disallow: /*?sort=
+
+User-agent: Googlebot
+Disallow: /google
+
+Sitemap: https://a.test/s.xml
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "robots.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return str(path)
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    told = run("robots", *arguments, "--json")
+    assert told.returncode == 0, told.stderr
+    answer: dict[str, Any] = json.loads(told.stdout)
+    return answer
+
+
+def test_the_winning_line_in_words(file: str) -> None:
+    told = run("robots", "a.test/private/x", "--file", file)
+    assert told.returncode == 0
+    assert told.stdout.splitlines() == [
+        "✗ DISALLOW https://a.test/private/x for geomi",
+        "decided by    line 4: Disallow: /private",
+        "group         User-agent: *",
+        "also matches  line 3: Allow: /",
+        "crawl delay   5 s",
+        "sitemap       https://a.test/s.xml",
+    ]
+
+
+def test_the_winning_line_as_data(file: str) -> None:
+    answer = ask("https://a.test/private", "--file", file)
+    stored = answer.pop("stored")
+    assert answer == {
+        "url": "https://a.test/private",
+        "agent": "geomi",
+        "decision": "DISALLOW",
+        "reason": "line 4: Disallow: /private (User-agent: *)",
+        "group": "*",
+        "winner": {"line": 4, "rule": "Disallow: /private"},
+        "match_len": 8,
+        "others": [{"line": 3, "rule": "Allow: /"}],
+        "crawl_delay_s": 5.0,
+        "sitemaps": ["https://a.test/s.xml"],
+        "status": 200,
+    }
+    assert [rules["userAgent"] for rules in stored["rules"]] == ["*", "googlebot"]
+
+
+def test_a_file_through_a_pipe() -> None:
+    told = subprocess.run(
+        [*GEOMI, "robots", "https://a.test/private", "--file", "-", "--json"],
+        input=TEXT.encode(),
+        capture_output=True,
+        env=clean_env(),
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(told.stdout)["winner"]["line"] == 4
+
+
+@pytest.mark.parametrize(
+    ("agent", "group", "decision"),
+    [
+        ("Googlebot", "googlebot", "ALLOW"),
+        ("Mozilla/5.0 (compatible; Googlebot/2.1; +https://b.test)", "googlebot", "ALLOW"),
+        ("someone/1.0", "*", "DISALLOW"),
+    ],
+)
+def test_for_another_agent(file: str, agent: str, group: str, decision: str) -> None:
+    answer = ask("https://a.test/private", "--file", file, "--as", agent)
+    assert (answer["group"], answer["decision"]) == (group, decision)
+
+
+def test_by_another_profile(file: str) -> None:
+    url = "https://a.test/list?sort=up"
+    assert ask(url, "--file", file)["decision"] == "DISALLOW"
+    scanner = ask(url, "--file", file, "--profile", "scanner")
+    assert (scanner["decision"], scanner["sitemaps"]) == ("ALLOW", [])
+
+
+def test_from_a_site_under_our_own_name(tmp_path: Path) -> None:
+    with Site({"/robots.txt": Reply(TEXT.encode(), content_type="text/plain")}) as site:
+        answer = ask(site.url("/google/x"), "--as", "Googlebot", "--allow-private")
+        (seen,) = site.log
+    assert answer["winner"] == {"line": 8, "rule": "Disallow: /google"}
+    assert seen.headers["user-agent"].startswith("geomi/")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "decision", "reason"),
+    [(404, "ALLOW", "no robots.txt: HTTP status 404"), (503, "DISALLOW", "out of reach")],
+)
+def test_a_server_without_a_file_decides_too(status: int, decision: str, reason: str) -> None:
+    with Site({"/robots.txt": Reply(status=status)}) as site:
+        answer = ask(site.url("/"), "--allow-private")
+    assert (answer["decision"], answer["winner"], answer["status"]) == (decision, None, status)
+    assert reason in answer["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error", "hint"),
+    [
+        (("a.test", "--file", "no-such-file"), 2, "cannot read `no-such-file`", "`-` for stdin"),
+        (("a.test", "--file", "."), 2, "cannot read `.`", "`-` for stdin"),
+        (("a.test", "--file", "no-such-file", "--profile", "x"), 2, "no profile `x`", "profiles:"),
+        (("http://127.0.0.1:32001/",), 5, "address_refused", "--allow-private"),
+    ],
+)
+def test_errors_are_one_line_with_a_hint(
+    arguments: tuple[str, ...], code: int, error: str, hint: str
+) -> None:
+    told = run("robots", *arguments)
+    assert (told.returncode, told.stdout) == (code, "")
+    lines = told.stderr.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("error: ")
+    assert error in lines[0]
+    assert hint in lines[1]
+
+
+def test_an_agent_without_a_name(file: str) -> None:
+    told = run("robots", "a.test", "--file", file, "--as", " ")
+    assert (told.returncode, "names no agent" in told.stderr) == (2, True)

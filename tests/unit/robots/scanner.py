@@ -1,0 +1,8 @@
+"""How seed 001 reads robots.txt: the rules of the profile `scanner` as it ships."""
+
+from __future__ import annotations
+
+from geomi.settings.layers import resolve
+from geomi.settings.profiles import read_profile
+
+SCANNER = resolve([read_profile("scanner").layer]).config.robots
