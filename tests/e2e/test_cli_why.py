@@ -97,6 +97,9 @@ def test_the_hint_turns_the_answer_round(crawled: Crawled, tmp_path: Path, path:
     if change[0] == "remove":
         assert change[1:] == ["--exclude", "/private/**"]
         change = ["--set", "scope.exclude="]
+    if change[0] == "geomi":  # a decision about the site, kept in the data directory
+        assert run(*change[1:], "-o", str(folder)).returncode == 0
+        change = []
     assert _crawl(crawled.site, folder, *change) == 0
     assert Crawled(folder, crawled.site).why(path)["answer"] == "fetched and kept"
 
@@ -107,8 +110,8 @@ def test_people_see_the_chain_in_order(crawled: Crawled) -> None:
     assert first.endswith("/secret/x: not fetched: it is not allowed")
     names = [line.split()[1] for line in chain]
     assert names == [
-        "url_length", "scope", "exclude", "block", "include", "extension", "trap", "depth",
-        "robots", "frontier", "visit",
+        "url_length", "blocked_host", "scope", "exclude", "block", "personal", "include",
+        "extension", "trap", "depth", "robots", "frontier", "visit",
     ]  # fmt: skip
     marks = {line.split()[1]: line[0] for line in chain}
     assert (marks["scope"], marks["robots"]) == ("✓", "✗")

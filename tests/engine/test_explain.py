@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
+from geomi.admit.normalize import identity
 from geomi.engine.explain import Explanation, explain
 from geomi.engine.status import status
+from geomi.model.config import UrlRules
 from geomi.model.job import CrawlJob
-from geomi.model.verdict import State
+from geomi.model.site import Refusal, Review, SiteRule
+from geomi.model.verdict import State, Verdict
 from geomi.testing.server import Reply, Site
+from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.engine.running import Ear, crawl_in, home_in, page, plan, robots, run, to
 
@@ -21,7 +25,8 @@ ROUTES = {
     "/": page(
         "home", "/a", "/private/x", "/old", "/gone", "/out/1", "/login", "/pdf.pdf", "/empty"
     ),
-    "/a": page("a", "/a/b", "/r/r/r/r", "/s?sid=1", "/docs"),
+    "/a": page("a", "/a/b", "/r/r/r/r", "/s?sid=9z8y7x6w5v4u", "/docs"),
+    "/s": page("s"),
     "/a/b": page("b", "/a/b/c"),
     "/old": to("/new"),
     "/new": page("new"),
@@ -84,8 +89,15 @@ def why(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Why]:
         ),
         ("/out/1", "not fetched", "exclude", "/out/**", "remove --exclude"),
         ("/a/b/c", "not fetched", "depth", "3; the limit is 2", "--depth 3"),
-        ("/r/r/r/r", "not fetched", "trap.repeating_path", "/r", "scope.avoid_traps=false"),
-        ("/s?sid=1", "not fetched", "trap.session", "sid", "scope.avoid_traps=false"),
+        (
+            "/r/r/r/r",
+            "not fetched",
+            "trap.repeating_path",
+            "/r",
+            "geomi traps allow 127.0.0.1 trap.repeating_path",
+        ),
+        ("/s?sid=0a1b2c3d4e5f", "fetched and kept", "outcome.ok", "HTTP 200", ""),
+        ("/s", "fetched and kept", "outcome.ok", "HTTP 200", ""),
         ("/login", "not fetched", "block.login", "login", "scope.block_defaults=false"),
         ("/pdf.pdf", "not fetched", "extension", ".pdf", ""),
         ("/nobody", "not fetched", "never_seen", "collected pages links to it", "start URL"),
@@ -122,7 +134,7 @@ def test_the_parent_of_a_url_too_deep_is_named(why: Why) -> None:
 def test_the_chain_is_in_the_order_of_the_road(why: Why) -> None:
     """Rules, then robots, then the frontier, then the visit."""
     names = [step.name for step in why("/a").steps]
-    assert names[:2] == ["url_length", "scope"]
+    assert names[:3] == ["url_length", "blocked_host", "scope"]
     assert names[-3:] == ["robots", "frontier", "visit"]
 
 
@@ -136,6 +148,60 @@ def test_a_url_that_waits_says_so(tmp_path: Path) -> None:
     assert "--resume" in told.hint
 
 
+@pytest.mark.req("TRP-07")
+def test_a_pattern_is_told_with_its_counts(tmp_path: Path) -> None:
+    """How much of its budget a pattern has used; a review shows, and turns the answer round."""
+    with Why(tmp_path) as asked:
+        step = {step.name: step.verdict for step in asked("/list?page=7").steps}["pattern"]
+        assert step == Verdict(True, "pattern", "pagination /list?page: 0 visited, 100 are free")
+        run(decided(tmp_path, SiteRule("127.0.0.1", "", Review.ALLOW)))
+        steps = {step.name: step.verdict for step in asked("/r/r/r/r").steps}
+        assert steps["trap"].detail == "trap.repeating_path, allowed by a review"
+        assert asked("/login").decided_by == "block.login"
+        told = asked("/list?page=7")
+        assert (
+            "allowed by a review"
+            in {each.name: each.verdict for each in told.steps}["pattern"].detail
+        )
+
+
+@pytest.mark.req("TRP-07")
+def test_an_excluded_site_says_so_first(tmp_path: Path) -> None:
+    """What a person decided comes before every rule."""
+    with Why(tmp_path, max_pages=1) as asked:
+        run(decided(tmp_path, SiteRule("127.0.0.1", "", Review.EXCLUDE, "only ads")))
+        told = asked("/a")
+    assert told.answer == "waiting, and no longer wanted"
+    assert (told.decided_by, told.detail) == ("site.excluded", "only ads")
+    assert told.hint == "geomi traps reset 127.0.0.1"
+    assert told.steps[0].name == "site"
+
+
+def test_a_url_that_is_left_alone_says_until_when(tmp_path: Path) -> None:
+    """A site that said 403 is not asked again for a while, and a person can lift that."""
+    with Why(tmp_path, max_pages=1) as asked:
+        run(refused(tmp_path, asked.site.url("/a"), until_s=None))
+        told = asked("/a")
+        assert told.decided_by == "blocked_urls"
+        assert told.detail == "HTTP 403 on 2001-09-09; left alone for good"
+        assert told.hint == f"geomi blocked remove {asked.site.url('/a')}"
+        run(refused(tmp_path, asked.site.url("/a"), until_s=2e9))
+        assert asked("/a").detail == "HTTP 403 on 2001-09-09; left alone until 2033-05-18"
+
+
+async def decided(root: Path, rule: SiteRule) -> None:
+    async with home_in(root, Ear()) as home:
+        await home.world.sites.put(rule)
+
+
+async def refused(root: Path, url: str, *, until_s: float | None) -> None:
+    parsed = parse(url)
+    assert parsed is not None
+    key = url_hash(identity(parsed, UrlRules()))
+    async with home_in(root, Ear()) as home:
+        await home.world.refusals.put(Refusal(key, url, 403, "HTTP 403", 1e9, until_s))
+
+
 def test_status_tells_the_same(why: Why) -> None:
     """Counters by state, outcomes, hosts, problems and the rules that kept links out."""
 
@@ -143,7 +209,7 @@ def test_status_tells_the_same(why: Why) -> None:
         async with home_in(why.root, Ear()) as home:
             told = await status(home.world, why.job)
         assert told.is_whole
-        assert told.states[State.COMPLETED] == told.outcomes["ok"] == 5
+        assert told.states[State.COMPLETED] == told.outcomes["ok"] == 6
         assert told.states[State.BLOCKED] == told.outcomes["robots"] == 1
         assert told.outcomes["redirected"] == 1
         assert {problem.url for problem in told.problems} == {

@@ -12,11 +12,14 @@ from geomi.errors import ConfigError
 MAX_ALTERNATIVES = 64
 
 
-def expand(glob: str) -> tuple[str, ...]:
-    """Write a glob out; `ConfigError` if it is malformed or stands for too many."""
+def expand(glob: str, *, stars: bool = True) -> tuple[str, ...]:
+    """Write a glob out, its inner `**` too unless `stars` is off.
+
+    `ConfigError` if it is malformed or stands for too many.
+    """
     waiting, done = [glob], []
     while waiting:
-        choices = _choices(one := waiting.pop())
+        choices = _choices(one := waiting.pop(), stars)
         if choices:
             waiting += choices
         else:
@@ -37,7 +40,7 @@ def class_end(glob: str, at: int) -> int:
     return end
 
 
-def _choices(glob: str) -> list[str]:
+def _choices(glob: str, stars: bool) -> list[str]:
     """Return what the first brace or inner `**` stands for; nothing if there is none."""
     at = 0
     while at < len(glob):
@@ -47,7 +50,7 @@ def _choices(glob: str) -> list[str]:
             return _brace_choices(glob, at)
         elif glob[at] == "}":
             raise ConfigError("has a `}` without `{`")
-        elif glob.startswith("**", at):
+        elif stars and glob.startswith("**", at):
             end = at + len(glob[at:]) - len(glob[at:].lstrip("*"))
             if glob[at - 1 : at] not in ("", "/") or glob[end : end + 1] not in ("", "/"):
                 return [glob[:at] + choice + glob[end:] for choice in ("*", "*/**/*")]

@@ -1,7 +1,8 @@
 """The lists every crawl starts with: places nobody wants collected, and files that are no pages.
 
-Data only; `rules.py` decides with it. Names are compared in lower case, as whole path segments or
-whole parameter names, since substrings lose documentation pages such as `/accounting` (C-66).
+Data only; `area.py` and `rules.py` decide with it. Names are compared in lower case, as whole path
+segments or whole parameter names, since substrings lose documentation pages such as `/accounting`
+(C-66).
 """
 
 from __future__ import annotations
@@ -13,6 +14,40 @@ BLOCKED_SEGMENTS = frozenset({
 })  # fmt: skip
 BLOCKED_LAST_SEGMENTS = frozenset({"feed", "rss", "trackback"})
 BLOCKED_PARAMETERS = frozenset({"replytocom", "s"})
+
+# SCP-10, word for word: text that stands anywhere in a URL, and endings of it. Each regular
+# expression of the seed is one of the two.
+BLOCKED_TEXTS = (
+    "/logout", "/signout", "/login", "/signin", "/register", "/signup", "/cart", "/checkout",
+    "/account", "/admin", "/wp-admin", "?replytocom=", "/xmlrpc.php", "/wp-json", "calendar",
+    "?s=", "/search",
+)  # fmt: skip
+BLOCKED_ENDINGS = ("/feed", "/rss", "/trackback")  # a slash may follow
+
+# Where people speak for themselves (SCP-14, LEG-10): as a segment of the path, or as a label of the
+# host name.
+GATHERINGS = frozenset({
+    "forum", "forums", "community", "communities", "blog", "blogs", "comment", "comments",
+    "discuss", "discussion", "discussions", "discourse",
+})  # fmt: skip
+PEOPLE = frozenset({
+    "profile", "profiles", "user", "users", "member", "members", "people", "author", "authors",
+})  # fmt: skip
+GATHERING_SITES = frozenset({
+    "stackoverflow.com", "stackexchange.com", "serverfault.com", "superuser.com", "askubuntu.com",
+    "reddit.com",
+})  # fmt: skip
+# Below these a name of the lists above is a topic: `/api/users` documents users and shows none.
+DOCUMENTATION = frozenset({
+    "doc", "docs", "documentation", "api", "apis", "rest", "graphql", "reference", "ref", "sdk",
+    "guide", "guides", "manual", "learn", "tutorial", "tutorials", "help", "developer",
+    "developers",
+})  # fmt: skip
+
+# Where a site sends a visitor who has not signed in (SCP-15, LEG-09).
+LOGIN_SEGMENTS = frozenset({
+    "login", "log-in", "signin", "sign-in", "sign_in", "sso", "saml", "authorize",
+})  # fmt: skip
 
 # What lies behind a file name, by the media type that `content_types` would have to accept.
 # Formats that a crawl may read as text (json, xml, yaml, csv, md, txt) are left to the response.

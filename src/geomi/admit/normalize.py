@@ -1,9 +1,10 @@
 """Decide which URLs a crawl takes for one page: a parsed URL becomes its `url_key`.
 
-The key is for identity only; what is fetched stays as it was found (C-15…C-22). On top of
-`url/canonical.py` the key drops query parameters by the job's policy, runs of slashes, a trailing
-slash, and, where the rules say so, the difference between http and https and a leading `www.`. The
-order of the parameters is kept: a server may care. The key is a URL, and its own key is itself.
+The key is for identity; what is fetched stays as it was found (C-15…C-22). On top of
+`url/canonical.py` the key drops query parameters by the job's policy, sessions, runs of slashes, a
+trailing slash, and, where the rules say so, the difference between http and https and a leading
+`www.`. The order of the parameters is kept: a server may care. The key is a URL, and its own key is
+itself, so that a job may also fetch it (`url.fetch_form`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import json
 import re
 from dataclasses import asdict
 from functools import lru_cache
+from itertools import filterfalse
 from typing import assert_never
 
+from geomi.admit.session import is_session, without_session
 from geomi.model.config import QueryPolicy, UrlRules
 from geomi.text.digest import sha256_hex
 from geomi.url.canonical import canonical
@@ -28,10 +31,14 @@ def identity(url: Url, rules: UrlRules) -> str:
     if url.port not in (DEFAULT_PORTS[url.scheme], DEFAULT_PORTS[scheme]):
         host = f"{host}:{url.port}"
     path = canonical(url.path)
+    if rules.strip_session:
+        path = without_session(path)
     if "//" in path:
         path = _SLASHES.sub("/", path)
     path = path.rstrip("/") or "/"
     query = _kept(canonical(url.query), rules) if url.query else ""
+    if query and rules.strip_session:
+        query = "&".join(filterfalse(_names_visitor, query.split("&")))
     return f"{scheme}://{host}{path}?{query}" if query else f"{scheme}://{host}{path}"
 
 
@@ -40,7 +47,7 @@ def digest(rules: UrlRules) -> str:
     return sha256_hex(json.dumps([_ALGORITHM, asdict(rules)], sort_keys=True))[:12]
 
 
-_ALGORITHM = 1  # raise it with any change of `identity` that gives some URL another key
+_ALGORITHM = 2  # raise it with any change of `identity` that gives some URL another key
 _SLASHES = re.compile("/{2,}")
 
 
@@ -76,3 +83,8 @@ def _tracking(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...
     lowered = [pattern.lower() for pattern in patterns]
     names = frozenset(pattern for pattern in lowered if not pattern.endswith("*"))
     return names, tuple(pattern[:-1] for pattern in lowered if pattern.endswith("*"))
+
+
+def _names_visitor(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return is_session(name.lower(), value)

@@ -1,10 +1,10 @@
 """Decide whether a URL may enter a job's frontier: an ordered chain, and the first refusal decides.
 
-The order is: length, scope, exclude, default blocks, include, extension, trap, depth. An exclude
-beats an include (SCP-02); a default block yields to an explicit include (C-66); seeds are exempt
-from the include list alone (C-23). For scope a host and its `www.` twin are one, because a site
-sends people from one to the other (C-16); http and https of one name are one host, and any other
-port is another.
+The order is: length, blocked host, scope, exclude, default blocks, personal areas, include,
+extension, trap, depth. An exclude beats an include (SCP-02); default blocks in segment form and
+personal areas yield to an explicit include (C-66); seeds are exempt from the include list alone
+(C-23). For scope a host and its `www.` twin are one, because a site sends people from one to the
+other (C-16); http and https of one name are one host, and any other port is another.
 
 The chain runs about a hundred times for each page, so a check that cannot apply to the job is not
 in it, and `geomi why` explains with the very functions that decide.
@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import assert_never
 
-from geomi.admit import defaults, glob, trap
+from geomi.admit import area, defaults, glob, trap
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig, HttpRules, Scope, Within
+from geomi.model.config import BlockStyle, CrawlConfig, Scope, Within
 from geomi.model.verdict import Verdict
-from geomi.url.canonical import canonical
 from geomi.url.host import registrable_domain
 from geomi.url.parse import DEFAULT_PORTS, Url, parse
 
@@ -32,32 +32,56 @@ Check = Callable[[Url, int, bool], Verdict | None]  # URL, depth, whether it is 
 class Admission:
     """The rules of one job, compiled once."""
 
-    __slots__ = ("_active", "_checks")
+    __slots__ = ("_active", "_blocked", "_checks", "_includes", "_minds_logins", "_trusting")
 
     def __init__(self, config: CrawlConfig, seeds: Sequence[str], now_year: int) -> None:
         """Compile the chain; `ConfigError` names a seed, host or pattern that cannot be used."""
         scope = config.scope
-        includes = tuple(map(glob.compile, scope.include))
-        excludes = tuple(map(glob.compile, scope.exclude))
+        compiled = partial(glob.compile, style=scope.glob)
+        includes = self._includes = tuple(map(compiled, scope.include))
+        excludes = tuple(map(compiled, scope.exclude))
+        blocked = self._blocked = _blocked_host_check(scope) if scope.blocked_hosts else None
         self._checks: tuple[tuple[str, Check | None], ...] = (
             ("url_length", _length_check(config.limits.max_url_chars)),
+            ("blocked_host", blocked),
             ("scope", _scope_check(scope, tuple(map(_parsed, seeds)))),
             ("exclude", _exclude_check(excludes) if excludes else None),
-            ("block", _block_check(includes) if scope.block_defaults else None),
+            ("block", _block_check(scope, includes) if scope.block_defaults else None),
+            ("personal", None if scope.personal_areas else _personal_check(includes)),
             ("include", _include_check(includes) if includes else None),
-            ("extension", _extension_check(config.http)),
+            ("extension", _extension_check(config)),
             ("trap", _trap_check(now_year) if scope.avoid_traps else None),
             ("depth", _depth_check(config.limits.max_depth)),
         )
         self._active = tuple(check for _, check in self._checks if check is not None)
+        self._trusting = tuple(check for name, check in self._checks if check and name != "trap")
+        self._minds_logins = scope.block_defaults or not scope.personal_areas
 
-    def judge(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
-        """Return the verdict of the first check that refuses, or `ADMITTED`."""
-        for check in self._active:
+    def judge(
+        self, url: Url, depth: int, *, is_seed: bool = False, is_trusted: bool = False
+    ) -> Verdict:
+        """Return the verdict of the first check that refuses, or `ADMITTED`.
+
+        Args:
+            is_trusted: somebody has looked at the site and found no trap (TRP-07).
+        """
+        for check in self._trusting if is_trusted else self._active:
             verdict = check(url, depth, is_seed)
             if verdict is not None:
                 return verdict
         return ADMITTED
+
+    def judge_host(self, url: Url) -> Verdict:
+        """Judge a URL that is no page, such as a sitemap, which only a blocked host refuses."""
+        return (self._blocked and self._blocked(url, 0, False)) or ADMITTED
+
+    def judge_redirect(self, sent_from: Url, url: Url) -> Verdict:
+        """Refuse to go where a visitor is asked to sign in: the page lies behind that (SCP-15)."""
+        name = area.login_name(url, sent_from) if self._minds_logins else ""
+        if name == "" or any(pattern.matches(url) for pattern in self._includes):
+            return ADMITTED
+        detail = f"the page wants its visitors to sign in: /{name}"
+        return Verdict(False, "login", detail, _include_hint(url))
 
     def explain(
         self, url: Url, depth: int, is_seed: bool = False
@@ -75,6 +99,21 @@ def _told(name: str, check: Check | None, verdict: Verdict | None) -> Verdict:
 
 def _length_check(max_chars: int) -> Check:
     return lambda url, _depth, _is_seed: trap.judge_length(url, max_chars)
+
+
+def _blocked_host_check(scope: Scope) -> Check:
+    blocked = frozenset(_parsed_host(name, "blocked").host for name in scope.blocked_hosts)
+
+    def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
+        name = url.host
+        while name not in blocked:
+            _, dot, name = name.partition(".")
+            if not dot:
+                return None
+        hint = f"take {name} out of scope.blocked_hosts"
+        return Verdict(False, "blocked_host", name, hint)
+
+    return check
 
 
 def _scope_check(scope: Scope, seeds: tuple[Url, ...]) -> Check | None:
@@ -131,16 +170,12 @@ def _exclude_check(patterns: tuple[glob.Pattern, ...]) -> Check:
     return check
 
 
-def _block_check(includes: tuple[glob.Pattern, ...]) -> Check:
+def _block_check(scope: Scope, includes: tuple[glob.Pattern, ...]) -> Check:
+    if scope.block_style is BlockStyle.EXPRESSIONS:
+        return _expressions_check
+
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
-        names = canonical(url.path).lower().split("/")
-        if (
-            url.query == ""
-            and defaults.BLOCKED_SEGMENTS.isdisjoint(names)
-            and defaults.BLOCKED_LAST_SEGMENTS.isdisjoint(names)
-        ):
-            return None
-        name = _blocked_name(names, url.query)
+        name = area.blocked_name(url)
         if name == "" or any(pattern.matches(url) for pattern in includes):
             return None
         detail = f"default block list: {name}"
@@ -149,18 +184,24 @@ def _block_check(includes: tuple[glob.Pattern, ...]) -> Check:
     return check
 
 
-def _blocked_name(names: list[str], query: str) -> str:
-    for name in names:
-        if name in defaults.BLOCKED_SEGMENTS:
-            return name
-    last = names[-1] or names[-2]
-    if last in defaults.BLOCKED_LAST_SEGMENTS:
-        return last
-    for parameter in query.split("&") if query else ():
-        name = canonical(parameter.partition("=")[0]).lower()
-        if name in defaults.BLOCKED_PARAMETERS:
-            return name
-    return ""
+def _expressions_check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
+    """Read the default block list as the seed wrote it, which no include overrides (SCP-10)."""
+    text = area.blocked_text(url)
+    if text == "":
+        return None
+    detail = f"default block list: `{text}` in the URL"
+    return Verdict(False, f"block.{text.strip('/?=')}", detail, "--set scope.block_style=segments")
+
+
+def _personal_check(includes: tuple[glob.Pattern, ...]) -> Check:
+    def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
+        name = area.personal_name(url)
+        if name == "" or any(pattern.matches(url) for pattern in includes):
+            return None
+        detail = f"people speak for themselves there: {name}"
+        return Verdict(False, f"personal.{name}", detail, _include_hint(url))
+
+    return check
 
 
 def _include_check(patterns: tuple[glob.Pattern, ...]) -> Check:
@@ -181,26 +222,33 @@ def _include_hint(url: Url) -> str:
     return f"--include {shlex.quote(folder + '/**')}"
 
 
-def _extension_check(http: HttpRules) -> Check:
-    accepted = frozenset(http.content_types)
+def _extension_check(config: CrawlConfig) -> Check:
+    accepted = frozenset(config.http.content_types)
     blocked = {
         extension: media_type
         for extension, media_type in defaults.MEDIA_TYPE_OF.items()
         if media_type not in accepted
     }
+    named = frozenset(name.lstrip(".").lower() for name in config.scope.blocked_extensions)
+    blocked |= dict.fromkeys(named, "")
 
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
         name, dot, extension = url.path.rpartition(".")
         extension = extension.lower()
         if extension not in blocked or not dot or name.endswith("/"):
             return None
-        media_type = blocked[extension]
-        types = ",".join((*http.content_types, media_type))
-        # Only text can be read so far: accepting anything else would help nobody.
-        hint = f"--set http.content_types={types}" if media_type.startswith("text/") else ""
+        hint = _extension_hint(config, extension, blocked[extension])
         return Verdict(False, "extension", f".{extension}", hint)
 
     return check
+
+
+def _extension_hint(config: CrawlConfig, extension: str, media_type: str) -> str:
+    if media_type == "":
+        return f"take {extension} out of scope.blocked_extensions"
+    # Only text can be read so far: accepting anything else would help nobody.
+    types = ",".join((*config.http.content_types, media_type))
+    return f"--set http.content_types={types}" if media_type.startswith("text/") else ""
 
 
 def _trap_check(now_year: int) -> Check:
@@ -228,11 +276,11 @@ def _parsed(seed: str) -> Url:
     return url
 
 
-def _parsed_host(name: str) -> Url:
+def _parsed_host(name: str, of: str = "scope") -> Url:
     url = parse(name if "://" in name else f"https://{name}")
     if url is None:
         raise ConfigError(
-            f"host `{name[:200]}` of the scope list is not a host name",
+            f"host `{name[:200]}` of the {of} list is not a host name",
             hint="write it as example.org or example.org:8080",
         )
     return url

@@ -1,15 +1,21 @@
-"""Decide from a URL alone whether it smells of an endless space: calendars, sessions, loops.
+"""Decide whether a URL leads into an endless space: by itself, or by what its like have brought.
 
-Each detector needs nothing but the URL, so that a verdict can be repeated at any time. Thresholds
-are those of G-06 and G-07. Detectors that count the URLs of one template belong elsewhere: they
-need to see them all. An ordinary documentation URL must pass; the decoys in the tests are the other
-half of these rules.
+`detect` needs nothing but the URL, so that a verdict can be repeated at any time; its thresholds
+are those of G-06 and G-07. `judge_tally` looks at what the visits of one pattern (`shape.py`) have
+brought: a pattern has a budget, and goes on beyond it only while its pages say something new or
+lead somewhere new. An ordinary documentation URL must pass both; the decoys in the tests are the
+other half of these rules. Sessions are no trap: they are left out of the identity (`session.py`).
 """
 
 from __future__ import annotations
 
+import math
 import re
+import shlex
+from dataclasses import dataclass
 
+from geomi.admit.shape import kind_of
+from geomi.model.entry import Tally
 from geomi.model.verdict import Verdict
 from geomi.url.parse import Url
 
@@ -19,10 +25,41 @@ MAX_PATH_SEGMENTS = 25  # not tuned: well above generated API pages, of which Ja
 FIRST_YEAR = 1800  # newspaper archives reach back to the 1850s
 YEARS_AHEAD = 2  # conferences and school calendars are published that early
 
-SESSION_NAMES = frozenset({
-    "sid", "session", "sessionid", "session_id", "sessid", "phpsessid", "jsessionid",
-    "aspsessionid", "cfid", "cftoken", "oscsid", "zenid",
-})  # fmt: skip
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long a pattern may go on.
+
+    Args:
+        visits: so many are free.
+        stale: visits in a row that led to no new place and told nothing new: the space is over.
+        stale_links: whether places count at all; sessions lead to nothing but sessions.
+        cap, cap_depth: a space that tells something new for ever, such as random text, ends after
+            so many visits, where the URL was found inside the space, so deep, and no visit of late
+            led out of it. None: never.
+    """
+
+    visits: int
+    stale: int
+    stale_links: bool = True
+    cap: int | None = None
+    cap_depth: int = 0
+
+
+# A space that repeats itself ends within 200 fetches, what a worker holds already (10) included;
+# numbers excepted, which real pages are made of. Visits: G-06. A space that never repeats itself
+# can be told from a real archive only by its depth: pages of one are linked in breadth.
+BUDGETS = {
+    "calendar": Budget(50, 25, cap=185, cap_depth=5),
+    "dated": Budget(50, 25),
+    "pagination": Budget(100, 25, cap=185, cap_depth=15),
+    "parameters": Budget(100, 25, cap=150, cap_depth=3),
+    "identifiers": Budget(100, 40),
+    "session": Budget(4, 3, stale_links=False),
+    "path": Budget(50, 25),
+    "long": Budget(50, 25, cap=85, cap_depth=15),
+    "numbers": Budget(1000, 100),
+}
 
 
 def judge_length(url: Url, max_chars: int) -> Verdict | None:
@@ -36,53 +73,79 @@ def judge_length(url: Url, max_chars: int) -> Verdict | None:
 
 def detect(url: Url, *, now_year: int) -> Verdict | None:
     """Name the first trap this URL looks like; None if it looks like none."""
-    query = _query_trap(url.query) if url.query else None
-    return query or _session_in_path(url.path) or _path_trap(url.path) or _date_trap(url, now_year)
+    query = _query_trap(url) if url.query else None
+    return query or _path_trap(url) or _date_trap(url, now_year)
 
 
-_SWITCH = "--set scope.avoid_traps=false"
-# `;jsessionid=…` of Java servers, and `/(S(…))/` of ASP.NET without cookies.
-_PATH_SESSION = re.compile(r";(\w+)=[^/;]|/\(S\(\w", re.ASCII | re.IGNORECASE)
+def judge_tally(
+    pattern: str, tally: Tally, *, host: str, depth: int = 0, is_inside: bool = False
+) -> Verdict | None:
+    """Refuse one more URL of a pattern whose budget is used up and that brings nothing new.
+
+    Args:
+        is_inside: whether the URL was found on a page of the same pattern.
+    """
+    budget = BUDGETS.get(kind_of(pattern))
+    if budget is None or tally.visited < budget.visits:
+        return None
+    leads_nowhere = not budget.stale_links or tally.stale_links >= budget.stale
+    if not leads_nowhere:
+        return None
+    if tally.stale_text >= budget.stale:
+        told = f"the last {tally.stale_text} brought nothing new"
+    elif is_inside and depth >= budget.cap_depth and tally.visited >= _cap(pattern, budget):
+        told = f"the last {tally.stale_links} led nowhere else"
+    else:
+        return None
+    template = pattern.partition(":")[2]
+    return Verdict(
+        False,
+        f"trap.{kind_of(pattern)}",
+        f"{tally.visited} of {template} were visited and {told}",
+        _lift(host, pattern),
+    )
+
+
+def _cap(pattern: str, budget: Budget) -> float:
+    """Return how many visits even news cannot prolong."""
+    # One parameter may name all pages of a site: `index.php?page=about`.
+    is_single = kind_of(pattern) == "parameters" and not pattern.endswith("?*")
+    return math.inf if budget.cap is None or is_single else budget.cap
+
+
 _DATE = re.compile(r"[/=](\d{4})([/-])(0?[1-9]|1[0-2])(?:\2(\d\d?))?(?=[/&?.]|\Z)", re.ASCII)
 _CALENDAR = re.compile(r"[/?&](?:calendars?|events?|agenda|schedule|date|day|week|month)[/=]")
 _PADDED = 2
 
 
-def _refuse(trap: str, detail: str) -> Verdict:
-    return Verdict(False, f"trap.{trap}", detail, _SWITCH)
+def _lift(host: str, name: str) -> str:
+    """Say how a person overrules a detector (TRP-07)."""
+    return f"geomi traps allow {host} {shlex.quote(name)}"
 
 
-def _query_trap(query: str) -> Verdict | None:
-    parameters = query.split("&")
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if value and name.lower() in SESSION_NAMES:
-            return _refuse("session", name)
-    if len(parameters) > MAX_PARAMETERS:
-        return _refuse("many_parameters", f"{len(parameters)}; the limit is {MAX_PARAMETERS}")
-    return None
+def _refuse(trap: str, url: Url, detail: str) -> Verdict:
+    return Verdict(False, f"trap.{trap}", detail, _lift(url.host, f"trap.{trap}"))
 
 
-def _session_in_path(path: str) -> Verdict | None:
-    if ";" not in path and "/(" not in path:
+def _query_trap(url: Url) -> Verdict | None:
+    count = url.query.count("&") + 1
+    if count <= MAX_PARAMETERS:
         return None
-    for found in _PATH_SESSION.finditer(path):
-        if found[1] is None or found[1].lower() in SESSION_NAMES:
-            return _refuse("session", found[1] or "(S(…))")
-    return None
+    return _refuse("many_parameters", url, f"{count}; the limit is {MAX_PARAMETERS}")
 
 
-def _path_trap(path: str) -> Verdict | None:
-    names = path.split("/")
+def _path_trap(url: Url) -> Verdict | None:
+    names = url.path.split("/")
     # Three rounds of even one name leave two names fewer in the set.
     if len(names) - len(set(names)) < MAX_REPETITIONS and len(names) <= MAX_PATH_SEGMENTS:
         return None
     names = [name for name in names if name]
     block = _repeated_block(names[: 2 * MAX_PATH_SEGMENTS])
     if block:
-        return _refuse("repeating_path", "/" + "/".join(block))
+        return _refuse("repeating_path", url, "/" + "/".join(block))
     if len(names) > MAX_PATH_SEGMENTS:
-        return _refuse("deep_path", f"{len(names)} segments; the limit is {MAX_PATH_SEGMENTS}")
+        detail = f"{len(names)} segments; the limit is {MAX_PATH_SEGMENTS}"
+        return _refuse("deep_path", url, detail)
     return None
 
 
@@ -106,4 +169,4 @@ def _date_trap(url: Url, now_year: int) -> Verdict | None:
     is_padded_date = len(month) == len(day) == _PADDED
     if not is_padded_date and not _CALENDAR.search(url.target):
         return None
-    return _refuse("calendar", f"year {found[1]}")
+    return _refuse("calendar", url, f"year {found[1]}")

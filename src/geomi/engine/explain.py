@@ -1,28 +1,29 @@
 """Why a URL was, or was not, collected: the same pure chain again, over what is stored.
 
 Nothing was logged to make this answer: rules come from the job's configuration, the winning robots
-line from the stored copy, the rest from the entry and the page. A URL that was kept out has no
-entry, so the pages that link to it are read back to learn how deep it lay.
+line from the stored copy, the rest from the entry, its pattern and the page. A URL that was kept
+out has no entry, so the pages that link to it are read back to learn how deep it lay.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import orjson
 
-from geomi.admit.normalize import identity
 from geomi.admit.rules import Admission
-from geomi.engine.robots import judge_copy
+from geomi.admit.trap import BUDGETS, judge_tally
+from geomi.engine.naming import Naming
+from geomi.engine.patterns import Patterns
+from geomi.engine.review import Reviews
+from geomi.engine.robots import read_copy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
-from geomi.model.entry import Source, UrlEntry
+from geomi.model.entry import Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.robots import RobotsKey
 from geomi.model.verdict import Outcome, State, Verdict
-from geomi.robots import policy
-from geomi.robots.parse import parse as parse_robots
-from geomi.url.canonical import url_hash
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
@@ -62,38 +63,60 @@ class _Mention:
 
 async def explain(world: World, job: CrawlJob, url: Url) -> Explanation:
     """Answer "why was this page (not) crawled?" for one job."""
-    admission = Admission(job.config, job.seeds, now_year=_year(world))
-    entry = await world.census.entry(job.id, _hash(url, job), host=url.authority)
-    mention = None if entry else await _mention(world, job, url)
-    depth = entry.depth if entry else mention.depth if mention else 0
-    is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
-    steps = [Step(*check) for check in admission.explain(url, depth, is_seed=is_seed)]
-    robots = await _robots(world, job, url)
-    if robots is not None:
-        steps.append(Step("robots", robots))
-    steps.append(_frontier(entry, mention, job))
+    naming = Naming(job.config)
+    url = naming.wire(url)
+    entry = await world.census.entry(job.id, naming.hash(url), host=url.authority)
+    mention = None if entry else await _mention(world, job, url, naming)
+    steps = [*await _rules(world, job, url, entry, mention), _frontier(entry, mention, job)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
     return _conclude(url, job, entry, steps)
 
 
+async def _rules(
+    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, mention: _Mention | None
+) -> list[Step]:
+    """Judge a URL anew: the site, the job's rules, its pattern, robots.txt, what was refused."""
+    reviews = Reviews(await world.sites.list())
+    excluded = reviews.refusal(url.host)
+    steps = [Step("site", excluded)] if excluded else []
+    admission = Admission(job.config, job.seeds, now_year=_year(world))
+    depth = entry.depth if entry else mention.depth if mention else 0
+    is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
+    for name, verdict in admission.explain(url, depth, is_seed=is_seed):
+        is_lifted = not verdict.admitted and reviews.lift(url.host, verdict)
+        told = Verdict(True, name, f"{verdict.rule}, allowed by a review") if is_lifted else verdict
+        steps.append(Step(name, told))
+    exhausted = Patterns(Naming(job.config), reviews).exhausted(entry) if entry else None
+    later = (
+        ("pattern", exhausted or await _pattern(world, job, url, entry, reviews)),
+        ("robots", await _robots(world, job, url)),
+        ("blocked_urls", await _refused(world, url, Naming(job.config).hash(url))),
+    )
+    return steps + [Step(name, verdict) for name, verdict in later if verdict is not None]
+
+
 def _conclude(url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]) -> Explanation:
-    """The entry's own end decides; without one, the first check that said no."""
-    if entry is not None and entry.outcome is not Outcome.ROBOTS:
-        decisive = steps[-1]
-    else:
-        decisive = next((step for step in steps if not step.verdict.admitted), steps[-1])
-    state = entry.state if entry else "never entered the frontier"
+    """The entry's own end decides; where a rule was that end, or no end has come, the rule."""
+    refusals = [step for step in steps[:-1] if not step.verdict.admitted]
+    if entry is not None and entry.state is not State.PENDING and entry.outcome not in _BY_RULE:
+        refusals = []
+    decisive = refusals[0] if refusals else steps[-1]
+    state: str = entry.state if entry else "never entered the frontier"
+    is_unwanted = bool(refusals) and state == State.PENDING
     return Explanation(
         url=url.href,
         job=job.id,
-        answer=_ANSWERS.get(state, str(state)),
+        answer="waiting, and no longer wanted" if is_unwanted else _ANSWERS.get(state, state),
         decided_by=decisive.verdict.rule,
         detail=decisive.verdict.detail,
         hint=decisive.verdict.hint,
         steps=tuple(steps),
     )
 
+
+# Endings that say what a rule said, which names itself and its remedy better.
+_BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED})
 
 _ANSWERS: dict[str, str] = {
     State.PENDING: "waiting to be fetched",
@@ -144,6 +167,37 @@ def _visit(entry: UrlEntry) -> Step:
     return Step("visit", Verdict(kept, f"outcome.{outcome}", detail, hint))
 
 
+async def _pattern(
+    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, reviews: Reviews
+) -> Verdict | None:
+    """Say what the URLs of the same pattern have brought, and whether it may go on."""
+    pattern = entry.pattern if entry else Naming(job.config).pattern(url)
+    if not pattern:
+        return None
+    tally = entry.tally if entry else await _tally(world, job, url.authority, pattern)
+    kind, _, template = pattern.partition(":")
+    free = BUDGETS[kind].visits if kind in BUDGETS else 0
+    told = f"{kind} {template}: {tally.visited} visited, {free} are free"
+    if reviews.allow(url.host, pattern):
+        return Verdict(True, "pattern", f"{told}; allowed by a review")
+    refusal = None if entry else judge_tally(pattern, tally, host=url.host)
+    return refusal or Verdict(True, "pattern", told)
+
+
+async def _tally(world: World, job: CrawlJob, host: str, pattern: str) -> Tally:
+    counted = await world.census.patterns(job.id)
+    return next((tally for *name, tally in counted if name == [host, pattern]), Tally())
+
+
+async def _refused(world: World, url: Url, url_hash: bytes) -> Verdict | None:
+    refusal = await world.refusals.find(url_hash, wall_s=world.clock.wall_s())
+    if refusal is None:
+        return None
+    until = f"until {_day(refusal.until_s)}" if refusal.until_s is not None else "for good"
+    detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
+    return Verdict(False, "blocked_urls", detail, f"geomi blocked remove {url.href}")
+
+
 async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     token = product_token(user_agent(job.config, version=world.version))
     if not job.config.robots.respect:
@@ -151,14 +205,12 @@ async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     copy = await world.robots.get(RobotsKey(url.scheme, url.authority, token))
     if copy is None:
         return None
-    rules = policy.decide(copy, job.config.robots, now_s=copy.fetched_s)
-    file = parse_robots(copy.body, max_bytes=job.config.robots.max_bytes)
-    return judge_copy(rules, file, token, url)
+    return read_copy(copy, job.config.robots, now_s=copy.fetched_s).judge(url)
 
 
-async def _mention(world: World, job: CrawlJob, url: Url) -> _Mention | None:
+async def _mention(world: World, job: CrawlJob, url: Url, naming: Naming) -> _Mention | None:
     """Read collected pages back until the shallowest one that links to this URL is known."""
-    wanted = _hash(url, job)
+    wanted = naming.hash(url)
     needle = url.path.encode()
     best: _Mention | None = None
     after = seen = 0
@@ -166,7 +218,7 @@ async def _mention(world: World, job: CrawlJob, url: Url) -> _Mention | None:
         rows = await world.pages.feed(job.id, after=after, limit=PAGES_PER_READ)
         for row in rows:
             line = await world.archive.read(row.record)
-            if needle in line and (found := _links_to(line, wanted, job)) is not None:
+            if needle in line and (found := _links_to(line, wanted, naming)) is not None:
                 best = found if best is None or found.depth < best.depth else best
         if len(rows) < PAGES_PER_READ:
             break
@@ -174,17 +226,13 @@ async def _mention(world: World, job: CrawlJob, url: Url) -> _Mention | None:
     return best
 
 
-def _links_to(line: bytes, wanted: bytes, job: CrawlJob) -> _Mention | None:
+def _links_to(line: bytes, wanted: bytes, naming: Naming) -> _Mention | None:
     record = orjson.loads(line)
     for link in record["links"]:
         target = parse_url(link["url"])
-        if target is not None and _hash(target, job) == wanted:
+        if target is not None and naming.hash(target) == wanted:
             return _Mention(record["final_url"], record["depth"] + 1)
     return None
-
-
-def _hash(url: Url, job: CrawlJob) -> bytes:
-    return url_hash(identity(url, job.config.url))
 
 
 def _path(url: str) -> str:
@@ -194,3 +242,7 @@ def _path(url: str) -> str:
 
 def _year(world: World) -> int:
     return 1970 + int(world.clock.wall_s() // (365.2425 * 86_400))
+
+
+def _day(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()

@@ -2,31 +2,37 @@
 
 A page has about a hundred links and nearly all of them repeat, so plain strings are compared with
 what this worker has put into the store before any object is made. The memory is exact and may
-forget: then the store's unique key decides again.
+forget: then the store's unique key decides again. Rules may have changed, and a pattern may have
+turned out to be endless, by the time a URL's turn comes: then it is judged once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from geomi.admit.normalize import identity
 from geomi.admit.rules import Admission
-from geomi.frontier.priority import score
+from geomi.engine.naming import Naming, has_extras, told_apart
+from geomi.engine.patterns import Patterns
+from geomi.engine.review import Reviews
+from geomi.frontier.priority import priority
 from geomi.frontier.seen import Seen
 from geomi.model.config import CrawlConfig, Within
-from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
+from geomi.model.entry import Discovered, EntryKind, Novelty, Source, UrlEntry
 from geomi.model.page import Link
+from geomi.model.site import SiteRule
 from geomi.model.verdict import Exclusion, Verdict
-from geomi.seed.sitemap import Sitemap
+from geomi.seed.lastmod import lastmod_s
+from geomi.seed.listing import Sitemap
 from geomi.url.canonical import url_hash
-from geomi.url.parse import Url, split
+from geomi.url.parse import Url, absolute, split
 from geomi.url.parse import parse as parse_url
 
 Reader = Callable[[str], Url | None]
 
 SITEMAPS_PER_HOST = 50
 SITEMAP_NESTING = 2  # C-82
+PROBES = ((EntryKind.SITEMAP, "/sitemap.xml"), (EntryKind.LISTING, "/llms.txt"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +47,24 @@ class Found:
 class LinkGate:
     """Judges links for one job and remembers what the store already has."""
 
-    def __init__(self, config: CrawlConfig, admission: Admission) -> None:
+    def __init__(
+        self, config: CrawlConfig, admission: Admission, reviews: Sequence[SiteRule] = ()
+    ) -> None:
         self._config = config
         self._admission = admission
+        self._reviews = Reviews(reviews)
+        self._naming = Naming(config)
+        self._patterns = Patterns(self._naming, self._reviews)
         self._seen = Seen()
         self._sitemaps: dict[str, set[str]] = {}  # those that each host has had
 
     def seed(self, url: Url) -> Discovered | Verdict:
         """Judge one of the URLs the crawl was asked to start from."""
-        verdict = self._admission.judge(url, 0, is_seed=True)
-        return self._discovered(url, 0, Source.SEED, None) if verdict.admitted else verdict
+        url = self._naming.wire(url)
+        verdict = self._verdict(url, 0, is_seed=True)
+        if not verdict.admitted:
+            return verdict
+        return self._discovered(url, self._naming.key(url), 0, Source.SEED, None)
 
     def admit(
         self, entry: UrlEntry, final_url: str, links: Sequence[Link], *, nofollow: bool
@@ -63,18 +77,26 @@ class LinkGate:
         # The URLs of links are parsed already, which costs more than all rules together.
         return self._judge(wanted, split, entry.depth + 1, Source.LINK, final_url)
 
-    def admit_sitemap(self, entry: UrlEntry, content: Sitemap) -> Found:
+    def admit_sitemap(self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0) -> Found:
         """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""
         listed = [loc for loc, _ in content.pages]
-        pages = self._judge(listed, parse_url, 1, Source.SITEMAP, entry.url)
-        if entry.hops >= SITEMAP_NESTING:
+        dated = ((loc, lastmod_s(text, wall_s=wall_s)) for loc, text in content.pages)
+        changed = {loc: at_s for loc, at_s in dated if at_s is not None}
+        urls = [*listed, *content.alternates]
+        pages = self._judge(urls, parse_url, 1, Source.SITEMAP, entry.url, changed)
+        if entry.nesting >= SITEMAP_NESTING:
             return pages
         # C-82: only robots.txt may name a sitemap on another host.
         foreign = [url for url in content.sitemaps if not _is_on(entry.host, url)]
         own = [url for url in content.sitemaps if _is_on(entry.host, url)]
-        nested = self._sitemap_entries(own, entry.url, entry.hops + 1)
+        nested = self._sitemap_entries(own, entry.url, entry.nesting + 1)
         excluded = tuple(Exclusion("sitemap.host", url) for url in foreign)
         return Found(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
+
+    def admit_listing(self, entry: UrlEntry, final_url: str, hrefs: Sequence[str]) -> Found:
+        """Judge the pages that a site's owner lists in its /llms.txt."""
+        urls = [url for url in absolute(hrefs, final_url) if url is not None]
+        return self._judge(urls, split, 1, Source.SITEMAP, entry.url)
 
     def sitemaps(self, urls: Sequence[str], host: Url) -> tuple[Discovered, ...]:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
@@ -82,17 +104,30 @@ class LinkGate:
             return ()
         return self._sitemap_entries(urls, f"{host.scheme}://{host.host}/robots.txt", 0)
 
+    def probes(self, seed: Url) -> tuple[Discovered, ...]:
+        """Return what a seed's host is asked for on the chance that it is there.
+
+        As entries of a seed they are told apart from lists that somebody has named: that one of
+        them is missing is no failure.
+        """
+        if not self._config.scope.probe:
+            return ()
+        urls = ((kind, parse_url(path, seed.href)) for kind, path in PROBES)
+        return tuple(self._list(url, kind, Source.SEED) for kind, url in urls if url is not None)
+
     def follow(self, entry: UrlEntry, target: str) -> Discovered | Verdict:
         """Judge a redirect's target: same depth, one hop more, and what was first asked for."""
         url = parse_url(target)
         if url is None:
             return Verdict(False, "url", f"`{target}` is not an http(s) URL")
-        if entry.kind is EntryKind.PAGE:
-            verdict = self._admission.judge(url, entry.depth, is_seed=entry.source is Source.SEED)
-            if not verdict.admitted:
-                return verdict
+        # A page that is sent to its own other spelling is asked for as its site spells it.
+        if self._naming.hash(url, entry.kind) != entry.url_hash:
+            url = self._naming.wire(url)
+        verdict = self._redirect_verdict(entry, url)
+        if not verdict.admitted:
+            return verdict
         return Discovered(
-            url_hash=self._hash(url, entry.kind),
+            url_hash=self._naming.hash(url, entry.kind),
             url=url.href,
             host=url.authority,
             depth=entry.depth,
@@ -102,6 +137,9 @@ class LinkGate:
             parent=entry.parent,
             origin=entry.origin or entry.url,
             hops=entry.hops + 1,
+            nesting=entry.nesting,
+            pattern=self._naming.pattern(url) if entry.kind is EntryKind.PAGE else "",
+            lastmod_s=entry.lastmod_s,
         )
 
     def respelled(self, entry: UrlEntry, target: str | None) -> Url | None:
@@ -109,15 +147,42 @@ class LinkGate:
         url = parse_url(target) if target else None
         if url is None or url.authority != entry.host:
             return None
-        return url if self._hash(url, entry.kind) == entry.url_hash else None
+        return url if self._naming.hash(url, entry.kind) == entry.url_hash else None
+
+    def recheck(self, entry: UrlEntry) -> Verdict | None:
+        """Return what refuses an entry now that its turn has come; None where nothing does."""
+        url = parse_url(entry.url)
+        assert url is not None, f"the frontier holds a URL that does not parse: {entry.url!r}"
+        if entry.kind is not EntryKind.PAGE:
+            verdict = self._host_verdict(url)
+        else:
+            verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
+        return self._patterns.exhausted(entry) if verdict.admitted else verdict
+
+    def novelty(self, entry: UrlEntry, found: Found, text: str, *, repeats: bool) -> Novelty | None:
+        """Say what a visit brought, where its pattern is counted.
+
+        Args:
+            repeats: whether the page is exactly another one of the job. That it is nearly one says
+                little: pages of one template are, whatever they tell.
+        """
+        return self._patterns.novelty(entry, found.discovered, text, repeats=repeats)
 
     def remember(self, discovered: Sequence[Discovered]) -> None:
         """Note URLs that a committed settlement has put into the store."""
         for found in discovered:
-            self._seen.remember(_told_apart(found.url, found.kind), found.depth)
+            self._seen.remember(told_apart(found.url, found.kind), found.depth)
+            if found.kind is EntryKind.PAGE and has_extras(found.url):
+                self._seen.remember(self._naming.key(split(found.url)), found.depth)
 
     def _judge(
-        self, urls: Sequence[str], read: Reader, depth: int, source: Source, parent: str
+        self,
+        urls: Sequence[str],
+        read: Reader,
+        depth: int,
+        source: Source,
+        parent: str,
+        changed: Mapping[str, float] = {},
     ) -> Found:
         discovered: list[Discovered] = []
         excluded: list[Exclusion] = []
@@ -128,25 +193,63 @@ class LinkGate:
             url = read(raw)
             if url is None:
                 continue
-            verdict = self._admission.judge(url, depth)
-            if verdict.admitted:
-                discovered.append(self._discovered(url, depth, source, parent))
-            else:
+            url = self._naming.wire(url)
+            if url.href != raw and is_known(url.href, depth):
+                self._seen.remember(raw, depth)
+                continue
+            verdict = self._verdict(url, depth)
+            if not verdict.admitted:
                 self._seen.remember(raw, depth)
                 excluded.append(Exclusion(verdict.rule, raw, verdict.detail))
+                continue
+            key = self._naming.key(url)
+            if not (has_extras(raw) and is_known(key, depth)):
+                changed_s = changed.get(raw)
+                discovered.append(self._discovered(url, key, depth, source, parent, changed_s))
         return Found(tuple(discovered), tuple(excluded), len(urls))
 
-    def _discovered(self, url: Url, depth: int, source: Source, parent: str | None) -> Discovered:
+    def _verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
+        """Judge a page by the job's rules and by what people decided about its site."""
+        refusal = self._reviews.refusal(url.host)
+        if refusal is not None:
+            return refusal
+        verdict = self._admission.judge(url, depth, is_seed=is_seed)
+        if verdict.admitted or not self._reviews.lift(url.host, verdict):
+            return verdict
+        return self._admission.judge(url, depth, is_seed=is_seed, is_trusted=True)
+
+    def _host_verdict(self, url: Url) -> Verdict:
+        return self._reviews.refusal(url.host) or self._admission.judge_host(url)
+
+    def _redirect_verdict(self, entry: UrlEntry, url: Url) -> Verdict:
+        if entry.kind is not EntryKind.PAGE:
+            return self._host_verdict(url)
+        verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
+        if not verdict.admitted:
+            return verdict
+        return self._admission.judge_redirect(split(entry.url), url)
+
+    def _discovered(
+        self,
+        url: Url,
+        key: str,
+        depth: int,
+        source: Source,
+        parent: str | None,
+        changed_s: float | None = None,
+    ) -> Discovered:
         # What an include list lets in matches it by definition, seeds aside, which need no boost.
         boosted = bool(self._config.scope.include)
         return Discovered(
-            url_hash=url_hash(identity(url, self._config.url)),
+            url_hash=url_hash(key),
             url=url.href,
             host=url.authority,
             depth=depth,
-            priority=score(depth, source, boosted=boosted),
+            priority=priority(self._config.order, depth, source, boosted=boosted),
             source=source,
             parent=parent,
+            pattern=self._naming.pattern(url, key),
+            lastmod_s=changed_s,
         )
 
     def _sitemap_entries(
@@ -154,25 +257,28 @@ class LinkGate:
     ) -> tuple[Discovered, ...]:
         parsed = [parse_url(url) for url in urls[:SITEMAPS_PER_HOST]]
         return tuple(
-            Discovered(
-                url_hash=self._hash(url, EntryKind.SITEMAP),
-                url=url.href,
-                host=url.authority,
-                depth=0,
-                priority=score(0, Source.SITEMAP, boosted=False),
-                source=Source.SITEMAP,
-                kind=EntryKind.SITEMAP,
-                parent=parent,
-                hops=nesting,
-            )
+            self._list(url, EntryKind.SITEMAP, Source.SITEMAP, parent, nesting)
             for url in parsed
             if url is not None
+            and self._host_verdict(url).admitted
             and self._has_room(url)
-            and not self._seen.is_known(_told_apart(url.href, EntryKind.SITEMAP), 0)
+            and not self._seen.is_known(told_apart(url.href, EntryKind.SITEMAP), 0)
         )
 
-    def _hash(self, url: Url, kind: EntryKind) -> bytes:
-        return url_hash(_told_apart(identity(url, self._config.url), kind))
+    def _list(
+        self, url: Url, kind: EntryKind, source: Source, parent: str | None = None, nesting: int = 0
+    ) -> Discovered:
+        return Discovered(
+            url_hash=self._naming.hash(url, kind),
+            url=url.href,
+            host=url.authority,
+            depth=0,
+            priority=priority(self._config.order, 0, Source.SITEMAP, boosted=False),
+            source=source,
+            kind=kind,
+            parent=parent,
+            nesting=nesting,
+        )
 
     def _has_room(self, url: Url) -> bool:
         """Count a host's sitemaps: they use up no page, so nothing else would end them."""
@@ -185,8 +291,3 @@ class LinkGate:
 def _is_on(host: str, text: str) -> bool:
     url = parse_url(text)
     return url is not None and url.authority == host
-
-
-def _told_apart(text: str, kind: EntryKind) -> str:
-    """Keep a sitemap from taking a page's place: one that redirects home is not the home page."""
-    return text if kind is EntryKind.PAGE else f"{kind} {text}"

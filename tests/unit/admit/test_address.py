@@ -72,7 +72,9 @@ def test_public(ip: str) -> None:
 @pytest.mark.parametrize(
     "ip",
     ["169.254.169.254", "169.254.170.2", "169.254.170.23", "168.63.129.16", "192.0.0.192",
-     "100.100.100.200", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "::ffff:169.254.169.254",
+     "100.100.100.200", "169.254.0.23", "169.254.10.10", "169.254.42.42", "fd00:ec2::254",
+     "fd00:ec2::23", "fd00:ec2::123", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42",
+     "fd00:a9fe:a9fe::1", "fd00:100::100:200", "::ffff:169.254.169.254",
      "::ffff:0:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "::169.254.169.254",
      "64:ff9b::a83f:8110", "2001:4860::5efe:a9fe:a9fe", "2001:0:808:808::5601:5601"],
 )  # fmt: skip
@@ -91,7 +93,7 @@ def test_metadata(ip: str) -> None:
         ("::ffff:127.0.0.1", "address.loopback"),
         ("::ffff:7f00:1", "address.loopback"),
         ("::ffff:0:127.0.0.1", "address.loopback"),
-        ("::127.0.0.1", "address.loopback"),
+        ("::127.0.0.1", "address.reserved"),
         ("::8.8.8.8", "address.reserved"),
         ("2002:7f00:1::", "address.loopback"),
         ("2002:a00:1::1", "address.private"),
@@ -101,6 +103,8 @@ def test_metadata(ip: str) -> None:
         ("2001:0:808:808::80ff:fffe", "address.loopback"),
         ("2001:4860::5efe:10.0.0.1", "address.private"),
         ("2001:4860::200:5efe:192.168.0.1", "address.private"),
+        ("2002:808:808::5efe:7f00:1", "address.loopback"),
+        ("fe80::5efe:10.0.0.1", "address.link_local"),
         ("fe80::1%eth0", "address.link_local"),
         ("fec0::1", "address.site_local"),
         ("4000::1", "address.reserved"),
@@ -113,6 +117,29 @@ def test_carried_and_odd(ip: str, rule: str) -> None:
     """An address inside an address counts as what it is."""
     assert judge_address(ip).rule == rule
     assert not is_public(ip)
+
+
+@pytest.mark.parametrize(
+    ("ip", "hint"),
+    [
+        ("10.0.0.1", "--allow-private"),
+        ("127.0.0.1", "--allow-private"),
+        ("::1", "--allow-private"),
+        ("fd12::1", "--allow-private"),
+        ("::ffff:10.0.0.1", "--allow-private"),
+        ("2002:7f00:1::", "--allow-private"),
+        ("100.64.0.1", ""),
+        ("0.0.0.0", ""),
+        ("fe80::1", ""),
+        ("fe80::5efe:10.0.0.1", ""),
+        ("2001:0:a00:1::5601:5601", ""),
+        ("224.0.0.1", ""),
+    ],
+)
+@pytest.mark.req("SEC-02")
+def test_the_hint_is_there_where_it_helps(ip: str, hint: str) -> None:
+    """Whoever carries something that no flag opens is opened by none, whatever else it is."""
+    assert judge_address(ip).hint == hint
 
 
 @pytest.mark.parametrize(

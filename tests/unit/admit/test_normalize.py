@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from geomi.admit.normalize import digest, identity
 from geomi.model.config import QueryPolicy, UrlRules
+from geomi.url.canonical import display
 from geomi.url.parse import parse
 
 DOCS = UrlRules(query=QueryPolicy.STRIP_ALL, force_https=True, strip_www=True)
@@ -20,6 +21,7 @@ RULES = st.builds(
     query=st.sampled_from(QueryPolicy),
     force_https=st.booleans(),
     strip_www=st.booleans(),
+    strip_session=st.booleans(),
 )
 HOSTS = st.sampled_from(
     [
@@ -32,7 +34,12 @@ HOSTS = st.sampled_from(
         "[::1]",
     ]
 )
-TAILS = st.text(alphabet="aZ/.%27eE?&=utm_ref;#가", max_size=30)
+SESSIONS = st.sampled_from(
+    [";jsessionid=1", "/(S(a))", "?sid=0a1b2c3d4e", "&PHPSESSID=1", "/.", "="]
+)
+TAILS = st.lists(
+    st.text(alphabet="aZ/.%27eE?&=utm_ref;#가", max_size=12) | SESSIONS, max_size=6
+).map("".join)
 
 
 def key(text: str, rules: UrlRules) -> str:
@@ -45,6 +52,11 @@ def key(text: str, rules: UrlRules) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        # URL-14: whatever the order of the steps is, this is what comes of them
+        (
+            "http://WWW.Docs.Stripe.COM:443//api///%E4%B8%AD/?utm_source=nav&b=2#overview",
+            "https://docs.stripe.com/api/%E4%B8%AD",
+        ),
         ("http://docs.stripe.com/api", "https://docs.stripe.com/api"),
         ("https://docs.stripe.com/api/", "https://docs.stripe.com/api"),
         ("https://docs.stripe.com/api?utm_source=nav", "https://docs.stripe.com/api"),
@@ -63,6 +75,46 @@ def key(text: str, rules: UrlRules) -> str:
 def test_docs_vectors(text: str, expected: str) -> None:
     """The table of seed 000 §3.3, in the key (C-18, C-22)."""
     assert key(text, DOCS) == expected
+
+
+# Seed 000 §3.3, its nine rules, as people see the result.
+DISPLAYED = [
+    ("http://docs.stripe.com/api", "https://docs.stripe.com/api"),
+    ("https://docs.stripe.com/api/", "https://docs.stripe.com/api"),
+    ("https://docs.stripe.com/api?utm_source=nav", "https://docs.stripe.com/api"),
+    ("https://docs.stripe.com/api#overview", "https://docs.stripe.com/api"),
+    ("https://www.docs.stripe.com/api", "https://docs.stripe.com/api"),
+    ("https://docs.stripe.com//api///charges", "https://docs.stripe.com/api/charges"),
+    ("https://docs.stripe.com/api/%E4%B8%AD", "https://docs.stripe.com/api/中"),
+    ("https://Docs.Stripe.COM/api", "https://docs.stripe.com/api"),
+    ("https://docs.stripe.com:443/api", "https://docs.stripe.com/api"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), DISPLAYED)
+@pytest.mark.req("URL-08", "URL-11", "URL-12", "URL-13", "URL-14")
+def test_docs_vectors_displayed(text: str, expected: str) -> None:
+    """Every vector of the table, the decoded one included (C-19)."""
+    assert display(key(text, DOCS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://a.test/p?sid=0a1b2c3d4e5f", "http://a.test/p"),
+        ("http://a.test/p?a=1&PHPSESSID=7&b=2", "http://a.test/p?a=1&b=2"),
+        ("http://a.test/p?%50HPSESSID=7", "http://a.test/p"),
+        ("http://a.test/p;jsessionid=0A/?x=1", "http://a.test/p?x=1"),
+        ("http://a.test/(S(0a1b))/p/", "http://a.test/p"),
+        ("http://a.test/(S(0a1b))", "http://a.test/"),
+        ("http://a.test/talk?session=12", "http://a.test/talk?session=12"),
+    ],
+)
+@pytest.mark.req("TRP-03")
+def test_sessions_are_no_part_of_the_key(text: str, expected: str) -> None:
+    """One page has one key, whoever visits it, under any policy that keeps the query."""
+    assert key(text, UrlRules()) == key(text, KEEP) == expected
+    assert key(text, replace(KEEP, strip_session=False)) != key(text, KEEP) or "=12" in text
 
 
 @pytest.mark.parametrize(

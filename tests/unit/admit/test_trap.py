@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.admit.trap import MAX_PARAMETERS, MAX_PATH_SEGMENTS, detect, judge_length
+from geomi.admit.trap import (
+    BUDGETS,
+    MAX_PARAMETERS,
+    MAX_PATH_SEGMENTS,
+    detect,
+    judge_length,
+    judge_tally,
+)
+from geomi.model.entry import Tally
 from geomi.url.parse import parse
 
 YEAR = 2026
@@ -45,17 +53,6 @@ def test_traps(tail: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "tail",
-    ["/?sid=xxx", "/?session=xxx", "/?a=1&PHPSESSID=0f", "/x;jsessionid=0A?b=1",
-     "/x;JSESSIONID=1/y", "/(S(abc123))/x", "/?SessionID=9"],
-)  # fmt: skip
-@pytest.mark.req("TRP-03")
-def test_sessions(tail: str) -> None:
-    """A session in a URL makes one page endless."""
-    assert rule(tail) == "trap.session"
-
-
-@pytest.mark.parametrize(
-    "tail",
     [
         "/",
         "/docs/api/v1/users",
@@ -65,7 +62,8 @@ def test_sessions(tail: str) -> None:
         "/guide/1/2/1/2",
         "/docs/session",
         "/docs/sessions/sid",
-        "/?sid=",
+        "/?sid=0a1b2c3d4e5f",
+        "/x;jsessionid=0A",
         "/?session_type=web&residence=1",
         "/matrix;v=1;lang=en/x",
         "/wiki/Foo_(bar)/(Sub)",
@@ -99,6 +97,78 @@ def test_length() -> None:
     verdict = judge_length(url, length - 1)
     assert verdict is not None
     assert (verdict.rule, verdict.hint) == ("url_length", f"--set limits.max_url_chars={length}")
+
+
+def test_a_refusal_can_be_overruled() -> None:
+    """The hint is the command that overrules the detector on this site (TRP-07)."""
+    url = parse("https://a.test/x/x/x")
+    assert url is not None
+    verdict = detect(url, now_year=YEAR)
+    assert verdict is not None
+    assert verdict.hint == "geomi traps allow a.test trap.repeating_path"
+
+
+def refusal(
+    pattern: str, visited: int, stale_links: int, stale_text: int, *, depth: int = 0
+) -> str:
+    """Return the rule that ends a pattern, for a URL that was found inside of it."""
+    tally = Tally(visited, stale_links, stale_text)
+    verdict = judge_tally(pattern, tally, host="a.test", depth=depth, is_inside=True)
+    return verdict.rule if verdict else ""
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+@pytest.mark.req("TRP-02", "TRP-04", "TRP-05")
+def test_a_pattern_ends_when_its_budget_and_its_news_are_over(kind: str) -> None:
+    """All three thresholds have to be reached; one less of any goes on."""
+    budget = BUDGETS[kind]
+    pattern, visits, stale = f"{kind}:/x", budget.visits, budget.stale
+    assert refusal(pattern, visits, stale, stale) == f"trap.{kind}"
+    assert refusal(pattern, visits - 1, stale, stale) == ""
+    assert refusal(pattern, visits, stale, stale - 1) == ""
+    assert (refusal(pattern, visits, stale - 1, stale) == "") is budget.stale_links
+
+
+@pytest.mark.parametrize("kind", [kind for kind, budget in BUDGETS.items() if budget.cap])
+def test_a_space_that_never_repeats_ends_too(kind: str) -> None:
+    """Deep inside the space, where nothing leads out of it any more."""
+    budget = BUDGETS[kind]
+    assert budget.cap is not None
+    pattern, cap, deep = f"{kind}:/x?*", budget.cap, budget.cap_depth
+    assert refusal(pattern, cap, budget.stale, 0, depth=deep) == f"trap.{kind}"
+    assert refusal(pattern, cap - 1, budget.stale, 0, depth=deep) == ""
+    assert refusal(pattern, cap, budget.stale - 1, 0, depth=deep) == ""
+    assert refusal(pattern, cap, budget.stale, 0, depth=deep - 1) == ""
+    tally = Tally(cap, budget.stale, 0)
+    assert judge_tally(pattern, tally, host="a.test", depth=deep, is_inside=False) is None
+
+
+def test_one_parameter_may_name_a_whole_site() -> None:
+    """Only parameters that are put together freely end while they still bring news."""
+    told = Tally(10_000, 10_000, 0)
+    for pattern, rule in (("parameters:/x?page", ""), ("parameters:/x?*", "trap.parameters")):
+        verdict = judge_tally(pattern, told, host="a.test", depth=99, is_inside=True)
+        assert (verdict.rule if verdict else "") == rule
+
+
+def test_budgets_keep_the_promise() -> None:
+    """No counted space takes 200 fetches, with the ten that a worker may hold; numbers may."""
+    held = 10
+    for kind, budget in BUDGETS.items():
+        if kind != "numbers":
+            assert max(budget.visits, budget.cap or 0) + held <= 200
+            assert budget.stale + held <= 200
+
+
+def test_a_tally_is_told() -> None:
+    """The verdict names the detector, the template, the numbers and the way round it."""
+    verdict = judge_tally("calendar:/events/{date}", Tally(53, 51, 50), host="a.test")
+    assert verdict is not None
+    assert verdict.detail == (
+        "53 of /events/{date} were visited and the last 50 brought nothing new"
+    )
+    assert verdict.hint == "geomi traps allow a.test 'calendar:/events/{date}'"
+    assert judge_tally("unheard:/of", Tally(10**6, 10**6, 10**6), host="a.test") is None
 
 
 @given(st.text(alphabet="ab/?&=;()S1920-.", max_size=60))

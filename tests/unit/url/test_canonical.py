@@ -60,6 +60,7 @@ def test_canonical_is_what_the_parser_keeps(path: str) -> None:
         ("https://xn--3e0b707e.test/", "https://xn--3e0b707e.test/"),
     ],
 )
+@pytest.mark.req("URL-11")
 def test_display(href: str, expected: str) -> None:
     """Letters are readable; separators, spaces and invisible characters stay escaped."""
     assert display(href) == expected

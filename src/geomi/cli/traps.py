@@ -1,0 +1,130 @@
+"""`geomi traps`: look at what seems endless, let a pattern through, or exclude a site."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from geomi.app import Home
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Directory, JobId
+from geomi.cli.talk import give, note, say
+from geomi.engine import traps as use
+from geomi.engine.jobs import find
+from geomi.model.site import Review, SiteRule
+
+EXAMPLES = 2  # shown of each rule
+
+commands = typer.Typer(help="Review suspected traps.", no_args_is_help=True)
+
+HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="The site's host name.")]
+PatternArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[PATTERN]", help="A pattern or a rule, as `geomi traps list` says it."),
+]
+NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, for later.")]
+
+
+@commands.command("list")
+def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
+    """List the traps of a job, what may be one, and what was decided about sites."""
+
+    async def work(home: Home) -> use.Suspicions:
+        return await use.suspicions(home.world, await find(home.world, job))
+
+    found = in_home(output, work)
+    if json:
+        give(_data(found))
+    else:
+        _tell(found)
+
+
+@commands.command("allow")
+def allow(
+    host: HostArgument,
+    pattern: PatternArgument = None,
+    why: NoteOption = "",
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Say that a pattern of a site, or anything on it, is no trap."""
+    _decide(host, pattern or "", Review.ALLOW, why, output, json)
+
+
+@commands.command("exclude")
+def exclude(
+    host: HostArgument, why: NoteOption = "", output: Directory = None, json: AsJson = False
+) -> None:
+    """Ask a site for nothing more."""
+    _decide(host, "", Review.EXCLUDE, why, output, json)
+
+
+@commands.command("reset")
+def reset(
+    host: HostArgument,
+    pattern: PatternArgument = None,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Forget what was decided about a site, or about one pattern of it."""
+    gone = in_home(output, lambda home: use.reset(home.world, host, pattern))
+    if json:
+        give([asdict(rule) for rule in gone])
+        return
+    for rule in gone:
+        note(f"forgotten: {_told(rule)}")
+
+
+def _decide(
+    host: str, pattern: str, review: Review, why: str, output: Directory, json: bool
+) -> None:
+    rule = in_home(
+        output, lambda home: use.decide(home.world, host, pattern, review, why), create=True
+    )
+    if json:
+        give(asdict(rule))
+    else:
+        note(f"{_told(rule)}; crawls that start or resume from now on obey")
+
+
+def _data(found: use.Suspicions) -> dict[str, object]:
+    patterns = [
+        {
+            "host": suspect.host,
+            "pattern": suspect.pattern,
+            "standing": suspect.standing,
+            "visited": suspect.tally.visited,
+            "stale_links": suspect.tally.stale_links,
+            "stale_text": suspect.tally.stale_text,
+        }
+        for suspect in found.patterns
+    ]
+    rules = {
+        rule: {"count": count, "examples": examples}
+        for rule, (count, examples) in found.rules.items()
+    }
+    reviews = [asdict(rule) for rule in found.reviews]
+    return {"job": found.job, "patterns": patterns, "rules": rules, "reviews": reviews}
+
+
+def _tell(found: use.Suspicions) -> None:
+    for suspect in found.patterns:
+        tally = suspect.tally
+        counts = (
+            f"{tally.visited:,} visited, {tally.stale_links:,} since a new place, "
+            f"{tally.stale_text:,} since a new text"
+        )
+        say(f"{suspect.standing:<9}  {suspect.host}  {suspect.pattern}  {counts}")
+    for rule, (count, examples) in found.rules.items():
+        say(f"{rule}: {count:,} links kept out, such as {' '.join(examples[:EXAMPLES])}")
+    for decided in found.reviews:
+        say(f"decided: {_told(decided)}")
+    if not (found.patterns or found.rules or found.reviews):
+        note(f"job {found.job}: nothing looks like a trap")
+
+
+def _told(rule: SiteRule) -> str:
+    about = f"{rule.host} {rule.pattern}".rstrip()
+    return f"{rule.review} {about}" + (f" ({rule.note})" if rule.note else "")

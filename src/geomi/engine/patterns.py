@@ -1,0 +1,71 @@
+"""What the visits of one pattern bring, and when a pattern is over.
+
+The store adds up what is told here (`Tally`); `admit/trap.py` decides by the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geomi.admit.novelty import text_mark
+from geomi.admit.shape import ENDLESS, kind_of
+from geomi.admit.trap import judge_tally
+from geomi.engine.marks import Marks
+from geomi.engine.naming import Naming
+from geomi.engine.review import Reviews
+from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
+from geomi.model.verdict import Verdict
+from geomi.url.host import split_authority
+from geomi.url.parse import parse as parse_url
+
+# What the site itself lists has an end, and what a person asked for is wanted.
+FINITE = frozenset({Source.SEED, Source.SITEMAP})
+
+
+class Patterns:
+    """The patterns of one job, as one worker sees them."""
+
+    def __init__(self, naming: Naming, reviews: Reviews) -> None:
+        self._naming = naming
+        self._reviews = reviews
+        self._marks = Marks()
+
+    def exhausted(self, entry: UrlEntry) -> Verdict | None:
+        """Refuse an entry whose pattern has brought nothing new for long."""
+        if not entry.pattern or entry.source in FINITE or not self._naming.counts_patterns:
+            return None
+        host, _ = split_authority(entry.host)
+        if self._reviews.allow(host, entry.pattern):
+            return None
+        is_inside = self._is_inside(entry)
+        return judge_tally(
+            entry.pattern, entry.tally, host=host, depth=entry.depth, is_inside=is_inside
+        )
+
+    def novelty(
+        self, entry: UrlEntry, discovered: Sequence[Discovered], text: str, *, repeats: bool
+    ) -> Novelty | None:
+        """Say what a visit brought; None where its pattern is not counted."""
+        url = parse_url(entry.url) if entry.pattern else None
+        if url is None:
+            return None
+        mark = text_mark(text, url, entry.pattern)
+        is_told = self._marks.is_told(entry.host, entry.pattern, mark)
+        return Novelty(
+            links=any(_leads_out(entry.pattern, found) for found in discovered),
+            text=not (repeats or is_told or mark == entry.tally.text_mark),
+            text_mark=mark,
+        )
+
+    def _is_inside(self, entry: UrlEntry) -> bool:
+        """Tell whether an entry was found on a page of its own space."""
+        found_on = parse_url(entry.parent) if entry.parent else None
+        if found_on is None or self._naming.pattern(found_on) != entry.pattern:
+            return False
+        # A growing path begins with the one before; those of real pages lie side by side.
+        return kind_of(entry.pattern) != "long" or entry.url.startswith(found_on.href)
+
+
+def _leads_out(pattern: str, found: Discovered) -> bool:
+    """Tell whether a find is a place outside the space of a pattern, and of its like."""
+    return found.pattern != pattern and kind_of(found.pattern) not in ENDLESS

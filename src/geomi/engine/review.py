@@ -1,0 +1,41 @@
+"""What people decided about sites, as the gate asks for it (TRP-07)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geomi.model.site import Review, SiteRule
+from geomi.model.verdict import Verdict
+
+TRAP_RULES = "trap."  # how the names of all detectors begin
+
+
+class Reviews:
+    """The decisions of one tenant, by host name."""
+
+    __slots__ = ("_allowed", "_excluded")
+
+    def __init__(self, rules: Sequence[SiteRule] = ()) -> None:
+        self._allowed: dict[str, set[str]] = {}
+        self._excluded: dict[str, str] = {}
+        for rule in rules:
+            if rule.review is Review.ALLOW:
+                self._allowed.setdefault(rule.host, set()).add(rule.pattern)
+            else:
+                self._excluded[rule.host] = rule.note
+
+    def allow(self, host: str, name: str) -> bool:
+        """Tell whether a pattern, or the rule `trap.…`, was found to be no trap on a host."""
+        allowed = self._allowed.get(host)
+        return allowed is not None and ("" in allowed or name in allowed)
+
+    def lift(self, host: str, verdict: Verdict) -> bool:
+        """Tell whether a refusal is that of a detector which was overruled on a host."""
+        return verdict.rule.startswith(TRAP_RULES) and self.allow(host, verdict.rule)
+
+    def refusal(self, host: str) -> Verdict | None:
+        """Refuse a host that somebody has excluded."""
+        if host not in self._excluded:
+            return None
+        detail = self._excluded[host] or "somebody has looked at this site and excluded it"
+        return Verdict(False, "site.excluded", detail, f"geomi traps reset {host}")
