@@ -13,12 +13,25 @@ import pytest
 
 from geomi.app import TENANT, Home, gate_for, worker_for
 from geomi.engine import jobs
+from geomi.engine.audit import audit
+from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.job import CrawlJob, StopReason
 from geomi.testing.server import Raw, Seen, Site
 from geomi.testing.webs import random_web
 from tests.engine.by_hand import hand_in
-from tests.engine.running import Ear, crawl_site, home_in, page, paths, plan, robots, run, to
+from tests.engine.running import (
+    Ear,
+    crawl_site,
+    home_in,
+    page,
+    paths,
+    plan,
+    profile_config,
+    robots,
+    run,
+    to,
+)
 
 SLACK_S = 0.005  # the site, in a thread of this process, may note an end late
 
@@ -118,6 +131,78 @@ def test_one_address_has_so_many_hosts_at_once(tmp_path: Path, most: int) -> Non
         assert job.stats.collected == 6
 
     run(work())
+
+
+@pytest.mark.req("POL-01", "POL-02")
+def test_a_documentation_crawl_asks_three_hosts_at_once_c29(tmp_path: Path) -> None:
+    """One request each, every 1 to 2 seconds; hosts of one address take turns."""
+    docs = profile_config("docs")
+    config = replace(docs, limits=replace(docs.limits, max_pages=0))
+    links = [f"/{number}" for number in range(4)]
+    routes = {"/": page("home", *links)} | {link: page(link) for link in links}
+
+    async def work() -> None:
+        with ExitStack() as stack:
+            sites = [
+                stack.enter_context(Site(routes, address=f"127.0.0.{2 + number % 5}"))
+                for number in range(7)
+            ]
+            async with hand_in(tmp_path) as hand:
+                job = await hand.start([site.url("/") for site in sites], config)
+                await hand.work(job, until=lambda: len(hand.frontier.lent) > 3)
+                assert not hand.frontier.lent
+                job = await hand.job(job)
+                assert hand.fetcher.most_in_flight <= 3
+                proof = await audit(hand.world)
+                assert proof.broken == 0
+                for host in proof.hosts:
+                    assert host.least_gap_s is not None
+                    assert 1.0 <= host.least_gap_s < 2.0
+                assert max(address.most_at_once for address in proof.addresses) == 1
+        assert job.stats.requests == 7 * 6
+
+    run(work())
+
+
+@pytest.mark.req("POL-03")
+def test_a_cap_of_an_hour_decides_how_long_a_crawl_takes_c30(tmp_path: Path) -> None:
+    """Three times the cap needs at least two hours; robots.txt counts like a page."""
+    cap = 20
+    own = Politeness(delay_s=1.0, max_per_hour=cap)
+    links = [f"/{number}" for number in range(3 * cap - 2)]
+    routes = {"/": page("home", *links)} | {link: page(link) for link in links}
+
+    async def work() -> None:
+        with Site(routes | {"/robots.txt": robots("User-agent: *", "Disallow:")}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(
+                    CrawlConfig(politeness=own, limits=Limits(max_pages=0)), site.url("/")
+                )
+                assert hand.clock.now_s() - hand.began_s >= 2 * 3600
+                proof = await audit(hand.world)
+                assert [(one.window, one.most, one.broken) for one in proof.caps] == [
+                    ("hour", cap, 0)
+                ]
+            assert job.stats.collected == len(links) + 1
+            assert job.stats.requests == len(site.log) == 3 * cap
+
+    run(work())
+
+
+def test_a_host_that_answers_slowly_is_asked_less_often(tmp_path: Path) -> None:
+    """What it takes to answer, it gets to rest."""
+    slow = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\n"
+    with Site({"/": page("home"), "/robots.txt": Raw((slow, 1.05, b"some text"))}) as site:
+        crawl_site(tmp_path, site.url("/"))
+        assert len(site.log) == 2
+        assert least_gap_s(site.log) >= 1.05 - SLACK_S
+
+
+@pytest.mark.req("POL-06")
+@pytest.mark.parametrize("rate", ["0.09", "5.1"])
+def test_a_rate_has_its_range(rate: str) -> None:
+    with pytest.raises(ConfigError, match="requests_per_second"):
+        plan(["http://a.test/"], assignments=[f"politeness.requests_per_second={rate}"])
 
 
 async def _start(home: Home, url: str, **options: Any) -> CrawlJob:

@@ -1,29 +1,36 @@
 """Asking one leased host: one request at a time, never sooner than its delay, never past its lease.
 
 Every request of the crawl goes through an `Asker` (pages, robots.txt, sitemaps), so the gap between
-the end of one response and the start of the next holds for all of them together.
+the end of one response and the start of the next holds for all of them together. Each request that
+was sent leaves a row for the log that `geomi audit` reads.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
+from typing import TypeVar
 
+from geomi.engine.pace import NEVER_SENT, Pace
+from geomi.engine.spent import Spending, Spent
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
-from geomi.fetch.respond import respond
-from geomi.fetch.retry import parse_retry_after
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
+from geomi.ports.web import Resolution
 
 # A lease outlives any request inside it and the rest that follows, so that a worker that dies
 # leaves its host alone for at least one delay.
 LEASE_MARGIN_S = 60.0
 # A wait longer than this is better spent by giving the host back than by holding its lease.
 LONGEST_HOLD_S = 30.0
+# How often a lease is renewed at least, to hear what the other jobs of its host ask for: a patient
+# job that joins is heeded within this time, and a renewal is one small write.
+HEARD_S = 5.0
 # How long a robots.txt on another host is waited for before it counts as out of reach for now.
 LONGEST_GUEST_WAIT_S = 10.0
 # A host that is lent is looked at this often: most leases end long before they run out.
@@ -31,12 +38,24 @@ GUEST_LOOK_S = 0.5
 # A host whose address has its share of leases already is looked at again after this long.
 CROWDED_S = 2.0
 
-NEVER_SENT = frozenset({Outcome.DNS_ERROR, Outcome.ADDRESS_REFUSED})
+T = TypeVar("T")
+
+
+class MustRest(Exception):
+    """A cap on requests is reached for longer than a host is held: it is given back until then."""
+
+    def __init__(self, until_s: float) -> None:
+        super().__init__(f"no request may be sent before {until_s:.3f}")
+        self.until_s = until_s
 
 
 def lease_s(config: CrawlConfig) -> float:
     """Return how long a host is lent: one whole request, the longest rest held, and a margin."""
-    return config.http.total_timeout_s + LONGEST_HOLD_S + LEASE_MARGIN_S
+    return _longest_request_s(config) + LONGEST_HOLD_S + LEASE_MARGIN_S
+
+
+def _longest_request_s(config: CrawlConfig) -> float:
+    return max(config.http.total_timeout_s, config.robots.total_timeout_s)
 
 
 class Asker:
@@ -46,58 +65,77 @@ class Asker:
         self, world: World, lease: Lease, config: CrawlConfig, slots: asyncio.Semaphore
     ) -> None:
         self.lease = lease
-        self.state: HostState = lease.state
-        self.is_public = True
         self.is_waiting = False
+        self._pace = Pace(lease, config, world.rng)
+        self._spending = Spending(lease, world.owner, keeps_rows=config.store.request_log)
         self._world = world
         self._config = config
         self._slots = slots
-        self._in_flight = False
-        self._requests = self._bytes = 0
-        self._extra_s = 0.0  # what the robots policy adds to the delay
-        self._ready_s = 0.0  # the claim already saw to it that the host is due
+        self._sending: tuple[Request, float, float] | None = None
+        self._heard_s = world.clock.now_s()
+        self._left_word = False  # whether the store knows of a burst
+
+    @property
+    def state(self) -> HostState:
+        """What is remembered of the host."""
+        return self._pace.state
 
     async def ask(self, request: Request) -> Fetched:
         """Send one request in the host's next turn; raise `LeaseLost` instead of sending late.
 
         A request that met a connection the server had just closed is sent once more, in the turn
-        after: it may have arrived all the same.
+        after: it may have arrived all the same. Raises `MustRest` where a cap of the job is reached
+        for longer than a host is held.
         """
         fetched = await self._ask(request)
         return await self._ask(request) if fetched.is_stale else fetched
 
-    async def _ask(self, request: Request) -> Fetched:
-        await self._turn()
-        async with self._slots:
-            await self._keep_lease()
-            self._in_flight = True
-            fetched = await self._world.fetcher.fetch(request)
-            self._in_flight = False
-        self._account(fetched)
-        return fetched
+    def allowed_by(self, at_s: float | None, line: int | None) -> None:
+        """Note which robots.txt, and which of its lines, the next requests rest on."""
+        self._spending.robots = (at_s, line)
 
-    def spend(self) -> tuple[int, int]:
-        """Return the requests sent and bytes received since the last settlement, and start anew."""
-        spent = self._requests, self._bytes
-        self._requests = self._bytes = 0
-        return spent
+    def spend(self) -> Spent:
+        """Return what was asked since the last settlement, and start anew."""
+        return self._spending.take()
+
+    async def hold(self, work: Awaitable[T]) -> T:
+        """Wait for something slow that asks the host nothing, and keep the lease meanwhile."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=HEARD_S))[0]:
+                await self._keep_lease()
+            return task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
 
     def learn(self, crawl_delay_s: float | None, extra_s: float) -> None:
-        """Take over what robots.txt asks for; it holds from the next rest on."""
-        self.state = replace(self.state, crawl_delay_s=crawl_delay_s)
-        if extra_s != self._extra_s or crawl_delay_s is not None:
-            self._extra_s = extra_s
-            self._ready_s = max(self._ready_s, self.state.last_end_s + self._delay_s())
+        """Take over what robots.txt asks for; it holds for the rest under way too."""
+        self._pace.learn(crawl_delay_s, extra_s)
 
-    def seat(self, ip: str, *, placed: bool) -> None:
-        """Note the host's address, and rest a little when that address is crowded."""
-        self.state = replace(self.state, ip=ip)
-        if not placed:
-            self._ready_s = self._world.clock.now_s() + CROWDED_S
+    async def take_place(self) -> bool:
+        """Resolve the host and take one of its address's places; False sends it to the back."""
+        resolution = await self._resolve()
+        if resolution.failure is not None:
+            return True  # the visit meets the same failure and settles it
+        ip = resolution.addresses[0]
+        if ip == self.state.ip:
+            return True
+        self._pace.state = replace(self.state, ip=ip)
+        per_ip, now_s = self._config.politeness.per_ip, self._world.clock.now_s()
+        if await self._world.frontier.place(self.lease, ip, per_ip=per_ip, now_s=now_s):
+            return True
+        self._pace.wait_until(now_s + CROWDED_S)
+        return False
+
+    def delay_s(self) -> float:
+        """Return how long the host rests after a request, on average."""
+        return self._pace.mean_s
 
     def must_rest(self) -> bool:
         """Say whether the next turn is too far off to hold the lease for it."""
-        return self._ready_s - self._world.clock.now_s() > LONGEST_HOLD_S
+        return self._pace.turn_s - self._world.clock.now_s() > LONGEST_HOLD_S
 
     def is_down(self) -> bool:
         """Say whether the host failed so often that asking again now is pointless."""
@@ -105,11 +143,16 @@ class Asker:
 
     def farewell(self) -> HostUpdate:
         """Return the host with everything learned about it, free again after its delay."""
-        now_s = self._world.clock.now_s()
-        if self._in_flight:  # cut off in the middle: the request may have lasted until now
-            self.state = replace(self.state, last_end_s=now_s)
-            self._ready_s = now_s + self._delay_s()
-        return HostUpdate(self.lease, self.state, next_s=max(self._ready_s, self.state.last_end_s))
+        if self._sending is not None:  # cut off in the middle; it may have lasted until now
+            request, started_s, owed_s = self._sending
+            now_s = self._world.clock.now_s()
+            given_up = Fetched(
+                request.url, started_s=started_s, ended_s=now_s, failure=Outcome.TIMEOUT
+            )
+            self._spending.add(request, given_up, ip=self.state.ip or "", owed_s=owed_s)
+            self._pace.rest(now_s)
+        next_s = max(self._pace.turn_s, self._pace.over_s)
+        return HostUpdate(self.lease, self.state, next_s, self._spending.take_rows())
 
     async def ask_elsewhere(self, host: str, request: Request) -> Fetched | None:
         """Send one request to another host in its own turn; None when that turn is too far off.
@@ -117,10 +160,25 @@ class Asker:
         For the hop of a robots.txt to another authority. The wait is bounded, so that two workers
         that want each other's host cannot hold one another up.
         """
-        clock, frontier = self._world.clock, self._world.frontier
+        lease = await self._reserved(host)
+        if lease is None:
+            return None
+        guest = Asker(self._world, lease, self._config, self._slots)
+        try:
+            return await guest.ask(request) if await guest._is_seated(beside=self) else None
+        except MustRest as rest:
+            self._pace.wait_until(rest.until_s)
+            raise
+        finally:
+            farewell = guest.farewell()
+            self._spending.take_over(guest.spend())
+            await self._world.frontier.settle(Batch(hosts=(farewell,)))
+
+    async def _reserved(self, host: str) -> Lease | None:
+        clock = self._world.clock
         last_s = clock.now_s() + LONGEST_GUEST_WAIT_S
         while True:
-            answer = await frontier.reserve(
+            answer = await self._world.frontier.reserve(
                 self.lease.job,
                 host,
                 owner=self._world.owner,
@@ -129,46 +187,37 @@ class Asker:
                 now_s=clock.now_s(),
             )
             if isinstance(answer, Lease):
-                break
+                return answer
             if (now_s := clock.now_s()) >= last_s:
                 return None
             await self._sleep_until(min(answer, now_s + GUEST_LOOK_S))
-        guest = Asker(self._world, answer, self._config, self._slots)
-        try:
-            return await guest.ask(request)
-        finally:
-            requests, wire_bytes = guest.spend()
-            self._requests += requests
-            self._bytes += wire_bytes
-            await frontier.settle(Batch(hosts=(guest.farewell(),)))
 
-    def _account(self, fetched: Fetched) -> None:
-        """Let the host rest after a request; one that never left us costs it nothing."""
-        asked_s = parse_retry_after(
-            fetched.header("retry-after"), wall_s=self._world.clock.wall_s()
-        )
-        after = politeness.after(
-            self.state,
-            outcome=respond(fetched),
-            started_s=fetched.started_s,
-            ended_s=fetched.ended_s,
-            retry_after_s=asked_s,
-            config=self._config,
-        )
-        if fetched.failure in NEVER_SENT:
-            self.state = replace(after, last_end_s=self.state.last_end_s)
-            return
-        self.state = after
-        # An outage is waited for once; if the host does not answer then, `is_down` gives it up.
-        rest_s = politeness.DOWN_REST_S if after.errors == politeness.DOWN_AFTER else 0.0
-        self._ready_s = fetched.ended_s + max(self._delay_s(), rest_s)
-        self._requests += 1
-        self._bytes += fetched.wire_bytes
+    async def _is_seated(self, *, beside: Asker) -> bool:
+        """Take a place, or share that of a host at the same address, which asks nothing now."""
+        resolution = await self._resolve()
+        if resolution.addresses[:1] == (beside.state.ip,):
+            return True
+        return await self.take_place()
 
-    async def _turn(self) -> None:
+    async def _resolve(self) -> Resolution:
+        host, _, port = self.lease.host.rpartition(":")
+        resolution = await self._world.resolver.resolve(host, int(port))
+        self._pace.is_public = resolution.is_public
+        return resolution
+
+    async def _ask(self, request: Request) -> Fetched:
+        while True:
+            await self._wait_for_turn()
+            async with self._slots:
+                if await self._may_send():
+                    return await self._send(request)
+            if self.must_rest():
+                raise MustRest(self._pace.turn_s)
+
+    async def _wait_for_turn(self) -> None:
         """Wait for the host's next turn, keeping its lease alive meanwhile."""
-        while self._world.clock.now_s() < self._ready_s:
-            await self._sleep_until(min(self._ready_s, self.lease.until_s - LEASE_MARGIN_S))
+        while self._world.clock.now_s() < (turn_s := self._pace.turn_s):
+            await self._sleep_until(min(turn_s, self.lease.until_s - LEASE_MARGIN_S))
             await self._keep_lease()
 
     async def _sleep_until(self, when_s: float) -> None:
@@ -179,25 +228,55 @@ class Asker:
         finally:
             self.is_waiting = False
 
+    async def _may_send(self) -> bool:
+        """Make sure, at the last moment, of the lease, the turn and the caps that jobs share."""
+        await self._keep_lease()
+        now_s = self._world.clock.now_s()
+        if now_s < self._pace.turn_s:
+            return False
+        if now_s < self._pace.over_s:
+            await self._leave_word()
+        own = self._config.politeness
+        if own.max_per_hour or own.max_per_day:
+            permitted_s = await self._world.frontier.permit(
+                per_hour=own.max_per_hour, per_day=own.max_per_day, now_s=now_s
+            )
+            self._pace.wait_until(permitted_s)
+            return permitted_s <= now_s
+        return True
+
+    async def _leave_word(self) -> None:
+        """Let the store know of a burst before it goes on.
+
+        A worker that dies pays nothing back: what its host rests then is read from its row, where
+        the whole burst stands as a back-off until we give the host back.
+        """
+        if self._left_word:
+            return
+        self._left_word = True
+        update = HostUpdate(self.lease, self._pace.in_debt())
+        await self._world.frontier.settle(Batch(hosts=(update,)))
+
     async def _keep_lease(self) -> None:
         """Renew unless this request, with the rest it owes, ends inside the lease we have."""
         now_s = self._world.clock.now_s()
-        need_s = self._config.http.total_timeout_s + LONGEST_HOLD_S
-        if self.lease.until_s - now_s >= need_s:
+        need_s = _longest_request_s(self._config) + LONGEST_HOLD_S
+        if self.lease.until_s - now_s >= need_s and now_s - self._heard_s < HEARD_S:
             return
         kept = await self._world.frontier.renew(
             [self.lease], lease_s=lease_s(self._config), now_s=now_s
         )
         if not kept:
             raise LeaseLost(f"the lease of `{self.lease.host}` was lost while it waited")
-        self.lease = kept[0]
+        self.lease, self._heard_s = kept[0], now_s
+        self._pace.floor_s = self.lease.floor_s
 
-    def _delay_s(self) -> float:
-        return politeness.delay_s(
-            self.state,
-            self._config,
-            floor_s=self.lease.floor_s,
-            is_public=self.is_public,
-            extra_s=self._extra_s,
-            rng=self._world.rng,
-        )
+    async def _send(self, request: Request) -> Fetched:
+        clock, owed_s = self._world.clock, self._pace.owed_s
+        self._sending = request, clock.now_s(), owed_s
+        fetched = await self._world.fetcher.fetch(request)
+        self._sending = None
+        self._pace.account(fetched, wall_s=clock.wall_s())
+        if fetched.failure not in NEVER_SENT:
+            self._spending.add(request, fetched, ip=self.state.ip or "", owed_s=owed_s)
+        return fetched

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from geomi.engine.ask import Asker, lease_s
+from geomi.engine.ask import Asker, MustRest, lease_s
 from geomi.engine.fate import Visit
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
@@ -110,8 +110,12 @@ class Worker:
 
     async def _claim(self) -> list[Lease]:
         busy = sum(not asker.is_waiting for asker in self._hosts.values())
-        free = min(self._concurrency - busy, MAX_HOSTS - len(self._hosts))
-        if free <= 0 or (self._hosts and free < self._concurrency // 4) or self._job.paused:
+        most = min(self._config.politeness.max_hosts or MAX_HOSTS, MAX_HOSTS)
+        free = min(self._concurrency - busy, most - len(self._hosts))
+        worth_it = (
+            min(self._concurrency, most) // 4
+        )  # a claim for one host costs as much as for ten
+        if free <= 0 or (self._hosts and free < worth_it) or self._job.paused:
             return []
         return await self._world.frontier.claim(
             self._job.id,
@@ -135,7 +139,7 @@ class Worker:
     async def _serve(self, lease: Lease, asker: Asker) -> None:
         """Visit the leased entries of one host in order, then give it back."""
         try:
-            if not await self._placed(asker):
+            if not await asker.take_place():
                 return
             for entry in lease.entries:
                 if self._stop is not None or self._job.paused or asker.must_rest():
@@ -144,6 +148,8 @@ class Worker:
                 if visit is None:
                     return
                 await self._settler.put(visit)
+        except MustRest:
+            return  # the host goes back until then, and its entries wait with it
         except LeaseLost as lost:
             self._world.sink.emit(Warned(self._job.id, lost.message))
         finally:
@@ -153,25 +159,6 @@ class Worker:
         if asker.is_down():
             return self._road.unvisited(entry, asker)
         return await self._road.visit(entry, asker)
-
-    async def _placed(self, asker: Asker) -> bool:
-        """Resolve the host and take one of its address's places; False sends it to the back."""
-        host, _, port = asker.lease.host.rpartition(":")
-        resolution = await self._world.resolver.resolve(host, int(port))
-        if resolution.failure is not None:
-            return True  # the visit meets the same failure and settles it
-        asker.is_public = resolution.is_public
-        ip = resolution.addresses[0]
-        if ip == asker.state.ip:
-            return True
-        placed = await self._world.frontier.place(
-            asker.lease,
-            ip,
-            per_ip=self._config.politeness.per_ip,
-            now_s=self._world.clock.now_s(),
-        )
-        asker.seat(ip, placed=placed)
-        return placed
 
     async def _look(self) -> None:
         """Read the job's row now and then: somebody may have paused it, or a limit is reached."""

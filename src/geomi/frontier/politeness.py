@@ -2,8 +2,12 @@
 
 Rules kept:
 - The delay is never below any of its floors: the job's own, the longest of all active jobs,
-  Crawl-delay (C-05, POL-14), back-off, what the robots policy adds, that of public hosts (C-31).
+  Crawl-delay (C-05, POL-14), back-off, what the robots policy adds, the time a slow host takes to
+  answer, that of public hosts (C-31).
+- Of a delay and a rate the slower wins; a rate alone takes the place of the base (C-32).
 - Jitter spreads load (C-74); on a delay that was asked for it only adds.
+- A burst moves rests, it drops none (POL-08, G-02): in any window a host gets at most the burst and
+  one request for each delay. Only the job's own delay is moved; every other floor stands.
 - Trouble makes a host slower at once, success makes it faster step by step (G-02, POL-08).
 - Retry-After is obeyed up to the job's cap (C-71).
 """
@@ -14,7 +18,7 @@ import math
 import random
 from dataclasses import replace
 
-from geomi.model.config import CrawlConfig
+from geomi.model.config import CrawlConfig, Politeness
 from geomi.model.entry import HostState
 from geomi.model.verdict import Outcome
 
@@ -22,6 +26,7 @@ from geomi.model.verdict import Outcome
 LEAST_JITTER, MOST_JITTER = 2 / 3, 4 / 3
 FIRST_BACKOFF_S = 1.0  # doubled six times it reaches the default cap of 60 s
 LATENCY_WEIGHT = 0.3  # of the newest answer: about the last five count
+SLOW_S = 1.0  # who takes longer to answer has enough to do without us
 # Five connections in a row without an answer: more URLs of the host would only fail one by one.
 DOWN_AFTER = 5
 DOWN_REST_S = 300.0  # then one request may find out whether it is back
@@ -48,26 +53,56 @@ def delay_s(
     rng: random.Random,
 ) -> float:
     """Return how long the host rests from the end of its last response to the next request."""
+    wanted_s = rng.uniform(*_range_s(config.politeness))
+    firm = firm_s(state, config, floor_s=floor_s, is_public=is_public, extra_s=extra_s)
+    return max(wanted_s, firm)
+
+
+def mean_s(
+    state: HostState, config: CrawlConfig, *, floor_s: float, is_public: bool, extra_s: float
+) -> float:
+    """Return what `delay_s` is on average, for whoever plans."""
+    firm = firm_s(state, config, floor_s=floor_s, is_public=is_public, extra_s=extra_s)
+    return max(sum(_range_s(config.politeness)) / 2, firm)
+
+
+def least_s(
+    state: HostState, config: CrawlConfig, *, floor_s: float, is_public: bool, extra_s: float
+) -> float:
+    """Return the least that `delay_s` may be: jitter is left out."""
+    firm = firm_s(state, config, floor_s=floor_s, is_public=is_public, extra_s=extra_s)
+    return max(_own_s(config.politeness), firm)
+
+
+def firm_s(
+    state: HostState, config: CrawlConfig, *, floor_s: float, is_public: bool, extra_s: float
+) -> float:
+    """Return the part of the delay that no burst shortens: all but the job's own delay.
+
+    Args:
+        floor_s: the longest delay among the active jobs of the host; ours is one of them.
+        extra_s: what the robots policy adds.
+    """
     own = config.politeness
-    if own.delay_s is None:
-        wanted_s = own.base_delay_s * rng.uniform(LEAST_JITTER, MOST_JITTER)
-    else:
-        wanted_s = own.delay_s * rng.uniform(1.0, MOST_JITTER)
     return max(
-        wanted_s,
-        base_floor_s(config, is_public=is_public),
+        own.min_delay_s if is_public else 0.0,
         _asked_by_robots_s(state, config),
         state.backoff_s,
+        _slowness_s(state, own),
         extra_s,
-        floor_s,
+        floor_s if floor_s > _own_s(own) else 0.0,
     )
 
 
 def base_floor_s(config: CrawlConfig, *, is_public: bool) -> float:
     """Return the least delay this job would ever use, which other jobs of a host respect."""
-    own = config.politeness
-    least_s = own.base_delay_s * LEAST_JITTER if own.delay_s is None else own.delay_s
-    return max(least_s, own.min_delay_s) if is_public else least_s
+    least = _own_s(config.politeness)
+    return max(least, config.politeness.min_delay_s) if is_public else least
+
+
+def credit_s(config: CrawlConfig) -> float:
+    """Return how much rest may be owed while requests follow one another in a burst."""
+    return (config.politeness.burst - 1) * _own_s(config.politeness)
 
 
 def after(
@@ -97,10 +132,30 @@ def is_down(state: HostState, *, now_s: float) -> bool:
     return state.errors >= DOWN_AFTER and now_s - state.last_end_s < DOWN_REST_S
 
 
+def _range_s(own: Politeness) -> tuple[float, float]:
+    """Return the least and the greatest delay of the job itself, jitter included."""
+    least = _own_s(own)
+    is_asked_for = own.delay_s is not None or own.requests_per_second is not None
+    return least, (least if is_asked_for else own.base_delay_s) * MOST_JITTER
+
+
+def _own_s(own: Politeness) -> float:
+    """Return the least delay of the job itself; the slower of a delay and a rate (C-32)."""
+    if own.requests_per_second is not None:
+        return max(own.delay_s or 0.0, 1 / own.requests_per_second)
+    return own.base_delay_s * LEAST_JITTER if own.delay_s is None else own.delay_s
+
+
 def _asked_by_robots_s(state: HostState, config: CrawlConfig) -> float:
     if state.crawl_delay_s is None or not config.robots.respect_crawl_delay:
         return 0.0
     return min(state.crawl_delay_s, config.robots.max_crawl_delay_s)
+
+
+def _slowness_s(state: HostState, own: Politeness) -> float:
+    if state.latency_s <= SLOW_S:
+        return 0.0
+    return min(own.latency_factor * state.latency_s, own.max_backoff_s)
 
 
 def _backoff_s(

@@ -13,13 +13,18 @@ from geomi.frontier.politeness import (
     DOWN_AFTER,
     DOWN_REST_S,
     FIRST_BACKOFF_S,
+    SLOW_S,
     STRAINED,
     UNANSWERED,
     UNASKED,
     after,
     base_floor_s,
+    credit_s,
     delay_s,
+    firm_s,
     is_down,
+    least_s,
+    mean_s,
 )
 from geomi.model.config import CrawlConfig, Politeness, RobotsRules
 from geomi.model.entry import HostState
@@ -35,10 +40,14 @@ def config(
     base_delay_s: float = 1.0,
     backoff_multiplier: float = 2.0,
     max_backoff_s: float = 60.0,
+    rate: float | None = None,
+    burst: int = 1,
 ) -> CrawlConfig:
     return CrawlConfig(
         politeness=Politeness(
             delay_s=delay_s,
+            requests_per_second=rate,
+            burst=burst,
             base_delay_s=base_delay_s,
             backoff_multiplier=backoff_multiplier,
             max_backoff_s=max_backoff_s,
@@ -87,6 +96,80 @@ def test_jitter_only_adds_to_a_delay_that_was_asked_for() -> None:
     delays = [rest_s(HOST, config(delay_s=3.0), seed) for seed in range(500)]
     assert 3.0 <= min(delays) < 3.05
     assert 3.95 < max(delays) <= 4.0
+
+
+@pytest.mark.req("POL-06")
+@pytest.mark.parametrize(
+    ("rate", "delay", "expected_s"),
+    [(1.0, None, 1.0), (5.0, None, 0.2), (0.1, None, 10.0), (5.0, 1.0, 1.0), (0.5, 1.0, 2.0)],
+)
+def test_of_a_rate_and_a_delay_the_slower_wins_c32(
+    rate: float, delay: float | None, expected_s: float
+) -> None:
+    settings = config(rate=rate, delay_s=delay, base_delay_s=30.0)
+    delays = [rest_s(HOST, settings, seed) for seed in range(500)]
+    assert expected_s <= min(delays) < expected_s * 1.05
+    assert expected_s * 1.3 < max(delays) <= expected_s * 4 / 3
+    assert base_floor_s(settings, is_public=False) == expected_s
+
+
+@pytest.mark.parametrize(
+    ("settings", "state", "expected_s"),
+    [
+        (config(base_delay_s=1.5), HOST, 1.5),
+        (config(delay_s=3.0), HOST, 3.5),
+        (config(rate=2.0), HOST, 7 / 12),
+        (config(delay_s=3.0), replace(HOST, crawl_delay_s=9.0), 9.0),
+    ],
+)
+def test_what_a_plan_reckons_with(
+    settings: CrawlConfig, state: HostState, expected_s: float
+) -> None:
+    actual = mean_s(state, settings, floor_s=0.0, is_public=False, extra_s=0.0)
+    assert actual == pytest.approx(expected_s)
+
+
+@pytest.mark.parametrize(
+    ("latency", "factor", "cap_s", "expected_s"),
+    [
+        (SLOW_S, 1.0, 60.0, 0.0),
+        (3.0, 1.0, 60.0, 3.0),
+        (3.0, 2.5, 60.0, 7.5),
+        (90.0, 1.0, 60.0, 60.0),
+        (3.0, 0.0, 60.0, 0.0),
+    ],
+)
+def test_a_host_that_answers_slowly_rests_as_long_as_it_works(
+    latency: float, factor: float, cap_s: float, expected_s: float
+) -> None:
+    own = Politeness(delay_s=0.0, latency_factor=factor, max_backoff_s=cap_s)
+    slow = replace(HOST, latency_s=latency)
+    assert rest_s(slow, CrawlConfig(politeness=own)) == expected_s
+
+
+@pytest.mark.req("POL-08")
+@pytest.mark.parametrize(
+    ("state", "is_public", "floors", "expected_s"),
+    [
+        (HOST, False, {}, 0.0),
+        (HOST, True, {}, 1.0),
+        (HOST, False, {"floor_s": 3.0}, 0.0),  # the longest delay of the host is our own
+        (HOST, False, {"floor_s": 8.0}, 8.0),
+        (HOST, False, {"extra_s": 2.0}, 2.0),
+        (replace(HOST, crawl_delay_s=7.0), False, {}, 7.0),
+        (replace(HOST, backoff_s=90.0), False, {}, 90.0),
+        (replace(HOST, latency_s=4.0), False, {}, 4.0),
+    ],
+)
+def test_a_burst_shortens_nothing_but_the_job_s_own_delay_g02(
+    state: HostState, is_public: bool, floors: dict[str, float], expected_s: float
+) -> None:
+    given = {"floor_s": 0.0, "extra_s": 0.0} | floors
+    many, one = config(delay_s=3.0, burst=4), config(delay_s=3.0)
+    for settings in (many, one):
+        assert firm_s(state, settings, is_public=is_public, **given) == expected_s
+        assert least_s(state, settings, is_public=is_public, **given) == max(3.0, expected_s)
+    assert (credit_s(many), credit_s(one)) == (9.0, 0.0)
 
 
 @pytest.mark.req("POL-14", "ROB-26")
@@ -146,6 +229,8 @@ def test_the_delay_is_never_below_any_of_its_floors(
     assert actual >= max(floors)
     assert actual >= (delay or 0.0)
     assert actual >= (least if is_public else 0.0)
+    owed = least_s(state, settings, floor_s=floor, is_public=is_public, extra_s=extra)
+    assert actual >= owed == max(floors)
 
 
 @pytest.mark.parametrize(
@@ -155,12 +240,15 @@ def test_the_delay_is_never_below_any_of_its_floors(
         (config(base_delay_s=0.3), True, 1.0),
         (config(delay_s=0.0), False, 0.0),
         (config(delay_s=5.0), True, 5.0),
+        (config(rate=4.0), False, 0.25),
+        (config(rate=4.0), True, 1.0),
     ],
 )
 def test_base_floor(settings: CrawlConfig, is_public: bool, expected_s: float) -> None:
     assert base_floor_s(settings, is_public=is_public) == pytest.approx(expected_s)
 
 
+@pytest.mark.req("POL-08")
 def test_trouble_doubles_the_back_off_up_to_a_cap_and_success_eases_it_g02() -> None:
     settings, state, seen = CrawlConfig(), HOST, []
     for _ in range(8):
