@@ -13,11 +13,13 @@ from typing import Any, TypeVar
 
 from geomi.app import Home, Plan, crawl, make_plan, open_home
 from geomi.engine.supervise import Report, Supervisor
+from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
 from geomi.model.event import Event, Warned
 from geomi.model.verdict import State
 from geomi.settings.layers import flags_layer, resolve, settings_layer
 from geomi.settings.options import Settings
+from geomi.settings.profiles import resolve_under_profile
 from geomi.testing.server import Reply, Seen, Site
 from geomi.testing.webs import WORDS
 
@@ -105,6 +107,11 @@ def plan(
     """Plan a quick crawl, changed by options of the command line."""
     flags = flags_layer({**QUICK, **options}, assignments)
     return make_plan(seeds, resolve([flags, settings_layer(LOCAL)]), flags, resume=resume)
+
+
+def profile_config(name: str) -> CrawlConfig:
+    """Return the configuration of a profile, as it is."""
+    return resolve_under_profile([flags_layer({"profile": name})]).config
 
 
 async def crawl_in(

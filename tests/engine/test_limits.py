@@ -10,10 +10,13 @@ import pytest
 
 from geomi.app import TENANT, Home, Plan, gate_for, worker_for
 from geomi.engine import jobs, supervise
+from geomi.fetch.request import build
+from geomi.model.asked import Purpose
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import State
 from geomi.testing.server import Reply, Site
 from geomi.testing.webs import random_web
+from tests.engine.by_hand import hand_in
 from tests.engine.running import (
     LOCAL,
     Ear,
@@ -22,6 +25,7 @@ from tests.engine.running import (
     page,
     paths,
     plan,
+    profile_config,
     read_records,
     robots,
     run,
@@ -212,6 +216,75 @@ class TestRequests:
         (agent,) = {seen.headers["user-agent"] for seen in site.log}
         assert agent.startswith("geomi/")
         assert agent.endswith(f"(+{LOCAL.contact})")
+
+    @pytest.mark.req("HTTP-02", "HTTP-04", "HTTP-06")
+    @pytest.mark.parametrize(
+        ("profile", "agent", "encodings"),
+        [
+            ("default", "geomi/0", "gzip, deflate, br, zstd"),
+            (
+                "docs",
+                "APIIntelBot/1.0 (+https://api-intel.vercel.app/bot)",
+                "gzip, deflate, br",
+            ),
+            ("scanner", "WebKillerAI", "gzip, deflate, br, zstd"),
+            (
+                "seed-engine",
+                "NewsforkBot/1.0 (+https://newsfork.com/bot)",
+                "gzip, deflate, br, zstd",
+            ),
+            ("web-scale", "geomi/0", "gzip, deflate, br, zstd"),
+            (
+                "knowledge-base",
+                "KnowledgeBaseBot/1.0 (+https://example.com/bot; bot@example.com)",
+                "gzip, deflate, br, zstd",
+            ),
+        ],
+    )
+    def test_a_profile_says_who_asks_and_what_it_takes(
+        self, tmp_path: Path, profile: str, agent: str, encodings: str
+    ) -> None:
+        """These headers, to the letter, and no other; robots.txt is asked for by the same name."""
+
+        async def work() -> None:
+            async with hand_in(tmp_path) as hand:
+                await hand.crawl(profile_config(profile), site.url("/"))
+
+        with Site({"/robots.txt": robots("User-agent: *"), "/": page("home")}) as site:
+            run(work())
+            headers = {seen.path: seen.headers for seen in site.log}
+        assert headers["/"] == {
+            "host": f"127.0.0.1:{site.port}",
+            "user-agent": agent,
+            "accept": "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
+            "accept-language": "en-US,en;q=0.9,ko;q=0.8",
+            "accept-encoding": encodings,
+            "connection": "keep-alive",
+        }
+        assert headers["/robots.txt"] == headers["/"] | {"accept": "*/*"}
+
+    @pytest.mark.req("HTTP-10", "HTTP-11")
+    @pytest.mark.parametrize(
+        ("profile", "page_s", "robots_s"),
+        [
+            ("default", (5, 30, 60), (5, 10, 10)),
+            ("docs", (30, 30, 30), (5, 10, 10)),
+            ("scanner", (5, 30, 60), (2, 3, 5)),
+            ("web-scale", (5, 10, 60), (5, 10, 10)),
+        ],
+    )
+    def test_a_profile_says_how_long_it_waits_g09(
+        self,
+        profile: str,
+        page_s: tuple[float, float, float],
+        robots_s: tuple[float, float, float],
+    ) -> None:
+        """Seconds to connect, between two pieces, and for the whole answer."""
+        config = profile_config(profile)
+        for purpose, times_s in ((Purpose.PAGE, page_s), (Purpose.ROBOTS, robots_s)):
+            asked = build("https://a.test/", config, version="0", purpose=purpose)
+            found = (asked.connect_timeout_s, asked.read_timeout_s, asked.total_timeout_s)
+            assert found == times_s, purpose
 
     @pytest.mark.req("HTTP-12", "LEG-12")
     def test_no_cookie_ever_comes_back(self, tmp_path: Path) -> None:

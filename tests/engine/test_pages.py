@@ -11,7 +11,8 @@ from geomi.engine import settle
 from geomi.engine.page import INLINE_BYTES
 from geomi.model.verdict import Outcome, State
 from geomi.testing.server import Reply, Site
-from tests.engine.running import Crawled, crawl_site, page, paths
+from tests.engine.by_hand import hand_in
+from tests.engine.running import Crawled, crawl_site, page, paths, profile_config, run
 
 
 def outcome_of(crawled: Crawled, url: str) -> tuple[State, Outcome | None]:
@@ -72,6 +73,58 @@ class TestContentTypes:
             )
         assert outcome_of(crawled, site.url("/over")) == (State.SKIPPED, Outcome.TOO_LARGE)
         assert crawled.entries[site.url("/fits")].state is State.COMPLETED
+        (warning,) = crawled.ear.warnings
+        assert warning.startswith(f"{site.url('/over')} was passed over: ")
+        assert "20000" in warning
+
+    @pytest.mark.req("CTY-07", "CTY-08")
+    @pytest.mark.parametrize(
+        ("profile", "limit"),
+        [("docs", 5 * 1024 * 1024), ("knowledge-base", 10 * 1024 * 1024)],
+    )
+    def test_a_profile_has_its_own_limit(self, tmp_path: Path, profile: str, limit: int) -> None:
+        """What fits to the byte is kept; one byte more is passed over, with a warning."""
+        config = profile_config(profile)
+
+        async def work() -> None:
+            body = page("home").body
+            fits, over = (Reply(body + b" " * (size - len(body))) for size in (limit, limit + 1))
+            routes = {"/": page("start", "/fits", "/over"), "/fits": fits, "/over": over}
+            with Site(routes) as site:
+                async with hand_in(tmp_path) as hand:
+                    entries = await hand.entries(await hand.crawl(config, site.url("/")))
+                    assert [text for text in hand.ear.warnings if site.url("/over") in text]
+            assert entries["/fits"].outcome is Outcome.OK
+            assert entries["/over"].outcome is Outcome.TOO_LARGE
+
+        run(work())
+
+    @pytest.mark.req("CTY-06")
+    @pytest.mark.parametrize(
+        ("types", "kept"),
+        [
+            ("text/html", ["/", "/untyped"]),
+            ("text/html,text/plain", ["/", "/plain", "/untyped"]),
+            ("text/*", ["/", "/csv", "/plain", "/untyped"]),
+        ],
+    )
+    def test_a_job_lists_the_types_it_takes_c35(
+        self, tmp_path: Path, types: str, kept: list[str]
+    ) -> None:
+        """A page that names no type is given a chance."""
+        routes = {
+            "/": page("home", "/plain", "/csv", "/xhtml", "/untyped"),
+            "/plain": Reply(b"Plain words.", content_type="text/plain"),
+            "/csv": Reply(b"a,b\n1,2\n", content_type="text/csv"),
+            "/xhtml": replace(page("xhtml"), content_type="application/xhtml+xml"),
+            "/untyped": replace(page("untyped"), content_type=""),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(
+                tmp_path, site.url("/"), assignments=[f"http.content_types={types}"]
+            )
+        assert sorted(crawled.urls) == [site.url(path) for path in kept]
+        assert outcome_of(crawled, site.url("/xhtml")) == (State.SKIPPED, Outcome.WRONG_TYPE)
 
     @pytest.mark.req("EXT-06", "WF-12")
     @pytest.mark.parametrize("body", [b"", b"<html><body></body></html>", b"   \n"])
@@ -184,6 +237,26 @@ class TestDuplicates:
         assert (stats.collected, stats.duplicates, stats.settled) == (4, 1, 4)
         assert crawled.record(site.url("/shared"))["parent"] == site.url("/one/")
 
+    @pytest.mark.parametrize("follows", [False, True])
+    def test_a_job_may_follow_the_links_of_a_copy_c41(self, tmp_path: Path, follows: bool) -> None:
+        """`scope.links_of_duplicates`: here the original asks not to be followed, its copy not."""
+        base = "<base href='/'>"
+        routes = {
+            "/": page("home", "/one/", "/two/"),
+            "/one/": page("same", "/shared", head=base + '<meta name="robots" content="nofollow">'),
+            "/two/": page("same", "/shared", head=base),
+            "/shared": page("shared"),
+        }
+        with Site(routes) as site:
+            crawled = crawl_site(
+                tmp_path,
+                site.url("/"),
+                delay=0.02,
+                assignments=[f"scope.links_of_duplicates={follows}"],
+            )
+        assert outcome_of(crawled, site.url("/two/")) == (State.COMPLETED, Outcome.DUPLICATE)
+        assert (site.url("/shared") in crawled.urls) is follows
+
     def test_a_page_that_is_not_kept_has_no_copies(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -238,15 +311,53 @@ class TestDuplicates:
         assert len(crawled.records) == 3
 
 
-def test_a_page_that_needs_a_browser_is_kept_as_it_is(tmp_path: Path) -> None:
-    """The static form is kept, with the reason why it looks unfinished."""
-    shell = Reply(b'<title>App</title><div id="root"></div><script src="/app.js"></script>')
-    with Site({"/": shell}) as site:
-        crawled = crawl_site(tmp_path, site.url("/"))
-    (record,) = crawled.records
-    assert record["title"] == "App"
-    assert record["metadata"]["needs_browser"]
-    assert outcome_of(crawled, site.url("/")) == (State.COMPLETED, Outcome.OK)
+class TestRendering:
+    """Whether a page wants a browser, and what is done without one (C-34)."""
+
+    SHELL = Reply(b'<title>App</title><div id="root"></div><script src="/app.js"></script>')
+    SHORT = Reply(
+        b'<title>App</title><div id="root">Loading</div><script src="/app.js"></script>'
+        b"<p>Some words that stand here before any script has run.</p>"
+    )
+
+    @pytest.mark.parametrize(
+        ("render", "answer", "reason", "used"),
+        [
+            ("auto", SHELL, "empty application root", "static"),
+            ("auto", SHORT, "empty application root", "static"),
+            ("auto", page("full"), None, None),
+            ("never", SHORT, "empty application root", "never"),
+            ("never", page("full"), None, None),
+            ("always", SHELL, "empty application root", "static"),
+            ("always", page("full"), "the job renders every page", "static"),
+        ],
+        ids=[
+            "auto-shell",
+            "auto-short",
+            "auto-full",
+            "never-short",
+            "never-full",
+            "always-shell",
+            "always-full",
+        ],
+    )
+    def test_the_decision_stands_in_the_record(
+        self, tmp_path: Path, render: str, answer: Reply, reason: str | None, used: str | None
+    ) -> None:
+        """The static page is kept, with the reason for a browser and what was used instead."""
+        with Site({"/": answer}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"), assignments=[f"render={render}"])
+        metadata = crawled.record(site.url("/"))["metadata"]
+        assert (metadata.get("needs_browser"), metadata.get("render")) == (reason, used)
+        assert outcome_of(crawled, site.url("/")) == (State.COMPLETED, Outcome.OK)
+
+    def test_a_shell_is_nothing_to_a_job_that_renders_nothing(self, tmp_path: Path) -> None:
+        """It is passed over like any page without text, and the reason is told."""
+        with Site({"/": self.SHELL}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"), assignments=["render=never"])
+        assert crawled.records == []
+        assert outcome_of(crawled, site.url("/")) == (State.SKIPPED, Outcome.EMPTY)
+        assert crawled.entries[site.url("/")].detail == "empty application root"
 
 
 @pytest.mark.req("LNK-09")

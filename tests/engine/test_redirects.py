@@ -9,7 +9,8 @@ import pytest
 
 from geomi.model.verdict import Outcome, State
 from geomi.testing.server import Reply, Site
-from tests.engine.running import crawl_site, page, paths, robots, to
+from tests.engine.by_hand import hand_in
+from tests.engine.running import crawl_site, page, paths, profile_config, robots, run, to
 
 
 @pytest.mark.req("ERR-02", "HTTP-07", "META-03", "LNK-19", "URL-17")
@@ -74,6 +75,43 @@ def test_too_many_hops_fail(tmp_path: Path, limit: int) -> None:
     last = crawled.entries[site.url(f"/{limit}")]
     assert (last.state, last.outcome) == (State.FAILED, Outcome.TOO_MANY_REDIRECTS)
     assert site.url(f"/{limit + 1}") in last.detail
+
+
+@pytest.mark.req("HTTP-07", "ERR-02", "LNK-19")
+@pytest.mark.parametrize(("hops", "is_kept"), [(3, True), (4, False)])
+def test_a_documentation_crawl_follows_three(tmp_path: Path, hops: int, is_kept: bool) -> None:
+    """The limit of seed 000: three hops are followed, a fourth ends in `failed`."""
+    routes = {f"/{n}": to(f"/{n + 1}") for n in range(hops)}
+
+    async def work() -> None:
+        with Site({**routes, f"/{hops}": page("there")}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(profile_config("docs"), site.url("/0"))
+                states = [entry.state for entry in (await hand.entries(job)).values()]
+        assert job.stats.collected == int(is_kept)
+        assert (State.FAILED in states) is not is_kept
+
+    run(work())
+
+
+@pytest.mark.req("URL-17", "ERR-02")
+@pytest.mark.parametrize(
+    "location",
+    ["/page#part", "/page/", "/./x/../page", "/page?utm_source=mail", "/p%61ge", "//HOST/page"],
+)
+def test_the_target_has_one_identity_however_it_is_spelled(tmp_path: Path, location: str) -> None:
+    """The final URL goes through the same rules as a link: one page, one record."""
+    with Site({}) as site:
+        there = location.replace("HOST", f"127.0.0.1:{site.port}")
+        site.routes = {
+            "/": page("home", "/page", "/old"),
+            "/page": page("page"),
+            "/old": to(there),
+        }
+        crawled = crawl_site(tmp_path, site.url("/"))
+        assert paths(site.log) == ["/", "/page", "/old"]
+    assert sorted(crawled.urls) == [site.url("/"), site.url("/page")]
+    assert crawled.record(site.url("/page"))["final_url"] == site.url("/page")
 
 
 def test_out_of_scope_is_recorded_and_not_fetched(tmp_path: Path) -> None:

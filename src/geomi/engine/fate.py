@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from geomi.engine.ask import Asker
 from geomi.engine.links import Found, LinkGate
-from geomi.engine.record import Portrait
+from geomi.engine.record import Keepsake
 from geomi.engine.robots import Reading
+from geomi.engine.twins import Twin
 from geomi.engine.world import World
 from geomi.fetch import redirect
 from geomi.fetch.retry import parse_retry_after, retry
 from geomi.frontier.state import settle_state
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
-from geomi.model.page import Capture, Fetched, PageRecord
+from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, UrlEntry
+from geomi.model.page import Capture, Fetched
+from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State, Verdict
-from geomi.seed.sitemap import Sitemap
 
 # robots.txt that is out of order is asked for again this often before its pages count as blocked.
 ROBOTS_TRIES = 3
@@ -29,20 +31,30 @@ UNCOUNTED = frozenset(
         Outcome.TOO_MANY_REDIRECTS,
         Outcome.ROBOTS,
         Outcome.ADDRESS_REFUSED,
+        Outcome.EXCLUDED,
+        Outcome.TRAPPED,
     }
 )
+# G-01: 401, 407 and 451 refuse in the same way, and not for longer than this job.
+REFUSED_FOR_LONG = 403
 
 NOTHING = Found()
+NOTHING_NEW = Novelty(links=False, text=False, text_mark=b"")
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A closed visit on its way to the store; `fetch_ms` and `links` are for its event."""
+    """A closed visit on its way to the store; `fetch_ms` and `links` are for its event.
+
+    Args:
+        is_news: False where the entry had ended before and was told of then.
+    """
 
     settlement: Settlement
     capture: Capture | None = None
     fetch_ms: int = 0
     links: int = 0
+    is_news: bool = True
 
     def adding(self, discovered: tuple[Discovered, ...]) -> Visit:
         """Return this visit with some more URLs found on the way."""
@@ -50,6 +62,33 @@ class Visit:
             return self
         more = replace(self.settlement, discovered=self.settlement.discovered + discovered)
         return replace(self, settlement=more)
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a page that was read brought: links after the rules, a text, and whose it repeats."""
+
+    found: Found
+    text: str
+    twin: Twin
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """In what one ending differs from another.
+
+    Args:
+        wait_s: after how long the entry is tried again; None when it is not.
+        is_asked: whether the entry itself was asked for now, so that it may count as a page.
+    """
+
+    detail: str = ""
+    wait_s: float | None = None
+    found: Found = NOTHING
+    novelty: Novelty | None = None
+    refusal: Refusal | None = None
+    keepsake: Keepsake | None = None
+    is_asked: bool = True
 
 
 class Fates:
@@ -60,6 +99,41 @@ class Fates:
         self._config = config
         self._gate = gate
 
+    # nothing was asked
+
+    def expanded(self, entry: UrlEntry, asker: Asker, found: Found) -> Visit:
+        """Close a page once more, whose links were found to lie less deep; it stays as it was."""
+        assert entry.outcome is not None, "only a page that was kept is expanded"
+        answer = Fetched(entry.url, entry.status or 0)
+        end = _End(detail=entry.detail, found=found, is_asked=False)
+        return replace(self._close(entry, asker, entry.outcome, answer, end), is_news=False)
+
+    def dropped(self, entry: UrlEntry, asker: Asker, verdict: Verdict) -> Visit:
+        """Close a URL that a rule no longer wants."""
+        is_trap = verdict.rule.startswith("trap.")
+        outcome = Outcome.TRAPPED if is_trap else Outcome.EXCLUDED
+        detail = f"{verdict.rule}: {verdict.detail}" if verdict.detail else verdict.rule
+        found = Found(excluded=(Exclusion(verdict.rule, entry.url, verdict.detail),))
+        end = _End(detail=detail, found=found, is_asked=False)
+        return self._close(entry, asker, outcome, Fetched(entry.url), end)
+
+    def left_alone(self, entry: UrlEntry, asker: Asker, refusal: Refusal) -> Visit:
+        """Close a URL whose site refused it before (ERR-04, C-91)."""
+        until = "for good" if refusal.until_s is None else f"until {_day(refusal.until_s)}"
+        detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
+        answer = Fetched(entry.url, refusal.status)
+        end = _End(detail=detail, is_asked=False)
+        return self._close(entry, asker, Outcome.REFUSED, answer, end)
+
+    def blocked(self, entry: UrlEntry, asker: Asker, reading: Reading, verdict: Verdict) -> Visit:
+        """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
+        waits = reading.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
+        wait_s = reading.policy.expires_s - self._world.clock.now_s() if waits else None
+        end = _End(detail=verdict.detail, wait_s=wait_s)
+        return self._close(entry, asker, Outcome.ROBOTS, Fetched(entry.url), end)
+
+    # no page came
+
     def failed(
         self,
         entry: UrlEntry,
@@ -69,63 +143,73 @@ class Fates:
         fetched: Fetched | None = None,
     ) -> Visit:
         """Close a visit that brought no page; the retry table says whether it is tried again."""
+        if outcome is Outcome.GONE and _is_guess(entry):
+            outcome, detail = Outcome.EMPTY, "there is none"
         answer = fetched or Fetched(entry.url)
         wait_s = self._wait_s(entry, outcome, answer)
-        return self._close(entry, asker, outcome, answer, detail=detail, wait_s=wait_s)
-
-    def blocked(self, entry: UrlEntry, asker: Asker, reading: Reading, verdict: Verdict) -> Visit:
-        """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
-        waits = reading.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
-        wait_s = reading.policy.expires_s - self._world.clock.now_s() if waits else None
-        answer = Fetched(entry.url)
-        return self._close(
-            entry, asker, Outcome.ROBOTS, answer, detail=verdict.detail, wait_s=wait_s
+        was_answered = fetched is not None and wait_s is None
+        end = _End(
+            detail=detail,
+            wait_s=wait_s,
+            novelty=_nothing_new(entry) if was_answered else None,
+            refusal=self._refusal(entry, answer),
         )
+        return self._close(entry, asker, outcome, answer, end)
 
     def redirected(self, entry: UrlEntry, asker: Asker, fetched: Fetched) -> Visit:
         """Close a redirect: its target becomes an entry of its own, judged like any other."""
         target = redirect.target(fetched) or ""
+        outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NOTHING
         if entry.hops >= self._config.http.max_redirects:
+            outcome = Outcome.TOO_MANY_REDIRECTS
             detail = f"more than {self._config.http.max_redirects} redirects, the last to {target}"
-            return self._close(entry, asker, Outcome.TOO_MANY_REDIRECTS, fetched, detail=detail)
-        answer = self._gate.follow(entry, target)
-        if isinstance(answer, Verdict):
-            found = Found(excluded=(Exclusion(answer.rule, target, answer.detail),))
+        elif isinstance(answer := self._gate.follow(entry, target), Verdict):
+            outcome = Outcome.REDIRECT_EXCLUDED
             detail = f"redirects to {target}, which rule {answer.rule} excludes"
-            return self._close(
-                entry, asker, Outcome.REDIRECT_EXCLUDED, fetched, detail=detail, found=found
-            )
-        found = Found(discovered=(answer,))
-        return self._close(
-            entry, asker, Outcome.REDIRECTED, fetched, detail=f"redirects to {target}", found=found
-        )
+            found = Found(excluded=(Exclusion(answer.rule, target, answer.detail),))
+        else:
+            found = Found(discovered=(answer,))
+        end = _End(detail=detail, found=found, novelty=_nothing_new(entry))
+        return self._close(entry, asker, outcome, fetched, end)
 
-    def sitemap(self, entry: UrlEntry, asker: Asker, fetched: Fetched, content: Sitemap) -> Visit:
-        """Close a sitemap: its URLs are found, the file itself is not a page."""
-        found = self._gate.admit_sitemap(entry, content)
-        return self._close(entry, asker, Outcome.OK, fetched, detail=content.problem, found=found)
+    # something was read
+
+    def listed(
+        self, entry: UrlEntry, asker: Asker, fetched: Fetched, found: Found, problem: str
+    ) -> Visit:
+        """Close a list of URLs: what it names is found, the file itself is not a page."""
+        return self._close(entry, asker, Outcome.OK, fetched, _End(detail=problem, found=found))
 
     def passed_over(
-        self, entry: UrlEntry, asker: Asker, outcome: Outcome, fetched: Fetched, found: Found
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        outcome: Outcome,
+        fetched: Fetched,
+        brought: Brought,
+        detail: str = "",
     ) -> Visit:
         """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
-        return self._close(entry, asker, outcome, fetched, found=found)
+        end = _End(detail=detail, found=brought.found, novelty=self._novelty(entry, brought))
+        return self._close(entry, asker, outcome, fetched, end)
 
     def kept(
         self,
+        entry: UrlEntry,
         asker: Asker,
         outcome: Outcome,
-        portrait: Portrait,
-        page: PageRecord,
-        found: Found,
-        archived: Capture,
+        fetched: Fetched,
+        brought: Brought,
+        keepsake: Keepsake,
     ) -> Visit:
         """Close a page that is kept."""
-        repeats = f"repeats {portrait.twin}" if outcome is Outcome.DUPLICATE else ""
-        visit = self._close(
-            portrait.entry, asker, outcome, portrait.fetched, detail=repeats, found=found
+        end = _End(
+            detail=f"repeats {brought.twin.url}" if brought.twin.is_exact else "",
+            found=brought.found,
+            novelty=self._novelty(entry, brought),
+            keepsake=keepsake,
         )
-        return replace(visit, settlement=replace(visit.settlement, page=page), capture=archived)
+        return self._close(entry, asker, outcome, fetched, end)
 
     def _wait_s(self, entry: UrlEntry, outcome: Outcome, fetched: Fetched) -> float | None:
         if entry.attempts >= self._config.http.max_retries:
@@ -142,38 +226,64 @@ class Fates:
             config=self._config,
         )
 
+    def _refusal(self, entry: UrlEntry, fetched: Fetched) -> Refusal | None:
+        if fetched.status != REFUSED_FOR_LONG or entry.kind is not EntryKind.PAGE:
+            return None
+        now_s, long_s = self._world.clock.wall_s(), self._config.http.refused_for_s
+        return Refusal(
+            url_hash=entry.url_hash,
+            url=entry.url,
+            status=fetched.status,
+            reason=f"HTTP {fetched.status}",
+            since_s=now_s,
+            until_s=now_s + long_s if long_s else None,
+        )
+
+    def _novelty(self, entry: UrlEntry, brought: Brought) -> Novelty | None:
+        repeats = brought.twin.is_exact
+        return self._gate.novelty(entry, brought.found, brought.text, repeats=repeats)
+
     def _close(
-        self,
-        entry: UrlEntry,
-        asker: Asker,
-        outcome: Outcome,
-        fetched: Fetched,
-        *,
-        detail: str = "",
-        wait_s: float | None = None,
-        found: Found = NOTHING,
+        self, entry: UrlEntry, asker: Asker, outcome: Outcome, fetched: Fetched, end: _End
     ) -> Visit:
         now_s = self._world.clock.now_s()
-        state = settle_state(outcome, will_retry=wait_s is not None)
-        requests, bytes_received = asker.spend()
+        state = settle_state(outcome, will_retry=end.wait_s is not None)
+        spent = asker.spend()
         settlement = Settlement(
             entry=entry,
             token=asker.lease.token,
             outcome=outcome,
             state=state,
             settled_s=now_s,
-            due_s=now_s + wait_s if wait_s is not None else 0.0,
+            due_s=now_s + end.wait_s if end.wait_s is not None else 0.0,
             status=fetched.status or None,
-            detail=detail,
-            counts=self._counts(entry, outcome, state),
-            bytes_received=bytes_received,
-            requests=requests,
-            discovered=found.discovered,
-            excluded=found.excluded,
+            detail=end.detail,
+            counts=end.is_asked and _counts(entry, outcome, state),
+            bytes_received=spent.bytes,
+            requests=spent.requests,
+            discovered=end.found.discovered,
+            excluded=end.found.excluded,
+            page=end.keepsake.page if end.keepsake else None,
+            asked=spent.asked,
+            novelty=end.novelty,
+            refusal=end.refusal,
         )
-        return Visit(settlement, None, fetched.fetch_ms, found.links)
+        archived = end.keepsake.capture if end.keepsake else None
+        return Visit(settlement, archived, fetched.fetch_ms, end.found.links)
 
-    def _counts(self, entry: UrlEntry, outcome: Outcome, state: State) -> bool:
-        return (
-            entry.kind is EntryKind.PAGE and state is not State.PENDING and outcome not in UNCOUNTED
-        )
+
+def _counts(entry: UrlEntry, outcome: Outcome, state: State) -> bool:
+    return entry.kind is EntryKind.PAGE and state is not State.PENDING and outcome not in UNCOUNTED
+
+
+def _is_guess(entry: UrlEntry) -> bool:
+    """Whether a list was asked for on the chance that it is there; nobody had named it."""
+    return entry.kind is not EntryKind.PAGE and entry.source is Source.SEED
+
+
+def _nothing_new(entry: UrlEntry) -> Novelty | None:
+    return NOTHING_NEW if entry.pattern else None
+
+
+def _day(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()

@@ -6,34 +6,44 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
-from geomi.dedup.decide import fingerprint, nearest
+from collections.abc import Iterable, Sequence
+
+from geomi.dedup.decide import fingerprint
 from geomi.engine.ask import Asker
-from geomi.engine.fate import Fates, Visit
-from geomi.engine.links import LinkGate
-from geomi.engine.record import Portrait, capture, page_record
+from geomi.engine.fate import NOTHING, Brought, Fates, Visit
+from geomi.engine.links import Found, LinkGate
+from geomi.engine.lists import ListReader
+from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
+from geomi.engine.revisit import (
+    KEPT,
+    Known,
+    Renewal,
+    Revisits,
+    past,
+    renewed_capture,
+    renewed_row,
+)
 from geomi.engine.robots import Reading, RobotsKeeper
+from geomi.engine.twins import Twin, Twins
 from geomi.engine.world import World
 from geomi.extract.page import extract
 from geomi.fetch import redirect
 from geomi.fetch.body import is_readable
+from geomi.fetch.render import decide
 from geomi.fetch.respond import respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
-from geomi.model.page import Article, Fetched, Fingerprint
+from geomi.model.page import Article, Fetched, Link
 from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import due_s
 from geomi.robots.meta import directives
-from geomi.seed import sitemap
-from geomi.url.parse import Url
-from geomi.url.parse import parse as parse_url
+from geomi.url.parse import Url, split
 
 # Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to
 # a process that can be killed, because a native parser cannot be interrupted.
 INLINE_BYTES = 256 * 1024
 PARSE_DEADLINE_S = 20.0
-# Pages on their way to a commit that the store cannot yet name as twins; about eight full batches.
-FRESH_KEYS = 1024
 
 
 class Road:
@@ -45,8 +55,9 @@ class Road:
         self._gate = gate
         self._requests = Requests(job.config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
+        self._revisits = Revisits(world, job.config)
+        self._twins = Twins(world)
         self._fates = Fates(world, job.config, gate)
-        self._fresh: dict[bytes, str] = {}  # exact keys of the last pages, and their URLs
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Take one entry down the road and return what is to be settled.
@@ -54,46 +65,76 @@ class Road:
         None where robots.txt asks for a rest that is too long to hold the host for: nothing was
         asked for, and the entry waits with its host.
         """
-        url = parse_url(entry.url)
-        assert url is not None, f"the frontier holds a URL that does not parse: {entry.url!r}"
+        if (closed := await self._without_asking(entry, asker)) is not None:
+            return closed
+        url = split(entry.url)
         reading = await self._robots.read(url, asker)
         if asker.must_rest() and reading.unreached is None and reading.judge(url).admitted:
             return None
         visit = await self._walk(entry, url, asker, reading)
-        if entry.kind is EntryKind.SITEMAP:  # a host asked for its sitemap alone leads no further
+        if entry.kind is not EntryKind.PAGE:  # a host asked for a list alone leads no further
             return visit
         return visit.adding(self._gate.sitemaps(reading.file.sitemaps, url))
 
     def unvisited(self, entry: UrlEntry, asker: Asker) -> Visit:
         """Close an entry without asking a host that has just failed again and again."""
+        if entry.outcome in KEPT:
+            return self._fates.expanded(entry, asker, NOTHING)
         detail = f"`{entry.host}` failed {asker.state.errors} times in a row; not asked again now"
         return self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail)
+
+    async def _without_asking(self, entry: UrlEntry, asker: Asker) -> Visit | None:
+        """Close what is here already, what no rule wants any more, and what its site refuses us."""
+        if entry.outcome in KEPT:
+            return self._fates.expanded(entry, asker, await self._links_again(entry))
+        if (verdict := self._gate.recheck(entry)) is not None:
+            return self._fates.dropped(entry, asker, verdict)
+        if entry.kind is EntryKind.PAGE:
+            wall_s = self._world.clock.wall_s()
+            refusal = await self._world.refusals.find(entry.url_hash, wall_s=wall_s)
+            if refusal is not None:
+                return self._fates.left_alone(entry, asker, refusal)
+        return None
 
     async def _walk(self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading) -> Visit:
         if reading.unreached is not None:
             return self._fates.failed(entry, asker, reading.unreached, reading.copy.detail)
-        fetched = await self._fetch(entry, url, asker, reading)
+        known = await self._revisits.known(entry)
+        listed = ListReader(entry)
+        fetched = await self._fetch(entry, url, asker, reading, known, listed)
         if isinstance(fetched, Verdict):
             return self._fates.blocked(entry, asker, reading, fetched)
-        outcome = respond(fetched)
+        conditions = self._revisits.conditions(known, fetched.url)
+        outcome = respond(fetched, is_conditional=bool(conditions))
         if outcome is Outcome.REDIRECTED:
             return self._fates.redirected(entry, asker, fetched)
+        if outcome is Outcome.NOT_MODIFIED and known is not None:
+            return await self._renew(entry, asker, fetched, known)
         if outcome is not Outcome.OK:
-            return self._fates.failed(entry, asker, outcome, fetched.detail, fetched)
-        if entry.kind is EntryKind.SITEMAP:
-            return self._fates.sitemap(entry, asker, fetched, sitemap.read(fetched.body))
+            detail = fetched.detail or (past(known) if outcome is Outcome.GONE else "")
+            return self._fates.failed(entry, asker, outcome, detail, fetched)
+        if entry.kind is not EntryKind.PAGE:
+            wall_s = self._world.clock.wall_s()
+            found, problem = listed.found(fetched, self._gate, wall_s=wall_s)
+            return self._fates.listed(entry, asker, fetched, found, problem)
         if not is_readable(kind := fetched.header("content-type")):
             detail = f"`{kind}` cannot be read as text"
             return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, detail, fetched)
-        article = await self._extract(fetched)
+        article = await self._extract(fetched, asker)
         if article is None:
             return self._fates.failed(
                 entry, asker, Outcome.TOO_COMPLEX, "parsing took too long", fetched
             )
-        return await self._keep(entry, asker, fetched, article)
+        return await self._keep(entry, asker, fetched, article, known)
 
     async def _fetch(
-        self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading
+        self,
+        entry: UrlEntry,
+        url: Url,
+        asker: Asker,
+        reading: Reading,
+        known: Known | None,
+        listed: ListReader,
     ) -> Fetched | Verdict:
         """Ask for an entry, and again where it redirects to another spelling of its own URL.
 
@@ -105,71 +146,112 @@ class Road:
             verdict = reading.judge(url)
             if not verdict.admitted:
                 return verdict
+            asker.allowed_by(reading.fetched_s, reading.rule(url).line)
             asked.add(url.href)
-            fetched = await asker.ask(self._requests.page(entry, url))
+            conditions = self._revisits.conditions(known, url.href)
+            fetched = await asker.ask(self._requests.page(entry, url, conditions, listed.sink))
             respelled = self._gate.respelled(entry, redirect.target(fetched))
             is_last = entry.hops + len(asked) > self._config.http.max_redirects
             if respelled is None or respelled.href in asked or is_last:
                 return fetched
             url = respelled
 
-    async def _extract(self, fetched: Fetched) -> Article | None:
+    async def _extract(self, fetched: Fetched, asker: Asker) -> Article | None:
         body, kind = fetched.body, fetched.header("content-type")
         limit = self._config.limits.max_links_per_page
         if len(body) <= INLINE_BYTES:
             return extract(body, fetched.url, kind, self._config.extract, max_links=limit)
-        return await self._world.compute.extract(
-            body,
-            fetched.url,
-            kind,
-            self._config.extract,
-            max_links=limit,
-            deadline_s=PARSE_DEADLINE_S,
+        # Several large pages may wait for the one process that reads them.
+        return await asker.hold(
+            self._world.compute.extract(
+                body,
+                fetched.url,
+                kind,
+                self._config.extract,
+                max_links=limit,
+                deadline_s=PARSE_DEADLINE_S,
+            )
         )
 
     async def _keep(
-        self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article
+        self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article, known: Known | None
     ) -> Visit:
         """Decide what is kept of a page that came and was read, and which links it adds."""
-        tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
-        wishes = directives([*article.robots, *tags], self._requests.token)
+        wishes = self._wishes(fetched, article.robots)
+        nofollow = "nofollow" in wishes
         print_ = fingerprint(article.text, fetched.body, [link.url for link in article.links])
-        twin, near = await self._twin(entry, print_)
-        if twin and not near:  # C-41: a page that repeats another adds no links
-            wishes |= {"nofollow"}
-        found = self._gate.admit(entry, fetched.url, article.links, nofollow="nofollow" in wishes)
+        twin = await self._twins.find(entry, print_)
+        found = self._admit(entry, fetched.url, article.links, twin, nofollow=nofollow)
+        brought = Brought(found, article.text, twin)
         if "noindex" in wishes:
-            return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, found)
-        if not article.text and not article.needs_browser:
-            return self._fates.passed_over(entry, asker, Outcome.EMPTY, fetched, found)
-        portrait = Portrait(entry, fetched, article, print_, twin, near, self._world.clock.wall_s())
-        kept = page_record(portrait, due_s=await self._due_s(entry, print_))
-        outcome = Outcome.DUPLICATE if twin and not near else Outcome.OK
-        self._remember(print_.exact_key, twin or entry.url)
-        return self._fates.kept(
-            asker, outcome, portrait, kept, found, capture(portrait, raw=self._config.store.raw)
+            return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought)
+        rendering = decide(self._config.render, article.needs_browser)
+        if not article.text and not (article.needs_browser and rendering.is_wanted):
+            return self._fates.passed_over(
+                entry, asker, Outcome.EMPTY, fetched, brought, article.needs_browser
+            )
+        at_s = self._world.clock.wall_s()
+        portrait = Portrait(
+            entry, fetched, article, print_, twin, rendering, nofollow, self._revisits.rules, at_s
         )
+        changed = known is None or known.page.fingerprint.content_hash != print_.content_hash
+        row = page_record(portrait, due_s=self._due_s(entry, known, at_s, changed=changed))
+        keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))
+        outcome = Outcome.DUPLICATE if twin.is_exact else Outcome.OK
+        return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
-    async def _twin(self, entry: UrlEntry, print_: Fingerprint) -> tuple[str, bool]:
-        """Return the page this one repeats, and whether it does so only nearly."""
-        if not print_.exact_key:
-            return "", False
-        twins = await self._world.pages.twins(entry.job, [print_.exact_key])
-        fresh = self._fresh.get(print_.exact_key, "")
-        if (twin := twins.get(print_.exact_key, fresh)) and twin != entry.url:
-            return twin, False
-        candidates = await self._world.pages.near(entry.job, print_.simhash)
-        found = nearest(print_.simhash, [pair for pair in candidates if pair[0] != entry.url])
-        return found or "", found is not None
+    async def _renew(self, entry: UrlEntry, asker: Asker, fetched: Fetched, known: Known) -> Visit:
+        """Keep a page that has not changed since the last visit as a page of this job."""
+        wishes = self._wishes(fetched)
+        nofollow = known.nofollow or "nofollow" in wishes
+        twin = await self._twins.find(entry, known.page.fingerprint)
+        found = self._admit(entry, fetched.url, known.links, twin, nofollow=nofollow)
+        brought = Brought(found, known.text, twin)
+        if "noindex" in wishes:
+            return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought)
+        at_s = self._world.clock.wall_s()
+        again_s = self._due_s(entry, known, at_s, changed=False)
+        renewal = Renewal(entry, fetched, twin, fetched_at_s=at_s, due_s=again_s)
+        keepsake = Keepsake(renewed_row(known, renewal), renewed_capture(known, renewal))
+        return self._kept(entry, asker, Outcome.NOT_MODIFIED, fetched, brought, keepsake)
 
-    def _remember(self, exact_key: bytes, url: str) -> None:
-        """Note a page that is kept but not yet committed: the next that comes may be its twin."""
-        self._fresh.setdefault(exact_key, url)
-        if len(self._fresh) > FRESH_KEYS:
-            del self._fresh[next(iter(self._fresh))]
+    async def _links_again(self, entry: UrlEntry) -> Found:
+        """Judge the links of a page of this job once more, from where it was found now."""
+        known = await self._revisits.again(entry)
+        if known is None:
+            return NOTHING
+        page, twin = known.page, Twin(known.page.duplicate_of, known.page.near)
+        return self._admit(entry, page.final_url, known.links, twin, nofollow=known.nofollow)
 
-    async def _due_s(self, entry: UrlEntry, print_: Fingerprint) -> float:
-        previous = await self._world.pages.get(entry.url_hash)
-        changed = previous is None or previous.fingerprint.content_hash != print_.content_hash
-        now_s = self._world.clock.wall_s()
-        return due_s(now_s, previous=previous, changed=changed, rules=self._config.recrawl)
+    def _wishes(self, fetched: Fetched, told: Iterable[str] = ()) -> frozenset[str]:
+        tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
+        return directives([*told, *tags], self._requests.token)
+
+    def _admit(
+        self, entry: UrlEntry, url: str, links: Sequence[Link], twin: Twin, *, nofollow: bool
+    ) -> Found:
+        """Judge links; those of a page that repeats another add nothing, as a rule (C-41)."""
+        repeats = twin.is_exact and not self._config.scope.links_of_duplicates
+        return self._gate.admit(entry, url, links, nofollow=nofollow or repeats)
+
+    def _kept(
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        outcome: Outcome,
+        fetched: Fetched,
+        brought: Brought,
+        keepsake: Keepsake,
+    ) -> Visit:
+        twin, exact_key = brought.twin, keepsake.page.fingerprint.exact_key
+        self._twins.remember(exact_key, twin.url if twin.is_exact else entry.url)
+        return self._fates.kept(entry, asker, outcome, fetched, brought, keepsake)
+
+    def _due_s(self, entry: UrlEntry, known: Known | None, at_s: float, *, changed: bool) -> float:
+        return due_s(
+            at_s,
+            previous=known.page if known else None,
+            changed=changed,
+            rules=self._config.recrawl,
+            lastmod_s=entry.lastmod_s,
+        )

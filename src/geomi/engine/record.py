@@ -4,15 +4,56 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypedDict
 
 import orjson
 
+from geomi.engine.twins import Twin
+from geomi.fetch.conditional import modified
+from geomi.fetch.render import Rendering
+from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
-from geomi.model.page import Article, Capture, Fetched, Fingerprint, PageRecord, Ref
-from geomi.url.parse import parse as parse_url
+from geomi.model.page import Article, Capture, Fetched, Fingerprint, Link, PageRecord, Ref
+from geomi.text.digest import sha256_hex
+from geomi.url.parse import split
 
 # A page is placed in the archive when its batch is settled; until then it lies nowhere.
 UNPLACED = Ref("", 0, 0)
+RULES_CHARS = 12
+
+Metadata = dict[str, str | float]
+
+
+class LinkFields(TypedDict):
+    """A link as a record has it."""
+
+    url: str
+    text: str
+    rel: str
+    internal: bool
+
+
+class Fields(TypedDict):
+    """One record of pages.jsonl; docs/reference/output.md says what each field means."""
+
+    url: str
+    final_url: str
+    status: int
+    fetched_at: datetime | str
+    depth: int
+    parent: str | None
+    source: str
+    title: str
+    description: str
+    language: str
+    markdown: str
+    links: list[LinkFields]
+    content_hash: str
+    simhash: str
+    content_type: str
+    bytes: int
+    fetch_ms: int
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +61,39 @@ class Portrait:
     """Everything known of a page that is kept.
 
     Args:
-        twin: URL of a page that it repeats, `near` telling whether only nearly.
+        nofollow: whether the page asks that its links are left alone.
+        rules: `reading_rules` of the job.
     """
 
     entry: UrlEntry
     fetched: Fetched
     article: Article
     fingerprint: Fingerprint
-    twin: str
-    near: bool
+    twin: Twin
+    rendering: Rendering
+    nofollow: bool
+    rules: str
     fetched_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Keepsake:
+    """What is written down of a page: its row and its record."""
+
+    page: PageRecord
+    capture: Capture
+
+
+def reading_rules(config: CrawlConfig, *, version: str) -> str:
+    """Return a short digest of all that decides what the same URL gives and what is read of it.
+
+    Of the job's own headers the names alone: records are passed on, and a header may be a secret.
+    """
+    http, limits = config.http, config.limits
+    asked = (http.user_agent, http.accept, http.accept_language, http.content_types)
+    named = sorted(name.lower() for name, _ in http.headers)
+    taken = (config.extract, limits.max_page_bytes, limits.max_links_per_page)
+    return sha256_hex(repr((version, asked, named, taken)))[:RULES_CHARS]
 
 
 def capture(portrait: Portrait, *, raw: bool) -> Capture:
@@ -37,36 +101,8 @@ def capture(portrait: Portrait, *, raw: bool) -> Capture:
     return Capture(
         url=portrait.fetched.url,
         fetched_at_s=portrait.fetched_at_s,
-        record=record_line(portrait),
+        record=write_line(_fields(portrait)),
         fetched=portrait.fetched if raw else None,
-    )
-
-
-def record_line(portrait: Portrait) -> bytes:
-    """Write one record of pages.jsonl, without its newline."""
-    entry, fetched, article = portrait.entry, portrait.fetched, portrait.article
-    return orjson.dumps(
-        {
-            "url": entry.origin or entry.url,
-            "final_url": fetched.url,
-            "status": fetched.status,
-            "fetched_at": datetime.fromtimestamp(portrait.fetched_at_s, UTC),
-            "depth": entry.depth,
-            "parent": entry.parent,
-            "source": entry.source,
-            "title": article.title,
-            "description": article.description,
-            "language": article.language,
-            "markdown": article.markdown,
-            "links": _links(portrait),
-            "content_hash": portrait.fingerprint.content_hash,
-            "simhash": f"{portrait.fingerprint.simhash:016x}",
-            "content_type": fetched.header("content-type"),
-            "bytes": len(fetched.body),
-            "fetch_ms": fetched.fetch_ms,
-            "metadata": _metadata(portrait),
-        },
-        option=orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS,
     )
 
 
@@ -85,16 +121,61 @@ def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
         record=UNPLACED,
         response=None,
         etag=fetched.header("etag"),
-        last_modified=fetched.header("last-modified"),
+        last_modified=modified(fetched),
         title=portrait.article.title,
-        duplicate_of=portrait.twin,
-        near=portrait.near,
+        duplicate_of=portrait.twin.url,
+        near=portrait.twin.near,
     )
 
 
-def _links(portrait: Portrait) -> list[dict[str, str | bool]]:
-    here = parse_url(portrait.fetched.url)
-    home = f"{here.scheme}://{here.host}" if here else ""
+def write_line(fields: Fields) -> bytes:
+    """Write one record of pages.jsonl, without its newline."""
+    return orjson.dumps(fields, option=orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS)
+
+
+def read_line(line: bytes) -> Fields:
+    """Read a record back."""
+    fields: Fields = orjson.loads(line)
+    return fields
+
+
+def links_of(fields: Fields) -> tuple[Link, ...]:
+    """Return the links of a record as its page had them."""
+    return tuple(Link(link["url"], link["text"], link["rel"]) for link in fields["links"])
+
+
+def told_twin(twin: Twin) -> Metadata:
+    """Say which page a page repeats."""
+    return {"near_duplicate_of" if twin.near else "duplicate_of": twin.url} if twin.url else {}
+
+
+def _fields(portrait: Portrait) -> Fields:
+    entry, fetched, article = portrait.entry, portrait.fetched, portrait.article
+    return {
+        "url": entry.origin or entry.url,
+        "final_url": fetched.url,
+        "status": fetched.status,
+        "fetched_at": datetime.fromtimestamp(portrait.fetched_at_s, UTC),
+        "depth": entry.depth,
+        "parent": entry.parent,
+        "source": entry.source,
+        "title": article.title,
+        "description": article.description,
+        "language": article.language,
+        "markdown": article.markdown,
+        "links": _links(portrait),
+        "content_hash": portrait.fingerprint.content_hash,
+        "simhash": f"{portrait.fingerprint.simhash:016x}",
+        "content_type": fetched.header("content-type"),
+        "bytes": len(fetched.body),
+        "fetch_ms": fetched.fetch_ms,
+        "metadata": _metadata(portrait),
+    }
+
+
+def _links(portrait: Portrait) -> list[LinkFields]:
+    here = split(portrait.fetched.url)
+    home = f"{here.scheme}://{here.host}"
     inside = (f"{home}/", f"{home}:")  # on another port it is still the same host
     return [
         {
@@ -107,16 +188,18 @@ def _links(portrait: Portrait) -> list[dict[str, str | bool]]:
     ]
 
 
-def _metadata(portrait: Portrait) -> dict[str, str | float]:
-    article = portrait.article
-    known: dict[str, str | float] = {
+def _metadata(portrait: Portrait) -> Metadata:
+    article, rendering = portrait.article, portrait.rendering
+    known: Metadata = {
         "canonical": article.canonical,
         "author": article.author,
         "published_at": article.published_at,
         "modified_at": article.modified_at,
-        "needs_browser": article.needs_browser,
-        "near_duplicate_of" if portrait.near else "duplicate_of": portrait.twin,
+        "needs_browser": rendering.reason,
+        "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
+        "robots": "nofollow" if portrait.nofollow else "",
     }
     told = {name: value for name, value in known.items() if value}
+    told |= told_twin(portrait.twin)
     told |= {"strategy": article.strategy, "confidence": round(article.confidence, 3)}
-    return dict(article.metadata) | told
+    return dict(article.metadata) | told | {"extracted_with": portrait.rules}

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.fetch.request import build, check_headers, product_token, user_agent
+from geomi.fetch.request import build, check_http, product_token, user_agent
+from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import EntryKind, UrlEntry
-from geomi.model.page import Request
+from geomi.model.page import Headers, Request, Sink
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
-SITEMAP_BYTES = 50 * 1024 * 1024  # C-82
+_PURPOSES = {
+    EntryKind.PAGE: Purpose.PAGE,
+    EntryKind.SITEMAP: Purpose.SITEMAP,
+    EntryKind.LISTING: Purpose.LISTING,
+}
 
 
 def check_requests(config: CrawlConfig, *, version: str) -> None:
     """Raise ConfigError for a name or a header that no request can carry; nothing has started."""
-    check_headers(config.http.headers)
+    check_http(config.http)
     product_token(user_agent(config, version=version))
 
 
@@ -32,21 +37,33 @@ class Requests:
         self._config = config
         self._version = version
         self._trusted = frozenset(url.authority for url in map(parse_url, seeds) if url)
+        self._forms: dict[tuple[Purpose, bool], Request] = {}  # all of a kind, but for their URL
         self.token = product_token(user_agent(config, version=version))
 
-    def page(self, entry: UrlEntry, url: Url) -> Request:
-        """Ask for an entry under one of its spellings: a page of the wanted types, or a sitemap."""
-        request = self._build(url.href, url.authority)
-        if entry.kind is EntryKind.SITEMAP:
-            return replace(request, types=(), max_bytes=SITEMAP_BYTES)
+    def page(
+        self, entry: UrlEntry, url: Url, conditions: Headers = (), sink: Sink | None = None
+    ) -> Request:
+        """Ask for an entry under one of its spellings, of a page only what `conditions` leave."""
+        request = self._build(url.href, url.authority, _PURPOSES[entry.kind])
+        if sink is not None:
+            return replace(request, sink=sink)
+        if conditions:
+            return replace(request, headers=request.headers + conditions)
         return request
 
     def robots(self, url: str, host: str) -> Request:
         """Ask for a robots.txt; a longer one is read as far as the limit goes (C-11)."""
-        limit = self._config.robots.max_bytes
-        return replace(self._build(url, host), types=(), max_bytes=limit, truncate=True)
+        return self._build(url, host, Purpose.ROBOTS)
 
-    def _build(self, url: str, host: str) -> Request:
-        return build(
-            url, self._config, version=self._version, sends_own_headers=host in self._trusted
-        )
+    def _build(self, url: str, host: str, purpose: Purpose) -> Request:
+        key = purpose, host in self._trusted
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = build(
+                url,
+                self._config,
+                version=self._version,
+                purpose=purpose,
+                sends_own_headers=host in self._trusted,
+            )
+        return replace(form, url=url)

@@ -16,6 +16,7 @@ from geomi.engine.links import LinkGate
 from geomi.engine.world import World
 from geomi.model.entry import Batch, HostUpdate, Settlement
 from geomi.model.event import PageSettled, Warned
+from geomi.model.verdict import Outcome
 
 MAX_BATCH = 32
 MAX_WAITING = 128  # visits that may wait for a commit before the fetchers have to
@@ -121,6 +122,11 @@ class Settler:
         return settlements
 
     def _tell(self, visit: Visit, settlement: Settlement) -> None:
+        if not visit.is_news:
+            return
+        if settlement.outcome is Outcome.TOO_LARGE:  # CTY-07
+            detail = f"{settlement.entry.url} was passed over: {settlement.detail}"
+            self._world.sink.emit(Warned(self._job, detail))
         self._world.sink.emit(
             PageSettled(
                 job=self._job,

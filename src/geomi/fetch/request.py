@@ -3,7 +3,7 @@
 Rules kept:
 - One honest name, `geomi/<version> (+<contact>)` unless the job has its own; the robots product
   token is the part before `/` (C-04, C-74).
-- A revisit sends the stored ETag and Last-Modified, a first visit neither (HTTP-03, C-69).
+- A page is asked for in the types the job takes; robots.txt and sitemaps in any.
 - No cookies, and no header that belongs to the connection (HTTP-12, C-70).
 - The job's own headers may carry secrets, so the caller says where they may go.
 """
@@ -13,12 +13,16 @@ from __future__ import annotations
 import re
 
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig
+from geomi.model.asked import Purpose
+from geomi.model.config import CrawlConfig, HttpRules
 from geomi.model.page import Headers, Request
 
-ACCEPT = "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8"  # HTTP-02
 ACCEPT_ANY = "*/*"
-ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+SITEMAP_BYTES = 50 * 1024 * 1024 + 1  # C-82; the one byte more tells its reader that it was cut
+# C-11: of these a longer one is read as far as the limit goes.
+CUT = frozenset({Purpose.ROBOTS, Purpose.SITEMAP})
+# What the gate can undo; `*` or another name would invite what nobody here can read.
+ENCODINGS = ("gzip", "x-gzip", "deflate", "br", "zstd", "identity")
 MAX_HEADERS = 50
 MAX_HEADER_CHARS = 8192  # what common servers read of one line
 
@@ -28,36 +32,26 @@ def build(
     config: CrawlConfig,
     *,
     version: str,
-    etag: str = "",
-    last_modified: str = "",
-    accept: tuple[str, ...] | None = None,
+    purpose: Purpose = Purpose.PAGE,
     sends_own_headers: bool = True,
 ) -> Request:
-    """Build the request for a page, or for anything else with its own `accept`.
+    """Build the request for a page, or for what leads to pages.
 
     Args:
-        accept: media types whose body is wanted, in place of the job's; empty for any.
         sends_own_headers: whether the job's headers go to this origin.
     """
-    types = config.http.content_types if accept is None else accept
-    headers = {
-        "user-agent": user_agent(config, version=version),
-        "accept": ACCEPT if types else ACCEPT_ANY,
-        "accept-language": config.http.accept_language,
-        "accept-encoding": ACCEPT_ENCODING,
-        "if-none-match": etag,
-        "if-modified-since": last_modified,
-    }
-    if sends_own_headers:
-        headers |= {name.lower(): value for name, value in config.http.headers}
+    is_page, is_robots = purpose is Purpose.PAGE, purpose is Purpose.ROBOTS
+    timeouts = config.robots if is_robots else config.http
     return Request(
         url=url,
-        headers=tuple((name, value) for name, value in headers.items() if _is_sendable(value)),
-        connect_timeout_s=config.http.connect_timeout_s,
-        read_timeout_s=config.http.read_timeout_s,
-        total_timeout_s=config.http.total_timeout_s,
-        max_bytes=config.limits.max_page_bytes,
-        types=types,
+        headers=_headers(config, purpose, version=version, own=sends_own_headers),
+        connect_timeout_s=timeouts.connect_timeout_s,
+        read_timeout_s=timeouts.read_timeout_s,
+        total_timeout_s=timeouts.total_timeout_s,
+        max_bytes=_max_bytes(config, purpose),
+        types=config.http.content_types if is_page else (),
+        truncate=purpose in CUT,
+        purpose=purpose,
     )
 
 
@@ -80,6 +74,24 @@ def product_token(user_agent: str) -> str:
     return token
 
 
+def check_http(rules: HttpRules) -> None:
+    """Raise ConfigError for anything that a request of this job could not carry."""
+    values = {
+        "user_agent": rules.user_agent,
+        "contact": rules.contact,
+        "accept": rules.accept,
+        "accept_language": rules.accept_language,
+        "accept_encoding": rules.accept_encoding,
+    }
+    for name, value in values.items():
+        if value and not is_sendable(value):
+            raise ConfigError(
+                f"`http.{name}` has a value that cannot be sent: `{value[:80]}`", hint=_SENDABLE
+            )
+    _check_encodings(rules.accept_encoding)
+    check_headers(rules.headers)
+
+
 def check_headers(headers: Headers) -> None:
     """Raise ConfigError for a header that a job may not set."""
     if len(headers) > MAX_HEADERS:
@@ -91,16 +103,19 @@ def check_headers(headers: Headers) -> None:
             raise ConfigError(
                 f"header `{name}` cannot be set", hint=_NOT_OURS.get(name.lower(), "")
             )
-        if not _is_sendable(value):
-            raise ConfigError(
-                f"header `{name}` has a value that cannot be sent",
-                hint=f"use 1 to {MAX_HEADER_CHARS} visible ASCII characters on one line",
-            )
+        if not is_sendable(value):
+            raise ConfigError(f"header `{name}` has a value that cannot be sent", hint=_SENDABLE)
+
+
+def is_sendable(value: str) -> bool:
+    """Say whether a value can stand in a header; an ETag that came from a server may not."""
+    return len(value) <= MAX_HEADER_CHARS and bool(_HEADER_VALUE.fullmatch(value))
 
 
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309 §2.2.1
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}")  # RFC 9110 §5.6.2
 _HEADER_VALUE = re.compile(r"[\x20-\x7e\t]+")
+_SENDABLE = f"use 1 to {MAX_HEADER_CHARS} visible ASCII characters on one line"
 
 _CONNECTION = "it belongs to the connection, which is geomi's"
 _CONDITIONAL = "geomi sends what the last answer of the page allows"
@@ -126,6 +141,34 @@ _NOT_OURS = {
 }
 
 
-def _is_sendable(value: str) -> bool:
-    """An ETag came from a server: what could break the request line is not sent back."""
-    return len(value) <= MAX_HEADER_CHARS and bool(_HEADER_VALUE.fullmatch(value))
+def _check_encodings(accepted: str) -> None:
+    for coding in accepted.split(","):
+        name = coding.partition(";")[0].strip().lower()
+        if name and name not in ENCODINGS:
+            raise ConfigError(
+                f"`http.accept_encoding` names `{name}`, which geomi cannot undo",
+                hint=f"choose among {', '.join(ENCODINGS)}",
+            )
+
+
+def _headers(config: CrawlConfig, purpose: Purpose, *, version: str, own: bool) -> Headers:
+    http = config.http
+    headers = {
+        "user-agent": user_agent(config, version=version),
+        "accept": http.accept if purpose is Purpose.PAGE else ACCEPT_ANY,
+        "accept-language": http.accept_language,
+        "accept-encoding": http.accept_encoding,
+    }
+    if own:
+        headers |= {name.lower(): value for name, value in http.headers}
+    return tuple((name, value) for name, value in headers.items() if value)
+
+
+def _max_bytes(config: CrawlConfig, purpose: Purpose) -> int:
+    match purpose:
+        case Purpose.ROBOTS:
+            return config.robots.max_bytes
+        case Purpose.SITEMAP:
+            return SITEMAP_BYTES
+        case Purpose.PAGE | Purpose.LISTING:
+            return config.limits.max_page_bytes

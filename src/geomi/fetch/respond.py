@@ -10,16 +10,19 @@ from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NOT_MODIFIED = 304
 
 
-def respond(fetched: Fetched) -> Outcome:
-    """Return the outcome of one request."""
+def respond(fetched: Fetched, *, is_conditional: bool = True) -> Outcome:
+    """Return the outcome of one request; "not modified" answers only one that was conditional."""
     if fetched.failure is not None:
         return fetched.failure
     status = fetched.status
     if status in REDIRECTS:
         # Without a target it is an answer that says nothing.
         return Outcome.REDIRECTED if fetched.header("location") else Outcome.PROTOCOL_ERROR
+    if status == NOT_MODIFIED and not is_conditional:
+        return Outcome.PROTOCOL_ERROR
     exact = _EXACT.get(status)
     if exact is not None:
         return exact
@@ -30,7 +33,7 @@ _EXACT = {
     204: Outcome.EMPTY,
     205: Outcome.EMPTY,
     206: Outcome.PROTOCOL_ERROR,  # a part was never asked for
-    304: Outcome.NOT_MODIFIED,
+    NOT_MODIFIED: Outcome.NOT_MODIFIED,
     401: Outcome.REFUSED,
     403: Outcome.REFUSED,
     404: Outcome.GONE,

@@ -1,7 +1,7 @@
 """Whether a visit is tried again, and after how long: the table of ERR-06 to ERR-11.
 
 Rules kept:
-- Waits have ±10 % of jitter (C-36), and never fall below what Retry-After asks (C-71).
+- Waits have the job's share of jitter (C-36), and never fall below what Retry-After asks (C-71).
 - Retry-After counts for 429 and 503 and is capped by the job; a longer one is the host's back-off.
 - What is not in the table fails at once, and nothing is tried more often than `http.max_retries`.
 """
@@ -15,7 +15,6 @@ from email.utils import parsedate_to_datetime
 from geomi.model.config import CrawlConfig
 from geomi.model.verdict import Outcome
 
-JITTER = 0.1
 MAX_VALUE_CHARS = 64  # the longest HTTP-date has 33
 RETRY_AFTER_STATUSES = frozenset({429, 503})
 
@@ -50,7 +49,8 @@ def retry(
         waits = BY_STATUS.get(status, waits)
     if attempts >= min(len(waits), config.http.max_retries):
         return None
-    wait_s = waits[attempts] * rng.uniform(1 - JITTER, 1 + JITTER)
+    jitter = config.http.retry_jitter
+    wait_s = waits[attempts] * rng.uniform(1 - jitter, 1 + jitter)
     if retry_after_s is not None and status in RETRY_AFTER_STATUSES:
         wait_s = max(wait_s, min(retry_after_s, config.http.max_retry_after_s))
     return wait_s

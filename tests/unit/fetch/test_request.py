@@ -8,14 +8,18 @@ import pytest
 
 from geomi.errors import ConfigError
 from geomi.fetch.request import (
+    ENCODINGS,
     MAX_HEADER_CHARS,
     MAX_HEADERS,
+    SITEMAP_BYTES,
     build,
     check_headers,
+    check_http,
     product_token,
     user_agent,
 )
-from geomi.model.config import CrawlConfig, HttpRules
+from geomi.model.asked import Purpose
+from geomi.model.config import CrawlConfig, HttpRules, RobotsRules
 
 URL = "https://a.test/x?y=1"
 DEFAULT = CrawlConfig()
@@ -54,23 +58,48 @@ def test_user_agent(settings: CrawlConfig, expected: str) -> None:
     assert dict(build(URL, settings, version="1.2").headers)["user-agent"] == expected
 
 
-@pytest.mark.req("HTTP-03")
-def test_a_revisit_is_conditional_c69() -> None:
-    date = "Tue, 01 Oct 2024 10:00:00 GMT"
-    headers = dict(build(URL, DEFAULT, version="1", etag='W/"a"', last_modified=date).headers)
-    assert headers["if-none-match"] == 'W/"a"'
-    assert headers["if-modified-since"] == date
+@pytest.mark.req("HTTP-06")
+def test_every_header_is_the_jobs_own_choice() -> None:
+    own = config(
+        user_agent="MyBot/3 (+x)", accept="text/html", accept_language="ko", accept_encoding="gzip"
+    )
+    assert build(URL, own, version="1").headers == (
+        ("user-agent", "MyBot/3 (+x)"),
+        ("accept", "text/html"),
+        ("accept-language", "ko"),
+        ("accept-encoding", "gzip"),
+    )
+    bare = config(accept="", accept_language="", accept_encoding="")
+    assert build(URL, bare, version="1").headers == (("user-agent", "geomi/1"),)
 
 
-@pytest.mark.parametrize("etag", ['"a\r\nX: y"', '"é"', '"' + "x" * MAX_HEADER_CHARS])
-def test_an_etag_that_could_break_the_request_is_not_sent(etag: str) -> None:
-    assert "if-none-match" not in dict(build(URL, DEFAULT, version="1", etag=etag).headers)
+@pytest.mark.parametrize("purpose", Purpose)
+def test_only_a_page_is_wanted_in_certain_types(purpose: Purpose) -> None:
+    request = build(URL, DEFAULT, version="1", purpose=purpose)
+    is_page = purpose is Purpose.PAGE
+    assert request.purpose is purpose
+    assert request.types == (DEFAULT.http.content_types if is_page else ())
+    assert dict(request.headers)["accept"] == (DEFAULT.http.accept if is_page else "*/*")
 
 
-def test_other_things_than_pages_are_wanted_whatever_their_type() -> None:
-    request = build(URL, DEFAULT, version="1", accept=())
-    assert request.types == ()
-    assert dict(request.headers)["accept"] == "*/*"
+def test_robots_has_limits_of_its_own_c12_g09() -> None:
+    robots = RobotsRules(
+        connect_timeout_s=2, read_timeout_s=3, total_timeout_s=4, max_bytes=600_000
+    )
+    own = CrawlConfig(
+        robots=robots, http=HttpRules(connect_timeout_s=6, read_timeout_s=7, total_timeout_s=8)
+    )
+    asked = {purpose: build(URL, own, version="1", purpose=purpose) for purpose in Purpose}
+    times = {
+        purpose: (one.connect_timeout_s, one.read_timeout_s, one.total_timeout_s)
+        for purpose, one in asked.items()
+    }
+    assert times.pop(Purpose.ROBOTS) == (2, 3, 4)
+    assert set(times.values()) == {(6, 7, 8)}
+    assert asked[Purpose.ROBOTS].max_bytes == 600_000
+    assert asked[Purpose.ROBOTS].truncate
+    assert asked[Purpose.SITEMAP].max_bytes == SITEMAP_BYTES
+    assert asked[Purpose.LISTING].max_bytes == own.limits.max_page_bytes
 
 
 def test_own_headers_override_and_stay_at_home() -> None:
@@ -140,3 +169,31 @@ def test_the_number_of_headers_has_a_limit(extra: int) -> None:
             check_headers(headers)
     else:
         check_headers(headers)
+
+
+@pytest.mark.parametrize("coding", [*ENCODINGS, "GZIP;q=0.5", "gzip , br", ""])
+def test_encodings_that_can_be_undone_pass(coding: str) -> None:
+    check_http(HttpRules(accept_encoding=coding))
+
+
+@pytest.mark.parametrize("coding", ["*", "lzma", "gzip, compress", "br;q=1, dcz"])
+def test_encodings_that_cannot_be_undone_are_refused(coding: str) -> None:
+    with pytest.raises(ConfigError, match="cannot undo"):
+        check_http(HttpRules(accept_encoding=coding))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"user_agent": "Bot/1 (+https://\u00e9.test)"},
+        {"contact": "a\r\nHost: b"},
+        {"accept": "text/\u2028html"},
+        {"accept_language": "x" * (MAX_HEADER_CHARS + 1)},
+        {"headers": (("Cookie", "a=b"),)},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_what_no_request_can_carry_is_refused(settings: dict[str, object]) -> None:
+    """A name that cannot be sent would otherwise be left out, and we would come without one."""
+    with pytest.raises(ConfigError):
+        check_http(config(**settings).http)

@@ -55,6 +55,11 @@ def test_a_redirect_needs_a_location_c33(status: int) -> None:
     assert respond(Fetched(URL, status)) is Outcome.PROTOCOL_ERROR
 
 
+def test_not_modified_answers_nobody_who_did_not_ask() -> None:
+    assert respond(Fetched(URL, 304), is_conditional=False) is Outcome.PROTOCOL_ERROR
+    assert respond(Fetched(URL, 200), is_conditional=False) is Outcome.OK
+
+
 @given(st.integers(-1, 1000), st.none() | st.sampled_from(Outcome))
 def test_a_failure_is_its_own_outcome(status: int, failure: Outcome | None) -> None:
     outcome = respond(Fetched(URL, status, failure=failure))

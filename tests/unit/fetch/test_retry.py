@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.fetch.retry import JITTER, MAX_VALUE_CHARS, parse_retry_after, retry
+from geomi.fetch.retry import MAX_VALUE_CHARS, parse_retry_after, retry
 from geomi.model.config import CrawlConfig, HttpRules
 from geomi.model.verdict import Outcome
 
@@ -101,16 +101,23 @@ def test_retry_after_c71(
     assert low <= wait_s <= high
 
 
-@given(st.sampled_from(Outcome), st.integers(0, 600), st.integers(0, 9), st.integers(0, 99))
-def test_jitter_stays_in_its_tenth_c36(
-    outcome: Outcome, status: int, attempts: int, seed: int
+@given(
+    st.sampled_from(Outcome),
+    st.integers(0, 600),
+    st.integers(0, 9),
+    st.integers(0, 99),
+    st.sampled_from([0.0, 0.1, 1.0]),
+)
+def test_jitter_stays_in_its_share_c36(
+    outcome: Outcome, status: int, attempts: int, seed: int, jitter: float
 ) -> None:
+    settings = CrawlConfig(http=HttpRules(retry_jitter=jitter))
     wait_s = retry(
-        outcome, status, attempts, retry_after_s=None, rng=random.Random(seed), config=CONFIG
+        outcome, status, attempts, retry_after_s=None, rng=random.Random(seed), config=settings
     )
     table = waits(outcome, status)
     assert (wait_s is None) is (attempts >= len(table))
-    assert wait_s is None or abs(wait_s / table[attempts] - 1) <= JITTER + 1e-9
+    assert wait_s is None or abs(wait_s / table[attempts] - 1) <= jitter + 1e-9
 
 
 NOW_S = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT

@@ -58,10 +58,39 @@ def test_a_page_that_never_changes_ends_at_a_month_and_one_that_always_does_at_a
         assert previous.due_s - previous.fetched_at_s == pytest.approx(expected_s)
 
 
+@pytest.mark.parametrize(
+    ("age_s", "expected_s"),
+    [
+        (None, 7 * DAY_S),
+        (20 * DAY_S, 2 * DAY_S),
+        (10.0, 3600.0),
+        (0.0, 3600.0),
+        (5000 * DAY_S, 30 * DAY_S),
+        (-1.0, 7 * DAY_S),
+    ],
+)
+def test_a_sitemaps_date_hints_at_the_first_interval_c82(
+    age_s: float | None, expected_s: float
+) -> None:
+    now_s = 1e9
+    lastmod_s = None if age_s is None else now_s - age_s
+    found = due_s(now_s, previous=None, changed=True, rules=RULES, lastmod_s=lastmod_s)
+    assert found - now_s == pytest.approx(expected_s)
+
+
+def test_what_was_learned_counts_more_than_a_sitemap_says() -> None:
+    previous = record(1000.0, 1000.0 + 8 * DAY_S)
+    found = due_s(9e6, previous=previous, changed=False, rules=RULES, lastmod_s=8.9e6)
+    assert found - 9e6 == pytest.approx(12 * DAY_S)
+
+
 TIMES = st.floats(0, 1e10)
 
 
-@given(TIMES, TIMES, TIMES, st.booleans())
-def test_always_inside_the_bounds(now: float, fetched: float, due: float, changed: bool) -> None:
-    found = due_s(now, previous=record(fetched, due), changed=changed, rules=RULES)
+@given(TIMES, TIMES, TIMES, st.none() | TIMES, st.booleans())
+def test_always_inside_the_bounds(
+    now: float, fetched: float, due: float, lastmod: float | None, changed: bool
+) -> None:
+    previous = record(fetched, due)
+    found = due_s(now, previous=previous, changed=changed, rules=RULES, lastmod_s=lastmod)
     assert now + RULES.min_interval_s <= found <= now + RULES.max_interval_s

@@ -1,0 +1,160 @@
+"""Pages that the tenant has already: asked for only if they changed, written down anew if not.
+
+Rules kept:
+- A page is asked for conditionally only if its record can be read back and was made under the rules
+  of this job; else a 304 would leave the job without a page.
+- A page that has not changed is a page of this job: it has a record of its own, with the place and
+  the time of this visit and the content of the last, and its links are followed (HTTP-08, CHG-09).
+- Its fingerprint, status and size stay those of the visit that brought it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from geomi.engine.record import (
+    UNPLACED,
+    Fields,
+    links_of,
+    read_line,
+    reading_rules,
+    told_twin,
+    write_line,
+)
+from geomi.engine.twins import Twin
+from geomi.engine.world import World
+from geomi.errors import StoreError
+from geomi.fetch.conditional import conditions
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import EntryKind, UrlEntry
+from geomi.model.page import Capture, Fetched, Headers, Link, PageRecord
+from geomi.model.verdict import Outcome
+
+# An entry that ended so and waits again was found on a shorter way: its links lie less deep now.
+KEPT = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
+
+_OF_ONE_VISIT = frozenset({"duplicate_of", "near_duplicate_of", "not_modified"})
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A page of an earlier visit.
+
+    Args:
+        fields: its record, read back; None where it cannot be used again.
+    """
+
+    page: PageRecord
+    fields: Fields | None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links the page had."""
+        return links_of(self.fields) if self.fields else ()
+
+    @property
+    def text(self) -> str:
+        """The text the page had, in the form that is stored."""
+        return self.fields["markdown"] if self.fields else ""
+
+    @property
+    def nofollow(self) -> bool:
+        """Whether the page asked that they are left alone."""
+        return bool(self.fields and self.fields["metadata"].get("robots") == "nofollow")
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """A visit that found a page as it was."""
+
+    entry: UrlEntry
+    fetched: Fetched
+    twin: Twin
+    fetched_at_s: float
+    due_s: float
+
+
+class Revisits:
+    """What one job does with pages that its tenant has."""
+
+    def __init__(self, world: World, config: CrawlConfig) -> None:
+        self._world = world
+        self._http = config.http
+        self.rules = reading_rules(config, version=world.version)
+
+    async def known(self, entry: UrlEntry) -> Known | None:
+        """Find what is stored of an entry; only a record that this job would write is read."""
+        if entry.kind is not EntryKind.PAGE:
+            return None
+        page = await self._world.pages.get(entry.url_hash)
+        if page is None:
+            return None
+        if not conditions(page, page.final_url, self._http):
+            return Known(page, None)
+        fields = await self._read_back(page)
+        is_ours = fields is not None and fields["metadata"].get("extracted_with") == self.rules
+        return Known(page, fields if is_ours else None)
+
+    async def again(self, entry: UrlEntry) -> Known | None:
+        """Read a page of this job back, whatever the rules it was made under."""
+        page = await self._world.pages.get(entry.url_hash)
+        return Known(page, await self._read_back(page)) if page else None
+
+    def conditions(self, known: Known | None, url: str) -> Headers:
+        """Return what a request for a URL says of the page that is stored."""
+        if known is None or known.fields is None:
+            return ()
+        return conditions(known.page, url, self._http)
+
+    async def _read_back(self, page: PageRecord) -> Fields | None:
+        try:
+            return read_line(await self._world.archive.read(page.record))
+        except StoreError:  # its job was deleted, or its segment is lost: the page is fetched anew
+            return None
+
+
+def past(known: Known | None) -> str:
+    """Say of a page that is gone when it was last there."""
+    return f"collected on {_time(known.page.fetched_at_s):%Y-%m-%d}, gone now" if known else ""
+
+
+def renewed_row(known: Known, renewal: Renewal) -> PageRecord:
+    """Make the store's row of a page that has not changed, not yet placed in the archive."""
+    fetched = renewal.fetched
+    return replace(
+        known.page,
+        url=renewal.entry.url,
+        fetched_at_s=renewal.fetched_at_s,
+        due_s=renewal.due_s,
+        record=UNPLACED,
+        response=None,  # the answer that has it lies in the archive of an earlier job
+        etag=fetched.header("etag") or known.page.etag,
+        last_modified=fetched.header("last-modified") or known.page.last_modified,
+        duplicate_of=renewal.twin.url,
+        near=renewal.twin.near,
+    )
+
+
+def renewed_capture(known: Known, renewal: Renewal) -> Capture:
+    """Make this job's record of a page that has not changed."""
+    fields, entry, at_s = known.fields, renewal.entry, renewal.fetched_at_s
+    assert fields is not None, "a condition is sent only where the record was read back"
+    lasting = {key: value for key, value in fields["metadata"].items() if key not in _OF_ONE_VISIT}
+    line = write_line(
+        {
+            **fields,
+            "url": entry.origin or entry.url,
+            "fetched_at": _time(at_s),
+            "depth": entry.depth,
+            "parent": entry.parent,
+            "source": entry.source,
+            "fetch_ms": renewal.fetched.fetch_ms,
+            "metadata": lasting | told_twin(renewal.twin) | {"not_modified": True},
+        }
+    )
+    return Capture(renewal.fetched.url, at_s, line, fetched=None)
+
+
+def _time(at_s: float) -> datetime:
+    return datetime.fromtimestamp(at_s, UTC)
