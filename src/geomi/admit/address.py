@@ -2,14 +2,15 @@
 
 The tables are our own: `ipaddress.is_global` takes 192.0.0.192, the 6to4 and NAT64 forms of
 127.0.0.1 and multicast for public, and no table knows the metadata services that clouds put at
-public addresses (SEC-03, G-19). An IPv6 address that carries an IPv4 one is judged by what it
-carries. Outside the global unicast space 2000::/3 nothing is public. Text that is not one plain
-address is refused: names and odd spellings such as `127.1` are for the resolver, whose answers come
-here.
+public addresses (SEC-03, G-19). An IPv6 address that carries IPv4 ones is judged by all of them and
+by its own range; what no flag opens decides before what one does. Outside the global unicast space
+2000::/3 nothing is public. Text that is not one plain address is refused: names and odd spellings
+such as `127.1` are for the resolver, whose answers come here.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from geomi.model.verdict import Verdict
@@ -36,9 +37,10 @@ def is_public(ip: str) -> bool:
 _V4 = tuple(
     (name, IPv4Network(network))
     for name, networks in {
-        # AWS, GCP, Azure and others; AWS containers; EKS; Azure's host; Oracle; Alibaba; Tencent.
+        # AWS, GCP, Azure and others; AWS containers; EKS; Azure's host; Oracle; Alibaba; Tencent,
+        # twice; Scaleway.
         "metadata": "169.254.169.254/32 169.254.170.2/32 169.254.170.23/32 168.63.129.16/32"
-        " 192.0.0.192/32 100.100.100.200/32 169.254.0.23/32",
+        " 192.0.0.192/32 100.100.100.200/32 169.254.0.23/32 169.254.10.10/32 169.254.42.42/32",
         "unspecified": "0.0.0.0/8",
         "private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16",
         "shared": "100.64.0.0/10",
@@ -59,7 +61,10 @@ _V4 = tuple(
 _V6 = tuple(
     (name, IPv6Network(network))
     for name, networks in {
-        "metadata": "fd00:ec2::254/128 fd00:ec2::23/128 fd20:ce::254/128",  # AWS, EKS, GCP
+        # AWS and EKS; GCP; Oracle; Scaleway; Akamai; Alibaba. All lie in the private range, which a
+        # flag may open.
+        "metadata": "fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128"
+        " fd00:a9fe:a9fe::1/128 fd00:100::100:200/128",
         "unspecified": "::/128",
         "loopback": "::1/128",
         "translation": "64:ff9b:1::/48",
@@ -95,13 +100,19 @@ def _judge_v4(address: IPv4Address) -> Verdict:
 
 
 def _judge_v6(address: IPv6Address) -> Verdict:
+    """Judge a range and everything carried; what no flag opens is told first."""
     address = IPv6Address(int(address))  # without the zone of a link
-    for inner in _carried(address):
-        verdict = _judge_v4(inner)
-        if not verdict.admitted:
-            return Verdict(False, verdict.rule, f"{verdict.detail}, carried by {address}")
+    inner = [
+        replace(verdict, detail=f"{verdict.detail}, carried by {address}")
+        for verdict in map(_judge_v4, _carried(address))
+    ]
+    refused = [each for each in (*inner, _judge_range(address)) if not each.admitted]
+    return min(refused, key=lambda each: each.hint != "", default=PUBLIC)
+
+
+def _judge_range(address: IPv6Address) -> Verdict:
     if any(address in carrier for carrier in (*_CARRIERS, _TEREDO)):
-        return PUBLIC
+        return PUBLIC  # only what it carries counts
     for name, network in _V6:
         if address in network:
             return _refuse(name, f"{address} is in {network}")
@@ -118,15 +129,15 @@ def _refuse(name: str, detail: str) -> Verdict:
 def _carried(address: IPv6Address) -> tuple[IPv4Address, ...]:
     """Return the IPv4 addresses inside an IPv6 one, in every form that some system unpacks."""
     value = int(address)
-    low = IPv4Address(value & _V4_MASK)
+    found: list[int] = []
     if any(address in carrier for carrier in _CARRIERS):
-        return (low,)
+        found.append(value)
     if address in _COMPATIBLE and value > 1:  # `::` and `::1` carry nothing
-        return (low,)
+        found.append(value)
     if address in _SIX_TO_FOUR:
-        return (IPv4Address(value >> 80 & _V4_MASK),)
+        found.append(value >> 80)
     if address in _TEREDO:  # RFC 4380 §4: the server, and the client with all bits turned
-        return IPv4Address(value >> 64 & _V4_MASK), IPv4Address(~value & _V4_MASK)
+        found += (value >> 64, ~value)
     if value >> _V4_BITS & _V4_MASK in _ISATAP:
-        return (low,)
-    return ()
+        found.append(value)
+    return tuple(IPv4Address(each & _V4_MASK) for each in found)

@@ -1,54 +1,71 @@
-"""Which character set a body is in, as far as its bytes and its HTTP header can tell.
+"""Which character set a body is in: byte order mark, header, `<meta>`, sniffing, UTF-8 (G-11).
 
-The order is that of G-11 with one exception: bytes that are valid multi-byte UTF-8 are UTF-8,
-whatever a label says, because nothing else looks like it by accident and mislabelled pages are
-common. A body that is called UTF-8 but is mostly broken as such is Korean (CP949) where that
-fits, else Western. What neither bytes nor header tell is left to the parser, which reads `<meta>`
-and sniffs.
+The order has one exception: what the bytes themselves prove outranks every label, because
+mislabelled pages are common. Multi-byte UTF-8 looks like nothing else by accident, and neither does
+UTF-16 with its NULs. Any other label is believed until the bytes disprove it: a body that is mostly
+broken when read by a label is not in that charset, and the next in the order is asked. `dom` does
+the asking, because `<meta>` and sniffing are the parser's.
 """
 
 from __future__ import annotations
 
 MAX_CHARSET_CHARS = 40
-# A real UTF-8 page with some damaged characters stays far below this share of broken sequences;
-# EUC-KR read as UTF-8 lies far above it.
-BROKEN_SHARE = 0.2
+# The share of broken characters that disproves a charset. UTF-8 whose lines were cut by a program
+# that counts bytes stays below the first, and EUC-KR read as UTF-8 lies far above it. Others decode
+# each other's bytes more readily: Shift_JIS read as EUC-KR breaks at one character in twelve.
+BROKEN_UTF8_SHARE = 0.2
+BROKEN_SHARE = 0.05
+# UTF-16 without a mark is known by its markup and its spaces: every second byte of them is a NUL.
+# Spaces alone are a tenth of a text; 가 (U+AC00) has its NUL on the other side.
+NUL_SAMPLE_BYTES = 1024
+NUL_SHARE = 0.1
+NUL_DOMINANCE = 4
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_ESCAPE = b"\x1b"
 
 
-def utf8_text(body: bytes) -> str | None:
-    """Return the text of a body that can only be UTF-8; plain ASCII is left to its labels."""
-    if body.isascii():
-        return None
-    try:
-        return body.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # A body that was cut at a limit may end inside a character.
-        whole = body[: error.start]
-        is_cut = error.reason == "unexpected end of data" and not whole.isascii()
-        return whole.decode("utf-8-sig") if is_cut else None
+def proven_text(body: bytes) -> str | None:
+    """Return the text of a body that can only be UTF-8, of which ASCII is a part, or UTF-16."""
+    for mark, codec in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(codec, "replace")
+    codec = _utf16_codec(body[:NUL_SAMPLE_BYTES])
+    return body.decode(codec, "replace") if codec else _utf8_text(body)
 
 
-def header_charset(body: bytes, content_type: str) -> str | None:
-    """Return the label that the Content-Type gives to a body that is not UTF-8, if it is usable."""
+def header_charset(body: bytes, content_type: str) -> str:
+    """Return the label that the Content-Type gives to a body, if one of its charset is possible."""
     label = _parameter(content_type)
-    if not label or (label.startswith("utf-16") and b"\0" not in body[:1024]):
+    is_impossible = label.startswith("utf-16") and b"\0" not in body[:NUL_SAMPLE_BYTES]
+    return "" if is_impossible else label
+
+
+def is_broken(text: str, share: float = BROKEN_SHARE) -> bool:
+    """Say whether a body that reads like this is in another charset."""
+    broken = text.count("\ufffd")
+    foreign = len(text) - len(text.encode("ascii", "ignore")) if broken else 0
+    return broken > foreign * share
+
+
+def _utf16_codec(sample: bytes) -> str:
+    if b"\0" not in sample:
+        return ""
+    sides = sample[0::2].count(0), sample[1::2].count(0)
+    if max(sides) < len(sample) / 2 * NUL_SHARE or max(sides) < NUL_DOMINANCE * min(sides):
+        return ""
+    return "utf-16-be" if sides[0] > sides[1] else "utf-16-le"
+
+
+def _utf8_text(body: bytes) -> str | None:
+    if _ESCAPE in body and body.isascii():  # ISO-2022-JP is ASCII, and yet something else
         return None
-    if label in ("utf-8", "utf8") and not body.isascii():
-        return mislabelled_charset(body)
-    return label
-
-
-def mislabelled_charset(body: bytes) -> str:
-    """Return the charset of a body that is called UTF-8 and is not valid UTF-8."""
-    decoded = body.decode("utf-8", "replace")
-    foreign = len(decoded) - len(decoded.encode("ascii", "ignore"))
-    if decoded.count("\ufffd") < foreign * BROKEN_SHARE:
-        return "utf-8"
     try:
-        body.decode("cp949")
+        return body.decode("utf-8")
     except UnicodeDecodeError:
-        return "windows-1252"
-    return "euc-kr"
+        # Some damage, or the cut at a limit, does not make it anything else.
+        text = body.decode("utf-8", "replace")
+        return None if is_broken(text, BROKEN_UTF8_SHARE) else text
 
 
 def _parameter(content_type: str) -> str:

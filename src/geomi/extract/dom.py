@@ -2,15 +2,32 @@
 
 Nothing else imports the parser, so that it can be pinned, replaced and compared in one place. It
 never raises: an unknown charset falls back to `<meta>` and sniffing, a selector that cannot be
-read matches nothing, and input beyond `MAX_HTML_BYTES` is cut off.
+read matches nothing, and input beyond `MAX_HTML_BYTES` is cut off. What costs more than its size is
+not let in: tags beyond `MAX_ROOTS` that open the page again, and a `<base>` beyond
+`MAX_BASE_CHARS`.
 """
 
 from __future__ import annotations
 
-from turbohtml import Axis, Document, Element, Markdown, Namespace, Node, SelectorSyntaxError, parse
-from turbohtml.detect import LanguageDetection, detect_language
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import AnyStr
 
-from geomi.extract.charset import header_charset, mislabelled_charset, utf8_text
+from turbohtml import (
+    Axis,
+    Document,
+    Element,
+    Markdown,
+    Namespace,
+    Node,
+    SelectorSyntaxError,
+    Text,
+    parse,
+)
+from turbohtml.detect import LanguageDetection, detect, detect_language
+
+from geomi.extract.charset import header_charset, is_broken, proven_text
 
 __all__ = [
     "HEADINGS",
@@ -22,6 +39,7 @@ __all__ = [
     "Namespace",
     "Node",
     "SelectorSyntaxError",
+    "Text",
     "decode_plain",
     "guess_language",
     "parse_html",
@@ -32,6 +50,16 @@ __all__ = [
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # 10 MB of dense markup takes about 300 MB as a tree (measured).
 MAX_HTML_BYTES = 10 * 1024 * 1024
+# `<html>` and `<body>` that come again add their attributes to the first, and the parser copies all
+# of them each time: 256 KB of `<body a1><body a2>…` took 11 s and 3.9 GB (turbohtml 1.15.4). Pages
+# that hold whole other pages have a few. In a small page it costs less than looking for it.
+MAX_ROOTS = 10
+GUARDED_CHARS = 16 * 1024
+# Every relative link becomes as long as its base, and a character of it nine bytes: a base of 40 kB
+# and 13,000 links took 2 GB. Real ones stay below 200.
+MAX_BASE_CHARS = 256
+# The WHATWG's own name for a charset that nobody can read: all of it is broken.
+NO_CHARSET = "replacement"
 # The sample of a text that its language is read from, and how much of it there must be: a heading
 # alone is often taken for the wrong language.
 _SAMPLE_CHARS = 500
@@ -43,39 +71,30 @@ _TWO_LETTERS = {
     "jpn": "ja", "kor": "ko", "nld": "nl", "nob": "no", "pol": "pl", "por": "pt", "ron": "ro",
     "rus": "ru", "spa": "es", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi",
 }  # fmt: skip
-# WHATWG names whose Python codec of the same name knows fewer characters.
-_PYTHON_CODECS = {"EUC-KR": "cp949", "Shift_JIS": "cp932", "GBK": "gb18030"}
 
 
 def parse_html(body: bytes, content_type: str) -> Document:
     """Parse a page, whatever its bytes are."""
-    body = body[:MAX_HTML_BYTES]
-    text = utf8_text(body)
-    if text is not None:
-        return parse(text, positions=False)
-    charset = header_charset(body, content_type)
-    if charset is not None:
-        try:
-            return parse(body, positions=False, encoding=charset)
-        except LookupError:
-            pass  # a label that nobody knows says nothing
-    document = parse(body, positions=False, detect_encoding=True)
-    if document.encoding == "UTF-8" and not body.isascii():
-        return parse(body, positions=False, encoding=mislabelled_charset(body))
+    text = _with_few_roots(decode_plain(body, content_type), _ROOT, "<x-")
+    document = parse(text, positions=False)
+    for base in document.select("base[href]"):
+        if len(base.attr("href") or "") > MAX_BASE_CHARS:
+            base.decompose()
     return document
 
 
 def decode_plain(body: bytes, content_type: str) -> str:
-    """Decode a text/plain body by the rules of a page."""
+    """Return the text of a page, or of a text/plain body, in the first charset that fits (G-11)."""
     body = body[:MAX_HTML_BYTES]
-    text = utf8_text(body)
+    text = proven_text(body)
     if text is not None:
         return text
-    charset = parse_html(body, content_type).encoding or "utf-8"
-    try:
-        return body.decode(_PYTHON_CODECS.get(charset, charset), "replace")
-    except LookupError:
-        return body.decode("utf-8", "replace")
+    for charset in _charsets(body, content_type):
+        # The parser's own codecs: Python's of the same names know fewer characters.
+        text = body.decode(f"whatwg-{charset}".lower(), "replace")
+        if not is_broken(text):
+            break
+    return text or ""
 
 
 def select(node: Document | Element, selector: str) -> list[Element]:
@@ -96,3 +115,34 @@ def guess_language(text: str) -> str:
     if len(text) < _MIN_SAMPLE_CHARS:
         return ""
     return _TWO_LETTERS.get(detect_language(text[:_SAMPLE_CHARS], _SURE).language or "", "")
+
+
+def _charsets(body: bytes, content_type: str) -> Iterator[str]:
+    """Name the charsets that a body may be in: by its header, by `<meta>`, by its look alone."""
+    if label := header_charset(body, content_type):
+        yield _known_charset(label)
+    safe = _with_few_roots(body, _ROOT_BYTES, b"<x-")
+    yield parse(safe, positions=False, detect_encoding=True).encoding or NO_CHARSET
+    yield detect(body.replace(b"<", b" ")).encoding or NO_CHARSET
+
+
+def _known_charset(label: str) -> str:
+    try:
+        return parse(b"", encoding=label).encoding or NO_CHARSET
+    except LookupError:
+        return NO_CHARSET
+
+
+# `<html` and `<body`, and some names that nobody uses: this is twice as fast as to ignore case.
+_ROOT = re.compile("<(?=[hHbB][tToO][mMdD][lLyY])")
+_ROOT_BYTES = re.compile(b"<(?=[hHbB][tToO][mMdD][lLyY])")
+
+
+def _with_few_roots(markup: AnyStr, root: re.Pattern[AnyStr], instead: AnyStr) -> AnyStr:
+    """Give another name to tags that open the page, once there were too many of them."""
+    if len(markup) < GUARDED_CHARS:
+        return markup
+    extra = next(islice(root.finditer(markup), MAX_ROOTS, None), None)
+    if extra is None:
+        return markup
+    return markup[: extra.start()] + root.sub(instead, markup[extra.start() :])

@@ -171,7 +171,10 @@ class Site:
             await self._answer_all(reader, writer, number)
 
     def _part(self, talk: asyncio.Task[None]) -> None:
-        self._talks.pop(talk).transport.abort()
+        transport = self._talks.pop(talk).transport
+        # One that closed after its last byte had to wait has no loop any more to be aborted on.
+        if talk.cancelled() or not transport.is_closing():
+            transport.abort()
 
     async def _answer_all(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int

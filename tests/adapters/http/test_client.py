@@ -400,3 +400,12 @@ def test_a_connection_that_is_never_accepted_times_out() -> None:
             for limits in ({"connect_timeout_s": 0.2}, {"total_timeout_s": 0.2}):
                 fetched = fetch_all(request(url, **limits))[0]
                 assert (fetched.failure, "0.2 s" in fetched.detail) == (Outcome.TIMEOUT, True)
+
+
+@pytest.mark.parametrize(("status", "taken"), [(200, b"a body"), (404, b"")])
+def test_a_sink_takes_the_body_of_a_good_answer(status: int, taken: bytes) -> None:
+    pieces: list[bytes] = []
+    with Site({"/": Reply(b"a body", status=status)}) as site:
+        (fetched,) = fetch_all(request(site.url("/"), sink=pieces.append))
+    assert b"".join(pieces) == taken
+    assert fetched.body == (b"" if taken else b"a body")

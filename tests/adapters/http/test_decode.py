@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.adapters.http.coding import CODINGS, MAX_GZIP_MEMBERS, PIECE_BYTES
-from geomi.adapters.http.decode import MAX_RATIO, RATIO_FLOOR_BYTES, Body
+from geomi.adapters.http.coding import CODINGS, MAX_MEMBERS, PIECE_BYTES
+from geomi.adapters.http.decode import (
+    MARGIN_BYTES,
+    MAX_CODINGS,
+    MAX_RATIO,
+    RATIO_FLOOR_BYTES,
+    Body,
+)
 from geomi.adapters.http.failure import Failure, FetchFailed
 from geomi.model.verdict import Outcome
-from tests.adapters.http.support import ENCODERS, fast_brotli
+from tests.adapters.http.support import ENCODERS, fast_brotli, raw_deflate
 
 MIB = 1024 * 1024
 EVERY_ENCODER = pytest.mark.parametrize("encoder", ENCODERS)
@@ -84,10 +90,18 @@ def test_reads_zstd_frames() -> None:
     assert decode("zstd", encode(b"one ") + encode(b"two"), step=3) == b"one two"
 
 
-def test_bounds_the_number_of_gzip_members() -> None:
-    member = gzip.compress(b"")
-    assert decode("gzip", member * MAX_GZIP_MEMBERS) == b""
-    assert failure("gzip", member * (MAX_GZIP_MEMBERS + 1)).outcome is Outcome.BAD_ENCODING
+@pytest.mark.parametrize(
+    ("coding", "member"),
+    [
+        pytest.param("gzip", gzip.compress(b""), id="gzip"),
+        pytest.param("zstd", ENCODERS["zstd"][1](b""), id="zstd"),
+        # RFC 8878 §3.1.2: a frame that readers skip.
+        pytest.param("zstd", (0x184D2A50).to_bytes(4, "little") + bytes(4), id="skipped"),
+    ],
+)
+def test_bounds_the_number_of_members(coding: str, member: bytes) -> None:
+    assert decode(coding, member * MAX_MEMBERS) == b""
+    assert failure(coding, member * (MAX_MEMBERS + 1)).outcome is Outcome.BAD_ENCODING
 
 
 @EVERY_ENCODER
@@ -110,7 +124,7 @@ def test_an_empty_body_is_empty_in_any_coding(coding: str) -> None:
         ("zstd", b"<p>not compressed at all"),
         ("deflate", b"\xff\xff\xff\xff"),
         ("compress", b""),
-        ("gzip, gzip, gzip", b""),
+        (", ".join(["gzip"] * (MAX_CODINGS + 1)), b""),
     ],
 )
 def test_refuses_what_cannot_be_decoded(coding: str, data: bytes) -> None:
@@ -166,6 +180,39 @@ def test_a_bomb_inside_a_coding_is_seen_too() -> None:
     assert failure("gzip, br", bomb).outcome is Outcome.TOO_LARGE
 
 
+EMPTY_BLOCK = b"\x00\x00\x00\xff\xff"  # RFC 1951 §3.2.4: stored, of no length
+
+
+def test_a_bomb_between_two_codings_is_seen_although_it_decodes_to_nothing() -> None:
+    """G-10: 66 bytes of brotli were 40 MiB of deflate that never gave anything to count."""
+    bomb = fast_brotli(EMPTY_BLOCK * (2 * RATIO_FLOOR_BYTES // len(EMPTY_BLOCK)))
+    over = failure("deflate, br", bomb)
+    assert (over.outcome, f"{MAX_RATIO} times" in over.detail) == (Outcome.TOO_LARGE, True)
+
+
+def test_caps_what_lies_between_two_codings() -> None:
+    blocks = EMPTY_BLOCK * ((5000 + MARGIN_BYTES) // len(EMPTY_BLOCK) - 1)
+    inner = blocks + raw_deflate(b"hi")
+    assert decode("deflate, gzip", gzip.compress(inner), max_bytes=5000) == b"hi"
+    over = failure("deflate, gzip", gzip.compress(blocks + inner[:20]), max_bytes=4980)
+    assert (over.outcome, "4980 bytes" in over.detail) == (Outcome.TOO_LARGE, True)
+
+
+def test_a_body_is_in_memory_once() -> None:
+    page = words(4 * MIB)
+    tracemalloc.start()
+    try:
+        body = Body("", 4 * MIB)
+        for start in range(0, len(page), 64 * 1024):
+            body.feed(page[start : start + 64 * 1024])
+        whole = body.finish()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert whole == page
+    assert peak < 1.5 * len(page)
+
+
 @settings(max_examples=100, deadline=None)
 @given(coding=st.sampled_from(sorted(CODINGS)), data=st.binary(max_size=200))
 def test_no_bytes_raise_anything_else(coding: str, data: bytes) -> None:
@@ -182,3 +229,16 @@ def test_no_bytes_raise_anything_else(coding: str, data: bytes) -> None:
 def test_where_packets_end_makes_no_difference(data: bytes, step: int, encoder: str) -> None:
     coding, encode = ENCODERS[encoder]
     assert decode(coding, encode(data), step=step) == data
+
+
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_a_sink_takes_the_body_inside_the_same_caps(encoding: str) -> None:
+    pieces: list[bytes] = []
+    plain = b"0123456789" * 100
+    body = Body(encoding, len(plain), sink=pieces.append)
+    body.feed(gzip.compress(plain) if encoding else plain)
+    assert body.finish() == b""
+    assert b"".join(pieces) == plain
+    small = Body(encoding, len(plain) - 1, sink=pieces.append)
+    with pytest.raises(FetchFailed, match="larger"):
+        small.feed(gzip.compress(plain) if encoding else plain)

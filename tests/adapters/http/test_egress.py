@@ -11,7 +11,7 @@ import pytest
 
 from geomi.adapters.http import Egress, EgressRules, parse_override
 from geomi.adapters.http import names as names_module
-from geomi.adapters.http.names import FAILURE_KEPT_S, KEPT_S, Lookup, Names, look_up
+from geomi.adapters.http.names import Lookup, look_up
 from geomi.adapters.http.rules import BLOCKED_PORTS
 from geomi.errors import ConfigError
 from geomi.model.verdict import Outcome
@@ -58,12 +58,39 @@ def test_refuses_private_addresses_however_they_are_written(host: str) -> None:
 
 @pytest.mark.req("SEC-03")
 @pytest.mark.parametrize(
-    "host", ["169.254.169.254", "[fd00:ec2::254]", "168.63.129.16", "0xa9fea9fe"]
-)
+    "host",
+    [
+        "169.254.169.254", "0xa9fea9fe", "168.63.129.16", "[::ffff:a9fe:a9fe]", "[fd00:ec2::254]",
+        "[fd00:c1::a9fe:a9fe]", "[fd00:42::42]", "[fd00:a9fe:a9fe::1]", "[fd00:100::100:200]",
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("allow_private", [False, True])
 def test_refuses_metadata_services_always(host: str, allow_private: bool) -> None:
     found = resolve(host, rules=EgressRules(allow_private=allow_private))
     assert found.failure is Outcome.ADDRESS_REFUSED
+
+
+@pytest.mark.req("SEC-02", "SEC-03")
+@pytest.mark.parametrize(
+    ("host", "way_out"),
+    [
+        ("127.0.0.1", "use --allow-private"),
+        ("localhost", "use --allow-private"),
+        ("192.168.1.1", "use --allow-private"),
+        ("[fd12::1]", "use --allow-private"),
+        ("[::ffff:10.0.0.1]", "use --allow-private"),
+        ("169.254.169.254", "it is never asked"),
+        ("[fd00:ec2::254]", "it is never asked"),
+        ("100.64.0.1", "it is never asked"),
+        ("224.0.0.1", "it is never asked"),
+    ],
+)
+def test_a_refusal_says_what_can_be_done(host: str, way_out: str) -> None:
+    """A flag is named only where it would help, and then it does."""
+    found = resolve(host)
+    assert way_out in found.detail
+    opened = resolve(host, rules=EgressRules(allow_private=True))
+    assert (opened.failure is None) == ("--allow-private" in found.detail)
 
 
 @pytest.mark.parametrize("bad", ["127.0.0.1", "10.1.2.3", "::1", "::ffff:10.0.0.1", "fe80::1%lo"])
@@ -127,76 +154,6 @@ def test_a_name_without_an_address_is_a_dns_error(error: Exception) -> None:
 @pytest.mark.parametrize("host", ["a..test", "a" * 64 + ".test", "ｌocalhost", "a\0b", ""])
 def test_text_that_is_no_name_is_a_dns_error(host: str) -> None:
     assert resolve(host).failure in (Outcome.DNS_ERROR, Outcome.ADDRESS_REFUSED)
-
-
-@pytest.mark.req("DNS-01")
-def test_answers_are_kept_for_their_time_and_failures_for_less() -> None:
-    """G-08."""
-    asked: list[str] = []
-
-    def lookup(name: str) -> tuple[str, ...]:
-        asked.append(name)
-        return (PUBLIC,) if name == "up.test" else ()
-
-    async def run() -> None:
-        clock = HandClock()
-        names = Names(clock, lookup)
-        for wait_s, name, questions in (
-            (0.0, "up.test", 1),
-            (KEPT_S - 1, "up.test", 1),
-            (1.0, "up.test", 2),
-            (0.0, "down.test", 3),
-            (FAILURE_KEPT_S - 1, "down.test", 3),
-            (1.0, "down.test", 4),
-        ):
-            clock.time_s += wait_s
-            await names.find(name)
-            assert len(asked) == questions
-        names.close()
-
-    asyncio.run(run())
-
-
-def test_names_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names_module, "MAX_KEPT_NAMES", 2)
-    asked: list[str] = []
-
-    def lookup(name: str) -> tuple[str, ...]:
-        asked.append(name)
-        return (PUBLIC,)
-
-    async def run() -> None:
-        names = Names(HandClock(), lookup)
-        for name in ("a", "b", "b", "a", "c", "b", "a"):
-            await names.find(name)
-        names.close()
-
-    asyncio.run(run())
-    assert asked == ["a", "b", "c", "a"]
-
-
-def test_many_questions_about_one_name_are_one() -> None:
-    asked: list[str] = []
-    go = threading.Event()
-
-    def lookup(name: str) -> tuple[str, ...]:
-        asked.append(name)
-        go.wait(5)
-        return (PUBLIC,)
-
-    async def run() -> None:
-        names = Names(HandClock(), lookup)
-        async with asyncio.TaskGroup() as group:
-            first = group.create_task(names.find("a.test"))
-            others = [group.create_task(names.find("a.test")) for _ in range(5)]
-            await asyncio.sleep(0)
-            first.cancel()  # the next one in line asks again
-            go.set()
-        assert [task.result().addresses for task in others] == [(PUBLIC,)] * 5
-        names.close()
-
-    asyncio.run(run())
-    assert len(asked) == 2
 
 
 def test_a_resolver_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

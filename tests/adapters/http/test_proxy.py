@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from geomi.adapters.http import Egress, EgressRules, HttpClient, Proxies, Proxy, parse_override
-from geomi.adapters.http.names import Lookup, look_up
+from geomi.adapters.http.names import Lookup, Records, look_up
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 from geomi.testing.server import Reply, Site
@@ -107,7 +107,7 @@ def fetch_by(
 ) -> list[Fetched]:
     """Fetch through a proxy that stands on loopback, whose own address nobody judges."""
 
-    def look(name: str) -> tuple[str, ...]:
+    def look(name: str) -> tuple[str, ...] | Records:
         return look_up(name) if name == "127.0.0.1" else lookup(name)
 
     async def run() -> list[Fetched]:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from geomi.adapters.http.decode import MARGIN_BYTES
 from geomi.adapters.http.failure import FetchFailed
-from geomi.adapters.http.response import MAX_HEAD_BYTES, MAX_HEADERS, WIRE_MARGIN_BYTES, Reader
+from geomi.adapters.http.response import MAX_HEAD_BYTES, MAX_HEADERS, Reader
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import request
 
@@ -96,6 +97,24 @@ def test_header_names_are_lower_case_and_values_are_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fields", "values"),
+    [
+        pytest.param(b"X: one\r\n two\r\n\tthree\r\n", ["one two\tthree"], id="folds"),
+        pytest.param(b"X:\r\n one\r\nY: two\r\n", ["one", "two"], id="nothing on the first line"),
+        pytest.param(b"X: one\n two\n", ["one two"], id="line feeds alone"),
+        pytest.param(b"X: one\r\n  \r\nY: two\r\n", ["one", "two"], id="a fold of nothing"),
+    ],
+)
+def test_a_folded_header_is_one_line(fields: bytes, values: list[str]) -> None:
+    """RFC 9112 §5.2: real servers still fold; each fold is read as spaces."""
+    answer = OK + fields + b"Content-Length: 2\r\n\r\nhi"
+    for packets in ((answer,), [answer[at : at + 1] for at in range(len(answer))]):
+        reader = read(*packets)
+        assert [value for name, value in reader.headers if name in "xy"] == values
+        assert (reader.body(), reader.head, reader.is_reusable) == (b"hi", answer[:-2], True)
+
+
+@pytest.mark.parametrize(
     "packet",
     [
         b"<html>no status line",
@@ -104,6 +123,12 @@ def test_header_names_are_lower_case_and_values_are_text() -> None:
         b"HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
         OK + b"no colon here\r\n\r\n",
         OK + b"X: a\x00b\r\n\r\n",
+        OK + b"X: a\x1bb\r\n\r\n",
+        OK + b"X: a\rb\r\n\r\n",
+        OK + b" X: a\r\nContent-Length: 0\r\n\r\n",  # RFC 9112 §2.2: nothing there to fold
+        OK + b"X : a\r\n\r\n",
+        OK + b"Content-Length: 2\r\n 3\r\n\r\nhi",
+        OK + b"Transfer-Encoding: chun\r\n ked\r\n\r\n",
         OK + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi",
         OK + b"Content-Length: -1\r\n\r\n",
         OK + b"Content-Length: 99999999999999999999\r\n\r\n",
@@ -194,7 +219,7 @@ def test_bytes_on_the_wire_are_bounded_even_if_they_decode_to_nothing() -> None:
     for truncate, expected in ((False, Outcome.TOO_LARGE), (True, None)):
         reader = read(CHUNKED, *[padded] * 200, max_bytes=1000, truncate=truncate)
         assert (outcome(reader), reader.is_over, reader.is_reusable) == (expected, True, False)
-        assert reader.wire_bytes < 1000 + WIRE_MARGIN_BYTES + 3000
+        assert reader.wire_bytes < 1000 + MARGIN_BYTES + 3000
 
 
 def test_a_long_body_is_cut_on_request() -> None:

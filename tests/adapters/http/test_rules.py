@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geomi.adapters.http.rules import (
+    BLOCKED_PORTS,
+    MAX_PORT,
     Override,
     Proxies,
     Proxy,
@@ -13,6 +15,14 @@ from geomi.adapters.http.rules import (
     parse_proxy,
 )
 from geomi.errors import ConfigError
+
+
+def test_blocks_the_ports_that_browsers_block() -> None:
+    """As many as the Fetch standard lists; none of those that web servers like to use."""
+    assert len(BLOCKED_PORTS) == 83
+    assert {0, 1, 21, 22, 23, 25, 53, 110, 143, 389, 465, 636, 993, 6000, 10080} <= BLOCKED_PORTS
+    assert BLOCKED_PORTS.isdisjoint({80, 443, 591, 3000, 5000, 8000, 8008, 8080, 8443, 8888, 9000})
+    assert all(0 <= port <= MAX_PORT for port in BLOCKED_PORTS)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import geomi
@@ -31,6 +32,7 @@ from geomi.model.page import Article
 PROGRAM = "geomi.adapters.compute.serve"
 # A start takes half a second of one core; a machine under load may be many times slower.
 START_TIMEOUT_S = 60.0
+PIECE_BYTES = 64 * 1024  # what asyncio lets wait on either way
 # The folder that holds our package: `-m` looks there first and not in the caller's folder, where a
 # file that happens to be called `orjson.py` would be imported.
 _HOME = Path(geomi.__file__).resolve().parents[1]
@@ -131,16 +133,23 @@ async def _start() -> _Child:
 
 
 async def _ask(child: _Child, question: Question, body: bytes) -> Article | None:
-    for part in pack_question(question, body):
-        child.writer.write(part)
-    await child.writer.drain()
+    head, body = pack_question(question, body)
+    child.writer.write(head)
+    for start in range(0, len(body), PIECE_BYTES):  # at once, asyncio would copy the whole page
+        child.writer.write(body[start : start + PIECE_BYTES])
+        await child.writer.drain()
     return read_article(await _reply(child.reader))
 
 
 async def _reply(reader: asyncio.StreamReader) -> bytes:
     """Read one frame; an answer past the limit is taken for none."""
     (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
-    return await reader.readexactly(length) if length <= MAX_REPLY_BYTES else b""
+    if length > MAX_REPLY_BYTES:
+        return b""
+    content = BytesIO()  # `readexactly` would hold it twice
+    while left := length - content.tell():
+        content.write(await reader.readexactly(min(left, PIECE_BYTES)))
+    return content.getvalue()
 
 
 async def _kill(child: _Child) -> None:

@@ -15,6 +15,7 @@ from functools import partial
 from geomi.adapters.http.connection import Connection
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.failure import FetchFailed
+from geomi.adapters.http.heap import give_back_large_blocks
 from geomi.adapters.http.message import write_request
 from geomi.adapters.http.pool import Pool
 from geomi.adapters.http.response import Reader
@@ -35,6 +36,7 @@ class HttpClient:
         self._clock = clock
         self._pool = Pool()
         self._buffer = bytearray(BUFFER_BYTES)
+        give_back_large_blocks()
 
     async def fetch(self, request: Request) -> Fetched:
         """Send the request and read the answer."""

@@ -25,9 +25,9 @@ else:
 # Most pages are one piece. brotli grows its buffer before it looks at the limit and may return
 # twice as much.
 PIECE_BYTES = 256 * 1024
-# Every gzip member copies the input that follows it, so their number is bounded. bgzip makes
-# members of 64 KiB: 256 of them are 16 MiB of text.
-MAX_GZIP_MEMBERS = 256
+# Every gzip member and every zstd frame copies the input that follows it, so their number is
+# bounded. bgzip makes members of 64 KiB: 256 of them are 16 MiB of text.
+MAX_MEMBERS = 256
 # RFC 9659: a zstd window over HTTP is at most 8 MiB.
 MAX_ZSTD_WINDOW_LOG = 23
 
@@ -86,10 +86,7 @@ class Gzip:
             self._is_over = True
             return b""
         self._members += 1
-        if self._members > MAX_GZIP_MEMBERS:
-            raise FetchFailed(
-                Outcome.BAD_ENCODING, f"the gzip body has more than {MAX_GZIP_MEMBERS} members"
-            )
+        _check_members(self._members, self.name)
         self._inflate = isal_zlib.decompressobj(wbits=_GZIP_BITS)
         return data
 
@@ -155,6 +152,7 @@ class Zstd:
 
     def __init__(self) -> None:
         self._decoder = _zstd_decoder()
+        self._frames = 0
         self._is_inside = False
 
     @property
@@ -171,6 +169,8 @@ class Zstd:
                 raise _undecodable(self.name, error) from error
             self._is_inside, data = not self._decoder.eof, b""
             if self._decoder.eof:
+                self._frames += 1
+                _check_members(self._frames, self.name)
                 data = self._decoder.unused_data
                 self._decoder = _zstd_decoder()
             if piece:
@@ -184,6 +184,13 @@ CODINGS: dict[str, Callable[[], Coding]] = {
     "br": Brotli,
     "zstd": Zstd,
 }
+
+
+def _check_members(members: int, name: str) -> None:
+    if members > MAX_MEMBERS:
+        raise FetchFailed(
+            Outcome.BAD_ENCODING, f"the {name} body has more than {MAX_MEMBERS} members"
+        )
 
 
 def _inflated(inflate: isal_zlib.Decompress, data: bytes, name: str) -> Iterator[bytes]:

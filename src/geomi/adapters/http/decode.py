@@ -2,16 +2,19 @@
 
 Rules: at most two content codings; the caps are looked at after every bounded piece, so a bomb of
 any coding costs its cap and one piece, never its full size; output above `max_bytes`, or more than
-a hundred times its input beyond the first MiB (G-10), ends the fetch. With `truncate` the first
-`max_bytes` are kept instead.
+a hundred times its input beyond the first MiB (G-10), ends the fetch. What lies between two codings
+has the same caps: 66 bytes of brotli can hold 40 MiB of deflate blocks that are all empty. With
+`truncate` the first `max_bytes` of the output are kept instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 
 from geomi.adapters.http.coding import CODINGS, Coding
 from geomi.adapters.http.failure import FetchFailed
+from geomi.model.page import Sink
 from geomi.model.verdict import Outcome
 
 # Two codings happen, where a proxy compresses what was compressed already; three never do.
@@ -20,21 +23,39 @@ MAX_CODINGS = 2
 # looked at before this much output.
 MAX_RATIO = 100
 RATIO_FLOOR_BYTES = 1024 * 1024
+# What chunk sizes, trailers and a coding's own framing may add to a body on its way to us.
+MARGIN_BYTES = 64 * 1024
 
 # `none` and `utf-8` are not codings, but servers send them with bodies that are not coded at all.
 _PLAIN = frozenset({"", "identity", "none", "utf-8"})
 
 
 class Body:
-    """The decoded body of one response, growing inside its caps."""
+    """The decoded body of one response, growing inside its caps.
 
-    __slots__ = ("_codings", "_max_bytes", "_out", "_truncate", "coded_bytes", "is_cut")
+    Args:
+        sink: takes the pieces in place of this body, which then stays empty.
+    """
 
-    def __init__(self, content_encoding: str, max_bytes: int, *, truncate: bool = False) -> None:
+    __slots__ = (
+        "_between_bytes", "_codings", "_max_bytes", "_out", "_size_bytes", "_truncate", "_write",
+        "coded_bytes", "is_cut",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        content_encoding: str,
+        max_bytes: int,
+        *,
+        truncate: bool = False,
+        sink: Sink | None = None,
+    ) -> None:
         self._codings = _codings(content_encoding) if content_encoding else ()
         self._max_bytes = max_bytes
         self._truncate = truncate
-        self._out = bytearray()
+        self._out = BytesIO()  # gives its bytes away without a copy of them
+        self._write = sink or self._out.write
+        self._size_bytes = self._between_bytes = 0
         self.coded_bytes = 0
         self.is_cut = False  # `max_bytes` are here and the rest is of no use
 
@@ -51,7 +72,7 @@ class Body:
         if not self._codings:
             self._keep(data)
             return
-        for piece in _decoded(self._codings, data):
+        for piece in self._decoded(data):
             if not self._keep(piece):
                 return
 
@@ -63,25 +84,43 @@ class Body:
                     raise FetchFailed(
                         Outcome.BAD_ENCODING, f"the {coding.name} body ended before its last block"
                     )
-        return bytes(self._out)
+        return self._out.getvalue()
+
+    def _decoded(self, data: bytes) -> Iterator[bytes]:
+        outer, *inner = self._codings
+        for piece in outer.pieces(data):
+            if not inner:
+                yield piece
+                continue
+            self._between_bytes += len(piece)
+            if self._between_bytes > self._max_bytes + MARGIN_BYTES:
+                raise self._too_large()
+            self._check_ratio(self._between_bytes)
+            yield from inner[0].pieces(piece)
 
     def _keep(self, piece: bytes) -> bool:
         """Add one piece; False when the body wants no more."""
-        size_bytes = len(self._out) + len(piece)
-        if size_bytes > self._max_bytes:
+        room_bytes = self._max_bytes - self._size_bytes
+        if len(piece) > room_bytes:
             if not self._truncate:
-                raise FetchFailed(
-                    Outcome.TOO_LARGE, f"the body is larger than {self._max_bytes} bytes"
-                )
-            piece = piece[: self._max_bytes - len(self._out)]
+                raise self._too_large()
+            piece = piece[:room_bytes]
             self.is_cut = True
-        elif size_bytes > RATIO_FLOOR_BYTES and size_bytes > MAX_RATIO * self.coded_bytes:
+        self._size_bytes += len(piece)
+        if not self.is_cut:
+            self._check_ratio(self._size_bytes)
+        self._write(piece)
+        return not self.is_cut
+
+    def _check_ratio(self, size_bytes: int) -> None:
+        if size_bytes > RATIO_FLOOR_BYTES and size_bytes > MAX_RATIO * self.coded_bytes:
             raise FetchFailed(
                 Outcome.TOO_LARGE,
                 f"{self.coded_bytes} bytes decode to more than {MAX_RATIO} times as much",
             )
-        self._out += piece
-        return not self.is_cut
+
+    def _too_large(self) -> FetchFailed:
+        return FetchFailed(Outcome.TOO_LARGE, f"the body is larger than {self._max_bytes} bytes")
 
 
 def _codings(content_encoding: str) -> tuple[Coding, ...]:
@@ -98,12 +137,3 @@ def _codings(content_encoding: str) -> tuple[Coding, ...]:
                 Outcome.BAD_ENCODING, f"the content coding `{name[:40]}` is not known"
             )
     return tuple(CODINGS[name]() for name in reversed(names))
-
-
-def _decoded(codings: tuple[Coding, ...], data: bytes) -> Iterator[bytes]:
-    outer, *inner = codings
-    for piece in outer.pieces(data):
-        if inner:
-            yield from inner[0].pieces(piece)
-        else:
-            yield piece

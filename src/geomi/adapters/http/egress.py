@@ -214,8 +214,9 @@ def _translated(name: str, port: int, timeout_s: float) -> Iterator[None]:
 
 def _refusal(name: str, address: str, verdict: Verdict) -> Resolution:
     where = f"`{name}` is" if name == address else f"`{name}` resolves to {address}, which is"
+    way_out = f"use {verdict.hint} if it is yours" if verdict.hint else "it is never asked"
     return Resolution(
         is_public=False,
         failure=Outcome.ADDRESS_REFUSED,
-        detail=f"{where} not public ({verdict.rule}: {verdict.detail})",
+        detail=f"{where} not public ({verdict.rule}: {verdict.detail}); {way_out}",
     )

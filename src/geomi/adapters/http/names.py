@@ -1,22 +1,28 @@
-"""Host names and the addresses the system gives for them, asked once and kept for a while.
+"""Host names and the addresses the system gives for them: asked once, kept, renewed in time.
 
 Rules: `getaddrinfo` runs in a few threads with a deadline; one question per name is under way at a
-time; answers are kept for 300 s, because the system tells no TTL (G-08 clamps one to 60-3600 s),
-and failures for 60 s. Nothing here judges an address: the gate does, every time.
+time. An answer is kept for its TTL within bounds (G-08), a failure for a minute. A name that is
+still asked for in the second half of that time is looked up again in the background before its
+answer ends, so that no request waits for DNS (DNS-02); where that fails, the old answer holds to
+its end. Addresses and `localhost` need no look-up. Nothing here judges an address: the gate does,
+every time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
 
 from geomi.ports.clock import Clock
 
-KEPT_S = 300.0
+KEPT_S = 300.0  # where nobody tells a TTL: the system's resolver never does
+LEAST_KEPT_S, MOST_KEPT_S = 60.0, 3600.0
 FAILURE_KEPT_S = 60.0
 MAX_KEPT_NAMES = 65_536
 # The system's resolver gives up after 5 s and asks again; whoever is slower than this is not worth
@@ -24,17 +30,35 @@ MAX_KEPT_NAMES = 65_536
 LOOKUP_TIMEOUT_S = 8.0
 # Most of their time is waiting; a batch of dead names must not hold up the living.
 LOOKUP_THREADS = 32
+# A renewal may take its whole time and still be there before the old answer ends.
+RENEWED_BEFORE_S = 15.0
+# Far more names than one worker has hosts; whoever comes later waits for DNS once in a while.
+MAX_RENEWALS = 1024
 
-Lookup = Callable[[str], tuple[str, ...]]
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The addresses of a name, with the time for which whoever told them stands by them."""
+
+    addresses: tuple[str, ...]
+    ttl_s: float
+
+
+Lookup = Callable[[str], tuple[str, ...] | Records]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The addresses of a name in the order to try them, or why there are none."""
+    """The addresses of a name in the order to try them, or why there are none.
+
+    Args:
+        wanted_from_s: who asks after this time shows that the answer is worth renewing.
+    """
 
     addresses: tuple[str, ...] = ()
     problem: str = ""
-    good_until_s: float = 0.0
+    good_until_s: float = math.inf
+    wanted_from_s: float = math.inf
 
 
 def look_up(name: str) -> tuple[str, ...]:
@@ -52,47 +76,93 @@ class Names:
         self._lookup = lookup
         self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._asked: dict[str, asyncio.Event] = {}
+        self._renewals: dict[str, asyncio.Task[None]] = {}
         self._threads = ThreadPoolExecutor(LOOKUP_THREADS, thread_name_prefix="geomi-dns")
+        self._is_closed = False
 
     async def find(self, name: str) -> Answer:
         """Return what is known of a name, asking the system if need be."""
         while True:
-            kept = self._kept.get(name)
-            if kept is not None and self._clock.now_s() < kept.good_until_s:
+            kept, now_s = self._kept.get(name), self._clock.now_s()
+            if kept is not None and now_s < kept.good_until_s:
+                if now_s >= kept.wanted_from_s:
+                    self._renew_in_time(name, kept)
                 return kept
+            if addresses := _known(name):
+                return Answer(addresses)
             under_way = self._asked.get(name)
             if under_way is None:
                 return await self._ask(name)
             await under_way.wait()  # then look again: whoever asked may have been cancelled
 
     def close(self) -> None:
-        """Take no more questions; those under way end by themselves."""
+        """Take no more questions and renew nothing; look-ups under way end by themselves."""
+        self._is_closed = True
+        for renewal in self._renewals.values():
+            renewal.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _renew_in_time(self, name: str, kept: Answer) -> None:
+        if name in self._renewals or len(self._renewals) >= MAX_RENEWALS or self._is_closed:
+            return
+        loop = asyncio.get_running_loop()
+        renewal = loop.create_task(self._renew(name, kept), name=f"renew {name}")
+        self._renewals[name] = renewal
+        renewal.add_done_callback(lambda _: self._renewals.pop(name))
+
+    async def _renew(self, name: str, kept: Answer) -> None:
+        await self._clock.sleep_until(kept.good_until_s - RENEWED_BEFORE_S)
+        if self._kept.get(name) is kept and name not in self._asked:
+            await self._ask(name)
 
     async def _ask(self, name: str) -> Answer:
         answered = self._asked[name] = asyncio.Event()
         try:
-            addresses, problem = await self._question(name)
-            keep_s = KEPT_S if addresses else FAILURE_KEPT_S
-            answer = Answer(addresses, problem, self._clock.now_s() + keep_s)
-            self._kept[name] = answer
-            self._kept.move_to_end(name)
-            if len(self._kept) > MAX_KEPT_NAMES:
-                self._kept.popitem(last=False)
+            answer = await self._question(name)
+            old = self._kept.get(name)
+            if answer.problem and old is not None and self._clock.now_s() < old.good_until_s:
+                answer = replace(old, wanted_from_s=math.inf)  # the same question would fail again
+            self._keep(name, answer)
             return answer
         finally:
             del self._asked[name]
             answered.set()
 
-    async def _question(self, name: str) -> tuple[tuple[str, ...], str]:
+    def _keep(self, name: str, answer: Answer) -> None:
+        self._kept[name] = answer
+        self._kept.move_to_end(name)
+        if len(self._kept) > MAX_KEPT_NAMES:
+            self._kept.popitem(last=False)
+
+    async def _question(self, name: str) -> Answer:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(LOOKUP_TIMEOUT_S):
-                addresses = await loop.run_in_executor(self._threads, self._lookup, name)
+                found = await loop.run_in_executor(self._threads, self._lookup, name)
         except TimeoutError:
-            return (), f"no answer within {LOOKUP_TIMEOUT_S:g} s"
+            return self._failed(f"no answer within {LOOKUP_TIMEOUT_S:g} s")
         except socket.gaierror as error:
-            return (), str(error.strerror)
+            return self._failed(str(error.strerror))
         except (OSError, ValueError) as error:  # ValueError: text that cannot be a name at all
-            return (), str(error)
-        return addresses, "" if addresses else "it has no address"
+            return self._failed(str(error) or type(error).__name__)
+        records = found if isinstance(found, Records) else Records(found, KEPT_S)
+        return self._found(records) if records.addresses else self._failed("it has no address")
+
+    def _found(self, records: Records) -> Answer:
+        life_s = min(max(records.ttl_s, LEAST_KEPT_S), MOST_KEPT_S)
+        end_s = self._clock.now_s() + life_s
+        return Answer(records.addresses, "", end_s, end_s - life_s / 2)
+
+    def _failed(self, problem: str) -> Answer:
+        return Answer((), problem, self._clock.now_s() + FAILURE_KEPT_S)
+
+
+def _known(name: str) -> tuple[str, ...]:
+    """Return the addresses of a text that no resolver has to be asked about."""
+    bare = name.removesuffix(".")
+    if bare == "localhost" or bare.endswith(".localhost"):  # RFC 6761 §6.3: never asked of DNS
+        return "127.0.0.1", "::1"
+    try:
+        return (str(ip_address(name)),)
+    except ValueError:  # a name, or an odd spelling of an address, which is the system's to read
+        return ()

@@ -2,16 +2,19 @@
 
 Rules: caps on the head (bytes, number of headers) and on the body hold while reading; a redirect's
 body and a body of an unwanted type are never read, what of it lies in the same packet is dropped;
-interim answers (1xx) are skipped. Two things that strict HTTP forbids are accepted because servers
-do them: lines that end in LF alone (RFC 9112 §2.2), and a Content-Length beside chunks, which is
-then ignored and costs the connection (RFC 9112 §6.3).
+interim answers (1xx) are skipped. Three things that strict HTTP forbids are accepted because
+servers do them: lines that end in LF alone (RFC 9112 §2.2), a header folded over several lines
+(RFC 9112 §5.2), and a Content-Length beside chunks, which is then ignored and costs the connection
+(RFC 9112 §6.3).
 """
 
 from __future__ import annotations
 
+import re
+
 import httptools
 
-from geomi.adapters.http.decode import Body
+from geomi.adapters.http.decode import MARGIN_BYTES, Body
 from geomi.adapters.http.failure import Failure, FetchFailed
 from geomi.fetch.body import accepts, media_type
 from geomi.model.page import Request
@@ -19,9 +22,9 @@ from geomi.model.verdict import Outcome
 
 MAX_HEADERS = 200
 MAX_HEAD_BYTES = 64 * 1024
-# What chunk sizes, trailers and a coding's own framing may add to a body on the wire.
-WIRE_MARGIN_BYTES = 64 * 1024
 
+# RFC 9110 §5.5; the parser itself no longer looks once folds are let through.
+_CONTROLS = re.compile(rb"[\x00-\x08\n-\x1f\x7f]")
 _HEAD_TOO_LARGE = f"the headers are larger than {MAX_HEAD_BYTES} bytes"
 
 
@@ -45,7 +48,7 @@ class Reader:
         self._ends_with_connection = False
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(
-            lenient_optional_cr_before_lf=True, lenient_chunked_length=True
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_chunked_length=True
         )
 
     # what the connection calls
@@ -67,7 +70,7 @@ class Reader:
             self.fail(Outcome.TOO_LARGE, _HEAD_TOO_LARGE)
         if self._is_complete or (self.status and self._body is None):
             self.is_over = True
-        elif self.wire_bytes - len(self.head) > self._request.max_bytes + WIRE_MARGIN_BYTES:
+        elif self.wire_bytes - len(self.head) > self._request.max_bytes + MARGIN_BYTES:
             self._pass_wire_cap()
 
     def end(self, error: Exception | None) -> None:
@@ -112,6 +115,8 @@ class Reader:
         self._header_count += 1
         if self._header_count > MAX_HEADERS:
             self.fail(Outcome.TOO_LARGE, f"more than {MAX_HEADERS} headers")
+        elif _CONTROLS.search(value):
+            self.fail(Outcome.PROTOCOL_ERROR, "a header holds a control character")
         elif not self.status:
             self.headers.append((name.decode("latin-1").lower(), _text(value)))
 
@@ -128,6 +133,8 @@ class Reader:
         self.head = self._cut_head()
         if len(self.head) > MAX_HEAD_BYTES:
             self.fail(Outcome.TOO_LARGE, _HEAD_TOO_LARGE)
+        if self.head.partition(b"\n")[2].startswith((b" ", b"\t")):  # RFC 9112 §2.2: no fold
+            self.fail(Outcome.PROTOCOL_ERROR, "a space stands before the first header")
         if self.failure is None:
             try:
                 self._plan_body()
@@ -173,6 +180,7 @@ class Reader:
             self.header("content-encoding"),
             self._request.max_bytes,
             truncate=self._request.truncate,
+            sink=self._request.sink if self.status < 300 else None,
         )
         length = self.header("content-length")
         self._ends_with_connection = coding != "chunked" and not length
@@ -190,7 +198,7 @@ class Reader:
         return False
 
     def _check_length(self, length_bytes: int, *, is_coded: bool) -> None:
-        limit_bytes = self._request.max_bytes + (WIRE_MARGIN_BYTES if is_coded else 0)
+        limit_bytes = self._request.max_bytes + (MARGIN_BYTES if is_coded else 0)
         if length_bytes > limit_bytes:
             raise FetchFailed(
                 Outcome.TOO_LARGE,
@@ -218,7 +226,7 @@ class Reader:
             self.is_over = True
             self.is_reusable = False
             return
-        limit_bytes = self._request.max_bytes + WIRE_MARGIN_BYTES
+        limit_bytes = self._request.max_bytes + MARGIN_BYTES
         self.fail(Outcome.TOO_LARGE, f"more than {limit_bytes} bytes came over the network")
 
 
