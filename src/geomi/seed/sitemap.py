@@ -1,206 +1,142 @@
 """What a sitemap lists: pages, or further sitemaps (sitemaps.org, C-82, LNK-16).
 
 Rules kept:
-- XML sitemaps and indexes under any namespace or prefix, RSS and Atom feeds, and text with one URL
-  a line; each may be gzipped. A broken file gives what was read before the break.
-- A document type is refused outright: no entity is ever declared, so none is expanded or fetched.
+- XML sitemaps and indexes under any namespace or prefix, with the dates of the news extension and
+  the other languages of a page (hreflang); RSS and Atom feeds; text with one URL a line. Each may
+  be gzipped. A broken file gives what was read before the break.
+- Read piece by piece: a file of fifty megabytes is never in memory as a whole.
 - Bytes, URLs, elements, nesting and the length of a text all have limits; nothing raises.
 """
 
 from __future__ import annotations
 
-import zlib
-from dataclasses import dataclass
-from xml.parsers import expat
+import codecs
+from typing import Protocol
 
-MAX_URLS = 50_000  # sitemaps.org
-MAX_BYTES = 52_428_800  # sitemaps.org
-MAX_LOC_CHARS = 2048  # sitemaps.org
-# Extensions (languages, images, video) add some elements to each URL; a million take 0.8 s.
-ELEMENTS_PER_URL = 20
-MAX_NESTING = 32
-MAX_RATIO = 100  # G-10: XML of URLs shrinks ten to thirty times
-ALWAYS_INFLATED_BYTES = 1024 * 1024
-MAX_MEMBERS = 16
+from geomi.seed.gunzip import Gunzip
+from geomi.seed.listing import MAX_BYTES, MAX_LOC_CHARS, MAX_URLS, Sitemap, is_location, too_many
+from geomi.seed.xml import XmlReader
 
-
-@dataclass(frozen=True, slots=True)
-class Sitemap:
-    """What was read.
-
-    Args:
-        pages: (location, last modification as written or empty), in the order of the file.
-        sitemaps: locations of an index.
-        problem: why something is missing; empty when nothing is.
-    """
-
-    pages: tuple[tuple[str, str], ...] = ()
-    sitemaps: tuple[str, ...] = ()
-    problem: str = ""
+PIECE_BYTES = 64 * 1024  # what is looked at before a file's kind is known, and at once
 
 
 def read(body: bytes, *, max_urls: int = MAX_URLS, max_bytes: int = MAX_BYTES) -> Sitemap:
     """Read a sitemap, whatever the bytes are."""
-    content, problem = _unpacked(body, max_bytes)
-    start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith((b"<", b"\xff\xfe<", b"\xfe\xff\x00<")):
-        return _read_xml(content, max_urls, problem)
-    return _read_text(content, max_urls, problem)
+    reader = SitemapReader(max_urls=max_urls, max_bytes=max_bytes)
+    for start in range(0, len(body), PIECE_BYTES):
+        reader.feed(body[start : start + PIECE_BYTES])
+    return reader.close()
 
 
-def _unpacked(body: bytes, max_bytes: int) -> tuple[bytes, str]:
-    """Undo gzip inside the limits; return what fits and what was wrong."""
-    if not body.startswith(b"\x1f\x8b"):
-        return body[:max_bytes], _too_large(max_bytes) if len(body) > max_bytes else ""
-    room = min(max_bytes, max(ALWAYS_INFLATED_BYTES, MAX_RATIO * len(body)))
-    parts: list[bytes] = []
-    for _ in range(MAX_MEMBERS):
-        inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        try:
-            part = inflater.decompress(body, room + 1)
-        except zlib.error as error:
-            return b"".join(parts), f"its gzip is broken: {error}"
-        parts.append(part[:room])
-        if len(part) > room:
-            return b"".join(parts), _too_large(room + sum(map(len, parts[:-1])))
-        room -= len(part)
-        body = inflater.unused_data
-        if not body.startswith(b"\x1f\x8b"):
-            return b"".join(parts), "" if inflater.eof else "its gzip ends too soon"
-    return b"".join(parts), f"its gzip has more than {MAX_MEMBERS} members"
+class SitemapReader:
+    """Reads a sitemap from pieces; takes any number of them, and forgets them."""
+
+    def __init__(self, *, max_urls: int = MAX_URLS, max_bytes: int = MAX_BYTES) -> None:
+        self._max_urls = max_urls
+        self._max_bytes = self._room = max_bytes
+        self._start = b""
+        self._gunzip: Gunzip | None = None
+        self._kind: _Kind | None = None
+        self._problem = ""
+
+    def feed(self, piece: bytes) -> None:
+        """Read the next piece; once the file is broken or too large, pieces are dropped."""
+        if self._problem:
+            return
+        if self._gunzip is not None:
+            self._inflate(piece)
+        elif self._kind is not None:
+            self._take(piece)
+        else:
+            self._start += piece
+            if len(self._start) >= _ENOUGH_BYTES:
+                self._begin()
+
+    def close(self) -> Sitemap:
+        """Return what was read."""
+        if self._gunzip is None and self._kind is None and not self._problem:
+            self._begin()
+        if self._gunzip is not None and not self._problem:
+            self._problem = self._gunzip.close()
+        if self._kind is None:
+            self._open(b"")
+        assert self._kind is not None, "a file of no bytes is opened, too"
+        return self._kind.close(self._problem)
+
+    def _begin(self) -> None:
+        start, self._start = self._start, b""
+        if start.startswith(Gunzip.MAGIC):
+            self._gunzip = Gunzip()
+            self._inflate(start)
+        else:
+            self._take(start)
+
+    def _inflate(self, piece: bytes) -> None:
+        assert self._gunzip is not None, "only what is gzipped is inflated"
+        for plain in self._gunzip.pieces(piece, PIECE_BYTES):
+            self._take(plain)
+            if self._problem:
+                return
+        self._problem = self._gunzip.problem
+
+    def _take(self, plain: bytes) -> None:
+        if not plain:
+            return
+        if self._kind is None:
+            self._open(plain)
+        assert self._kind is not None, "the first piece tells the kind"
+        kept = plain[: self._room]
+        self._room -= len(kept)
+        self._problem = self._kind.feed(kept)
+        if len(kept) < len(plain) and not self._problem:
+            self._problem = f"it is larger than {self._max_bytes} bytes; the rest was not read"
+
+    def _open(self, plain: bytes) -> None:
+        start = plain[:64].removeprefix(codecs.BOM_UTF8).lstrip()
+        is_xml = start.startswith((b"<", b"\xff\xfe<", b"\xfe\xff\x00<"))
+        self._kind = XmlReader(self._max_urls) if is_xml else _Text(self._max_urls)
 
 
-def _too_large(limit: int) -> str:
-    return f"it is larger than {limit} bytes; the rest was not read"
+_ENOUGH_BYTES = 64  # to tell gzip, XML and text apart
 
 
-def _read_text(content: bytes, max_urls: int, problem: str) -> Sitemap:
-    if problem:  # a file that was cut may end in half a URL
-        content = content[: max(content.rfind(b"\n"), content.rfind(b"\r")) + 1]
-    locations: list[str] = []
-    for line in content.decode("utf-8-sig", "replace").splitlines():
-        location = line.strip()
-        if not _is_location(location):
-            continue
-        if len(locations) == max_urls:
-            problem = problem or _too_many(max_urls)
-            break
-        locations.append(location)
-    if not locations:
-        problem = problem or "it is neither XML nor a list of URLs"
-    return Sitemap(tuple((location, "") for location in locations), (), problem)
+class _Kind(Protocol):
+    """One kind of file; `feed` returns why no more is wanted, or the empty string."""
+
+    def feed(self, piece: bytes) -> str: ...
+
+    def close(self, problem: str) -> Sitemap: ...
 
 
-def _is_location(text: str) -> bool:
-    """Locations are absolute (sitemaps.org); anything else in their place is a mistake."""
-    return len(text) <= MAX_LOC_CHARS and text[:8].lower().startswith(("http://", "https://"))
-
-
-def _too_many(limit: int) -> str:
-    return f"it lists more than {limit} URLs; the rest was not read"
-
-
-def _read_xml(content: bytes, max_urls: int, problem: str) -> Sitemap:
-    listing = _Listing(max_urls)
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = listing.refuse
-    parser.StartElementHandler = listing.start
-    parser.EndElementHandler = listing.end
-    parser.CharacterDataHandler = listing.text
-    try:
-        # A file that was cut has no end; what it has is read all the same.
-        parser.Parse(content, not problem)
-    except _Stop as stop:
-        problem = problem or stop.reason
-    except (expat.ExpatError, LookupError, ValueError) as error:
-        problem = problem or f"its XML is broken: {error}"
-    if not listing.pages and not listing.sitemaps:
-        problem = problem or "it lists nothing"
-    return Sitemap(tuple(listing.pages), tuple(listing.sitemaps), problem)
-
-
-class _Stop(Exception):
-    """There is nothing more to read."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-# (parent, element) that hold a location or a date; local names, because prefixes are chosen freely
-# and real files get the namespace wrong. `image:loc` has another parent.
-_LOCATIONS = frozenset({("url", "loc"), ("sitemap", "loc"), ("item", "link")})
-_DATES = frozenset(
-    {("url", "lastmod"), ("item", "pubdate"), ("entry", "updated"), ("entry", "modified")}
-)
-_RECORDS = frozenset({"url", "sitemap", "entry"})  # children of the root: RSS images have a url too
-
-
-class _Listing:
-    """Expat's callbacks; keeps one record at a time."""
+class _Text:
+    """One URL a line."""
 
     def __init__(self, max_urls: int) -> None:
-        self.pages: list[tuple[str, str]] = []
-        self.sitemaps: list[str] = []
         self._max_urls = max_urls
-        self._elements_left = max_urls * ELEMENTS_PER_URL + MAX_NESTING
-        self._path: list[str] = [""]
-        self._text: list[str] | None = None
-        self._chars = 0
-        self._location = ""
-        self._date = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._rest = ""
+        self._pages: list[tuple[str, str]] = []
 
-    def refuse(self, *declaration: object) -> None:
-        raise _Stop("it has a document type, which is refused")
+    def feed(self, piece: bytes) -> str:
+        text = self._rest + self._decoder.decode(piece)
+        *lines, self._rest = text.replace("\r", "\n").split("\n")
+        # A line without an end is no URL, however much of it comes.
+        self._rest = self._rest[: MAX_LOC_CHARS + 1]
+        return "" if all(map(self._keep, lines)) else too_many(self._max_urls)
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        element = name.rpartition(":")[2].lower()
-        parent = self._path[-1]
-        self._elements_left -= 1
-        if self._elements_left < 0 or len(self._path) > MAX_NESTING:
-            raise _Stop("it has too many elements; the rest was not read")
-        is_record = self._is_record(element)
-        self._path.append(element)
-        if is_record:
-            self._location = self._date = ""
-        place = (parent, element)
-        is_wanted = is_record or place in _LOCATIONS or place in _DATES
-        self._text, self._chars = ([] if is_wanted else None), 0
-        if place == ("entry", "link"):
-            self._take_atom(attributes)
+    def close(self, problem: str) -> Sitemap:
+        # A file that was cut may end in half a URL.
+        if not problem and not self._keep(self._rest):
+            problem = too_many(self._max_urls)
+        if not self._pages:
+            problem = problem or "it is neither XML nor a list of URLs"
+        return Sitemap(tuple(self._pages), (), problem)
 
-    def text(self, data: str) -> None:
-        if self._text is not None and self._chars <= MAX_LOC_CHARS:
-            self._text.append(data)
-            self._chars += len(data)
-
-    def end(self, name: str) -> None:
-        element = self._path.pop()
-        value = "" if self._text is None else "".join(self._text).strip()
-        self._text = None
-        if self._is_record(element):
-            self._location = self._location or value  # some indexes leave out the <loc>
-            self._close(element)
-        elif (self._path[-1], element) in _LOCATIONS:
-            self._location = value
-        elif value:
-            self._date = value
-
-    def _is_record(self, element: str) -> bool:
-        return element == "item" or (element in _RECORDS and len(self._path) == 2)
-
-    def _take_atom(self, attributes: dict[str, str]) -> None:
-        if attributes.get("rel", "alternate") == "alternate":
-            self._location = attributes.get("href", "").strip()
-
-    def _close(self, record: str) -> None:
-        if not _is_location(self._location):
-            return
-        if len(self.pages) + len(self.sitemaps) == self._max_urls:
-            raise _Stop(_too_many(self._max_urls))
-        if record == "sitemap":
-            self.sitemaps.append(self._location)
-        else:
-            self.pages.append((self._location, self._date))
-        self._location = ""
+    def _keep(self, line: str) -> bool:
+        location = line.strip()
+        if not is_location(location):
+            return True
+        if len(self._pages) == self._max_urls:
+            return False
+        self._pages.append((location, ""))
+        return True

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import gzip
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.seed.sitemap import (
-    ALWAYS_INFLATED_BYTES,
-    ELEMENTS_PER_URL,
-    MAX_LOC_CHARS,
-    MAX_MEMBERS,
-    MAX_NESTING,
-    MAX_RATIO,
-    Sitemap,
-    read,
-)
+from geomi.seed.gunzip import ALWAYS_INFLATED_BYTES, MAX_MEMBERS, MAX_RATIO
+from geomi.seed.listing import MAX_LOC_CHARS, Sitemap
+from geomi.seed.sitemap import PIECE_BYTES, SitemapReader, read
+from geomi.seed.xml import ELEMENTS_PER_URL, MAX_NESTING
 
 A, B = "https://a.test/1", "https://a.test/2"
 
@@ -52,7 +47,17 @@ def urlset(*locations: str) -> bytes:
         (
             f"<urlset><url><loc>{A}?x=1&amp;y=2</loc><image:image><image:loc>{B}</image:loc>"
             '</image:image><xhtml:link rel="alternate" href="https://a.test/ko"/></url></urlset>',
-            Sitemap(((f"{A}?x=1&y=2", ""),)),
+            Sitemap(((f"{A}?x=1&y=2", ""),), alternates=("https://a.test/ko",)),
+        ),
+        (
+            f'<urlset><url><loc>{A}</loc><xhtml:link rel="alternate" href="{B}"/></url>'
+            f'<url><loc>{B}</loc><xhtml:link rel="alternate" href="{A}"/></url></urlset>',
+            Sitemap(((A, ""), (B, ""))),
+        ),
+        (
+            f"<urlset><url><loc>{A}</loc><news:news><news:publication_date>2024-05-06"
+            "</news:publication_date><news:title>x</news:title></news:news></url></urlset>",
+            Sitemap(((A, "2024-05-06"),)),
         ),
         (
             f"<rss><channel><link>{B}</link><image><url>{B}</url></image><item><link>{A}</link><pubDate>Sun</pubDate></item>"
@@ -71,6 +76,29 @@ def urlset(*locations: str) -> bytes:
 def test_formats_c82(text: str, expected: Sitemap) -> None:
     assert read(text.encode()) == expected
     assert read(gzip.compress(text.encode())) == expected
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_the_pieces_do_not_matter(size: int, is_packed: bool) -> None:
+    for body in (urlset(A, B), f"{A}\r\n{B}\n".encode(), urlset(A, "x" * 200)):
+        whole = gzip.compress(body) + gzip.compress(b" ") if is_packed else body
+        reader = SitemapReader()
+        for start in range(0, len(whole), size):
+            reader.feed(whole[start : start + size])
+        assert reader.close() == read(body)
+
+
+def test_a_large_file_leaves_only_what_it_lists() -> None:
+    reader = SitemapReader(max_urls=2)
+    reader.feed(urlset(A, B)[: -len("</urlset>")])
+    tracemalloc.start()
+    for _ in range(1000):
+        reader.feed(b"<url><loc>" + b"x" * PIECE_BYTES)
+    used_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used_bytes < 8 * PIECE_BYTES
+    assert reader.close().pages == ((A, ""), (B, ""))
 
 
 def test_utf16() -> None:
@@ -160,7 +188,7 @@ def test_a_bomb_inflates_to_its_ratio_at_most_g10() -> None:
     assert len(packed) * MAX_RATIO < ALWAYS_INFLATED_BYTES
     found = read(packed)
     assert found.pages == ((A, ""),)
-    assert f"larger than {ALWAYS_INFLATED_BYTES} bytes" in found.problem
+    assert f"more than {MAX_RATIO} times its size" in found.problem
 
 
 @pytest.mark.parametrize("extra", [0, 1])

@@ -1,0 +1,253 @@
+"""What a crawl would find, without crawling: robots.txt, sitemaps, /llms.txt and the seeds' pages.
+
+Every request is sent in its host's turn and stands in the request log, like those of a crawl; the
+pages themselves are not kept. A URL is judged by the rules that a crawl would judge it by, so what
+`geomi map` lists is what `geomi crawl` would put into its frontier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from geomi.engine.ask import Asker, MustRest, lease_s
+from geomi.engine.links import Found, LinkGate
+from geomi.engine.lists import ListReader
+from geomi.engine.requests import Requests
+from geomi.engine.robots import Reading, RobotsKeeper
+from geomi.engine.surveyed import HostTerms, Listed, ListRead, Sample, Survey
+from geomi.engine.world import World
+from geomi.errors import LeaseLost, StoreBusy
+from geomi.extract.page import extract
+from geomi.fetch import redirect
+from geomi.fetch.body import is_readable
+from geomi.fetch.respond import respond
+from geomi.frontier import politeness
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Batch, Discovered, EntryKind, Lease, UrlEntry
+from geomi.model.page import Fetched
+from geomi.model.verdict import Exclusion, Outcome, State, Verdict
+from geomi.robots.meta import directives
+from geomi.url.parse import Url
+from geomi.url.parse import parse as parse_url
+
+MAX_LISTED = 100_000
+MAX_LISTS = 200  # sitemaps and listings read in one survey
+EXAMPLES = 5
+LONGEST_WAIT_S = 60.0  # for a host that another crawl is asking
+LOOK_S = 0.5
+
+
+async def survey(
+    world: World, config: CrawlConfig, seeds: Sequence[Url], gate: LinkGate, *, samples: int = 0
+) -> Survey:
+    """Look at the sites of some seeds; fetch up to `samples` of the pages found on each."""
+    found = Survey()
+    requests = Requests(config, [seed.href for seed in seeds], version=world.version)
+    for host, of_host in groupby(sorted(seeds, key=_authority), key=_authority):
+        surveyor = _Surveyor(world, config, gate, requests, found)
+        await surveyor.look_at(host, list(of_host), samples)
+    return found
+
+
+def _authority(url: Url) -> str:
+    return url.authority
+
+
+class _Surveyor:
+    """Looks at one host, with its lease in hand."""
+
+    def __init__(
+        self, world: World, config: CrawlConfig, gate: LinkGate, requests: Requests, found: Survey
+    ) -> None:
+        self._world = world
+        self._config = config
+        self._gate = gate
+        self._requests = requests
+        self._found = found
+
+    async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
+        asker = Asker(self._world, await self._reserved(host), self._config, asyncio.Semaphore(1))
+        try:
+            await asker.take_place()
+            await self._look(asker, seeds, samples)
+        except (LeaseLost, MustRest) as stopped:
+            self._found.problems.append(f"{host}: {stopped}")
+        finally:
+            await self._world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+
+    async def _reserved(self, host: str) -> Lease:
+        clock = self._world.clock
+        last_s = clock.now_s() + LONGEST_WAIT_S
+        while True:
+            answer = await self._world.frontier.reserve(
+                "",
+                host,
+                owner=self._world.owner,
+                lease_s=lease_s(self._config),
+                delay_s=politeness.base_floor_s(self._config, is_public=False),
+                now_s=clock.now_s(),
+            )
+            if isinstance(answer, Lease):
+                return answer
+            if (now_s := clock.now_s()) >= last_s:
+                raise StoreBusy(f"`{host}` is being asked already", hint="try again in a minute")
+            await clock.sleep_until(min(answer, now_s + LOOK_S))
+
+    async def _look(self, asker: Asker, seeds: Sequence[Url], samples: int) -> None:
+        keeper = RobotsKeeper(self._world, "", self._config, self._requests)
+        reading = await keeper.read(seeds[0], asker)
+        host = seeds[0].authority
+        if reading.unreached is not None:
+            self._found.problems.append(f"{host}: {reading.unreached}: {reading.copy.detail}")
+            return
+        named = self._gate.sitemaps(reading.file.sitemaps, seeds[0])
+        await self._read_lists(deque((*named, *self._gate.probes(seeds[0]))), asker, reading)
+        for seed in seeds:
+            await self._read_seed(seed, asker, reading)
+        self._judge(reading, seeds[0])
+        for one in _spread(self._found.allowed, host, samples):
+            await self._sample(one, asker)
+        self._found.hosts.append(HostTerms(host, asker.delay_s(), reading.policy.reason))
+
+    async def _read_lists(self, waiting: deque[Discovered], asker: Asker, reading: Reading) -> None:
+        """Read sitemaps, those they name in turn, and listings, up to a limit."""
+        seen: set[bytes] = set()
+        while waiting and len(self._found.lists) < MAX_LISTS:
+            one = waiting.popleft()
+            if one.url_hash in seen:
+                continue
+            seen.add(one.url_hash)
+            entry, reader = _as_entry(one), ListReader(_as_entry(one))
+            fetched = await self._ask(entry, asker, reading, reader)
+            if isinstance(fetched, Verdict):
+                self._found.lists.append(ListRead(one.url, 0, f"robots.txt: {fetched.detail}"))
+                continue
+            found, problem = self._read_list(reader, fetched)
+            pages = [one for one in found.discovered if one.kind is EntryKind.PAGE]
+            waiting += [one for one in found.discovered if one.kind is not EntryKind.PAGE]
+            self._found.lists.append(ListRead(one.url, len(pages), problem))
+            self._take(replace(found, discovered=tuple(pages)))
+
+    def _read_list(self, reader: ListReader, fetched: Fetched) -> tuple[Found, str]:
+        if (outcome := respond(fetched)) is not Outcome.OK:
+            status = f"HTTP {fetched.status}" if fetched.status else fetched.detail
+            return Found(), f"{outcome}: {status}"
+        return reader.found(fetched, self._gate, wall_s=self._world.clock.wall_s())
+
+    async def _read_seed(self, seed: Url, asker: Asker, reading: Reading) -> None:
+        """Take the links of a start page; it stands for itself in the list."""
+        answer = self._gate.seed(seed)
+        if isinstance(answer, Verdict):
+            self._take(Found(excluded=(Exclusion(answer.rule, seed.href, answer.detail),)))
+            return
+        self._take(Found(discovered=(answer,)))
+        entry = _as_entry(answer)
+        fetched = await self._ask(entry, asker, reading, ListReader(entry))
+        if isinstance(fetched, Verdict):
+            return
+        if (outcome := respond(fetched)) is not Outcome.OK:
+            told = fetched.detail or f"HTTP {fetched.status}"
+            self._found.problems.append(f"{seed.href}: {outcome}: {told}")
+            return
+        kind = fetched.header("content-type")
+        if is_readable(kind):
+            limit = self._config.limits.max_links_per_page
+            article = extract(
+                fetched.body, fetched.url, kind, self._config.extract, max_links=limit
+            )
+            nofollow = "nofollow" in directives(sorted(article.robots), self._requests.token)
+            self._take(self._gate.admit(entry, fetched.url, article.links, nofollow=nofollow))
+
+    async def _ask(
+        self, entry: UrlEntry, asker: Asker, reading: Reading, reader: ListReader
+    ) -> Fetched | Verdict:
+        """Ask for an entry and follow its redirects, each judged like a link."""
+        url, hops = parse_url(entry.url), 0
+        while True:
+            assert url is not None, "only URLs that parse are listed"
+            is_here = url.authority == asker.lease.host
+            if is_here and not (verdict := reading.judge(url)).admitted:
+                return verdict
+            asker.allowed_by(reading.fetched_s if is_here else None, None)
+            request = self._requests.page(entry, url, sink=reader.sink)
+            if is_here:
+                fetched = await asker.ask(request)
+            else:
+                guest = await asker.ask_elsewhere(url.authority, request)
+                fetched = guest or Fetched(url.href, failure=Outcome.RATE_LIMITED)
+            target = redirect.target(fetched)
+            if target is None or hops >= self._config.http.max_redirects:
+                return fetched
+            answer = self._gate.follow(entry, target)
+            if isinstance(answer, Verdict):
+                return fetched
+            url, hops = parse_url(answer.url), hops + 1
+
+    async def _sample(self, one: Listed, asker: Asker) -> None:
+        url = parse_url(one.url)
+        assert url is not None, "only URLs that parse are listed"
+        fetched = await asker.ask(self._requests.page(_as_entry(_page(one, url)), url))
+        outcome = respond(fetched)
+        self._found.samples.append(Sample(one.url, fetched.wire_bytes, fetched.fetch_ms, outcome))
+
+    def _take(self, found: Found) -> None:
+        for one in found.discovered:
+            if len(self._found.listed) >= MAX_LISTED:
+                self._found.is_cut = True
+                break
+            listed = Listed(one.url, one.source, one.pattern, one.lastmod_s)
+            self._found.listed.setdefault(one.url_hash, listed)
+        for exclusion in found.excluded:
+            count, examples = self._found.excluded.get(exclusion.rule, (0, ()))
+            if len(examples) < EXAMPLES:
+                examples = (*examples, exclusion.url)
+            self._found.excluded[exclusion.rule] = count + 1, examples
+
+    def _judge(self, reading: Reading, here: Url) -> None:
+        """Note what this host's robots.txt says of the URLs found on it."""
+        for url_hash, one in self._found.listed.items():
+            url = parse_url(one.url)
+            if url is None or (url.scheme, url.authority) != (here.scheme, here.authority):
+                continue
+            verdict = reading.judge(url)
+            if not verdict.admitted:
+                self._found.listed[url_hash] = replace(one, robots=verdict.detail)
+
+
+def _spread(listed: Sequence[Listed], host: str, many: int) -> Iterator[Listed]:
+    """Choose some URLs of a host, evenly over the list: neighbours resemble each other."""
+    here = [one for one in listed if (url := parse_url(one.url)) and url.authority == host]
+    for number in range(min(many, len(here))):
+        yield here[number * len(here) // min(many, len(here))]
+
+
+def _page(one: Listed, url: Url) -> Discovered:
+    return Discovered(b"", one.url, url.authority, depth=1, priority=0, source=one.source)
+
+
+def _as_entry(one: Discovered) -> UrlEntry:
+    """Give a find the form in which the gate and the requests know it."""
+    return UrlEntry(
+        job="",
+        url_hash=one.url_hash,
+        url=one.url,
+        host=one.host,
+        depth=one.depth,
+        priority=one.priority,
+        source=one.source,
+        kind=one.kind,
+        parent=one.parent,
+        origin=one.origin,
+        hops=one.hops,
+        state=State.PENDING,
+        attempts=0,
+        due_s=0.0,
+        discovered_s=0.0,
+        nesting=one.nesting,
+        pattern=one.pattern,
+        lastmod_s=one.lastmod_s,
+    )

@@ -1,0 +1,106 @@
+"""`geomi map` lists URLs, `geomi plan` says what a crawl would take; neither keeps a page."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from geomi.testing.server import Reply, Route, Seen, Site
+from tests.e2e.command import run
+
+QUICK = ("--allow-private", "--set", "politeness.delay_s=0")
+
+
+def page(*hrefs: str) -> Reply:
+    links = "".join(f'<a href="{href}">{href}</a>' for href in hrefs)
+    return Reply(f"<title>x</title><main><p>{'words ' * 40}</p>{links}</main>".encode())
+
+
+def urlset(*urls: str) -> bytes:
+    return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>".encode()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    def sitemap(asked: Seen) -> Reply:
+        home = f"http://{asked.host}"
+        return Reply(
+            gzip.compress(urlset(f"{home}/docs/a", f"{home}/docs/b", f"{home}/private/x")),
+            content_type="application/gzip",
+        )
+
+    def index(asked: Seen) -> Reply:
+        home = f"http://{asked.host}"
+        body = f"<sitemapindex><sitemap><loc>{home}/pages.xml.gz</loc></sitemap></sitemapindex>"
+        return Reply(body.encode(), content_type="text/xml")
+
+    robots = Reply(b"User-agent: *\nDisallow: /private\n", content_type="text/plain")
+    listing = Reply(b"# X\n- [D](/docs/d): the fourth\n", content_type="text/plain")
+    routes: dict[str, Route] = {
+        "/": page("/docs/c", "/login", "https://elsewhere.test/"),
+        "/robots.txt": robots,
+        "/sitemap.xml": index,
+        "/pages.xml.gz": sitemap,
+        "/llms.txt": listing,
+        "/docs/a": page(),
+    }
+    with Site(routes, otherwise=page()) as running:
+        yield running
+
+
+def test_map_lists_what_a_crawl_would_take(site: Site) -> None:
+    told = run("map", site.url("/"), *QUICK)
+    assert told.returncode == 0, told.stderr
+    found = [line.removeprefix(site.url("")) for line in told.stdout.split()]
+    assert sorted(found) == ["/", "/docs/a", "/docs/b", "/docs/c", "/docs/d"]
+    asked = [seen.path for seen in site.log]
+    assert sorted(asked) == ["/", "/llms.txt", "/pages.xml.gz", "/robots.txt", "/sitemap.xml"]
+    assert asked[0] == "/robots.txt"
+
+
+def test_map_takes_a_limit_and_patterns(site: Site) -> None:
+    told = run("map", site.url("/"), *QUICK, "-x", "/docs/a", "-n", "2", "--json")
+    listed = [json.loads(line) for line in told.stdout.splitlines()]
+    assert len(listed) == 2
+    assert all("/docs/a" not in one["url"] for one in listed)
+    assert {one["source"] for one in listed} <= {"seed", "sitemap", "link"}
+
+
+def plan(site: Site, *arguments: str) -> dict[str, Any]:
+    told = run("plan", site.url("/"), "--allow-private", "--json", *arguments)
+    assert told.returncode == 0, told.stderr
+    answer: dict[str, Any] = json.loads(told.stdout)
+    return answer
+
+
+def test_plan_counts_what_is_left_out_and_by_whom(site: Site) -> None:
+    answer = plan(site, "--delay", "0.01", "--samples", "2")
+    assert answer["pages"] == answer["found"] == 5
+    assert answer["folders"][f"{site.address}/docs/*"] == 4
+    (line,) = answer["robots"]
+    assert "Disallow: /private" in line
+    assert answer["robots"][line]["examples"] == [site.url("/private/x")]
+    assert answer["excluded"]["block.login"]["count"] == 1
+    assert answer["excluded"]["scope.host"]["count"] == 1
+    assert len(answer["samples"]) == 2
+    assert answer["bytes"] > 0
+    assert "/private/x" not in [seen.path for seen in site.log]
+
+
+def test_plan_in_words(site: Site) -> None:
+    told = run("plan", site.url("/"), *QUICK)
+    assert told.returncode == 0, told.stderr
+    assert "5 pages" in told.stdout
+    assert "left out by robots.txt" in told.stdout
+    assert "left out by rules" in told.stdout
+
+
+def test_nobody_there() -> None:
+    told = run("map", "http://127.0.0.1:1/", *QUICK)
+    assert told.returncode != 0
+    assert "error:" in told.stderr
+    assert "Traceback" not in told.stderr
