@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 
 from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
 from geomi.app import Order, open_home, worker_for
+from geomi.app.registry import reviews
 from geomi.engine import jobs
 from geomi.errors import GeomiError
 from geomi.model.job import StopReason
@@ -36,7 +37,7 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
     sink = PipeSink(pipe)
     async with open_home(order.root, order.settings, lambda _: sink, owner=order.owner) as home:
         job = await jobs.find(home.world, order.job)
-        worker = worker_for(home, job, workers=order.workers)
+        worker = worker_for(home, job, workers=order.workers, reviews=await reviews(home.world))
         obey(worker, pipe)
         stop = await worker.run()
         sink.flush()

@@ -12,8 +12,9 @@ from geomi import errors
 from geomi.cli.program import program
 from geomi.errors import GeomiError
 from geomi.model.config import CrawlConfig
-from geomi.settings.layers import all_values, profile_names
+from geomi.settings.layers import all_values
 from geomi.settings.options import RunOptions, Settings
+from geomi.settings.profiles import profile_names
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 

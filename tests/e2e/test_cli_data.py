@@ -202,7 +202,7 @@ def test_deleting_asks_first_and_then_leaves_nothing(crawled: Crawled) -> None:
 
 
 def test_config_show_names_every_origin(tmp_path: Path) -> None:
-    (tmp_path / "geomi.toml").write_text("[crawl]\ndepth = 7\n[geomi]\ncontact = 'me@a.test'\n")
+    (tmp_path / "geomi.toml").write_text("[crawl]\ndepth = 4\n[geomi]\ncontact = 'me@a.test'\n")
     env = {
         "GEOMI_CRAWL_MAX_PAGES": "9",
         "GEOMI_MIN_FREE_BYTES": "1",
@@ -217,7 +217,7 @@ def test_config_show_names_every_origin(tmp_path: Path) -> None:
     assert "word" not in told.stdout, "what opens doors is hidden"
     settings = json.loads(told.stdout)
     wanted = {
-        "limits.max_depth": (7, "file geomi.toml"),
+        "limits.max_depth": (4, "file geomi.toml"),
         "limits.max_pages": (9, "environment GEOMI_CRAWL_MAX_PAGES"),
         "politeness.concurrency": (3, "profile docs"),
         "render": ("never", "flag --set"),
@@ -233,7 +233,7 @@ def test_config_show_names_every_origin(tmp_path: Path) -> None:
     assert {key: (settings[key]["value"], settings[key]["origin"]) for key in wanted} == wanted
     text = run("config", "show", "--origin", cwd=tmp_path).stdout.splitlines()
     assert any(line.split("#")[1].strip() == "file geomi.toml" for line in text if "_depth" in line)
-    assert "limits.max_depth = 7" in run("config", "show", cwd=tmp_path).stdout.splitlines()
+    assert "limits.max_depth = 4" in run("config", "show", cwd=tmp_path).stdout.splitlines()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from geomi.adapters.crew import LocalHand
-from geomi.app import TENANT, Home, crawl, gate_for, worker_for
+from geomi.app import TENANT, Home, crawl, gate_for, recover, worker_for
 from geomi.engine import jobs
 from geomi.engine.supervise import MAX_RESTARTS, Hand, Supervisor
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
@@ -242,3 +242,26 @@ def test_what_cannot_be_sent_is_refused_before_anything_starts(
     with Site(WEB.routes) as site:
         run(work(site.url("/")))
         assert len(site.log) == (2 if resume else 0)
+
+
+def test_a_lease_from_another_machine_s_disk_ends_at_the_next_start(tmp_path: Path) -> None:
+    """A restored backup brings leases whose owners never were here."""
+
+    async def work() -> tuple[list[str], list[str]]:
+        async with home_in(tmp_path, Ear()) as home:
+            await home.world.frontier.reserve(
+                "", "a.test:80", owner="w-elsewhere", lease_s=150, delay_s=0,
+                now_s=home.world.clock.now_s(),
+            )  # fmt: skip
+            await home.world.frontier.reserve(
+                "", "b.test:80", owner=home.world.owner, lease_s=150, delay_s=0,
+                now_s=home.world.clock.now_s(),
+            )  # fmt: skip
+            before = home.store.lease_owners()
+            await recover(home)
+            return before, home.store.lease_owners()
+
+    before, after = run(work())
+    assert len(before) == 2
+    assert len(after) == 1
+    assert after != ["w-elsewhere"]

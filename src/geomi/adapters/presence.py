@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -61,10 +62,16 @@ class Presence:
         os.close(self._descriptor)
 
 
-def dead_owners(root: Path) -> list[str]:
-    """Name the workers whose lock is left but no longer held."""
+def dead_owners(root: Path, holders: Sequence[str] = ()) -> list[str]:
+    """Name the workers whose lock is left but no longer held, and holders of leases without one.
+
+    A worker locks before it borrows; a lease without a lock comes from another machine's disk, such
+    as a backup that was restored.
+    """
     files = sorted((root / "workers").glob("*.lock")) if (root / "workers").is_dir() else []
-    return [file.stem for file in files if _is_free(file)]
+    left = [file.stem for file in files if _is_free(file)]
+    gone = [owner for owner in holders if not (root / "workers" / f"{owner}.lock").exists()]
+    return [*left, *gone]
 
 
 def forget(root: Path, owners: list[str]) -> None:

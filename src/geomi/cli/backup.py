@@ -20,10 +20,10 @@ from typing import Annotated, Literal
 import typer
 
 from geomi.adapters.disk import refusal
+from geomi.adapters.outlet.folder import LINKS
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.app import DATABASE, TENANT, Home
 from geomi.cli.home import in_home
-from geomi.cli.jobs import LINKS
 from geomi.cli.options import AsJson, Directory, data_directory
 from geomi.cli.talk import give, note
 from geomi.engine.export import segment_ends
@@ -133,6 +133,10 @@ def _add_beginning(tar: tarfile.TarFile, path: Path, name: str, length: int) -> 
 
 
 def _restore(source: Path, root: Path) -> Packed:
+    if root.resolve() == Path.cwd():
+        raise ConfigError(
+            "the directory you are in cannot be put in place", hint="restore to a new one: -o DIR"
+        )
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise ConfigError(
             f"`{root}` is not an empty directory", hint="restore to a new one: -o DIR"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated
 
@@ -57,10 +58,11 @@ def show(
     elif json:
         give(values)
     else:
-        _tell(values, origins if origin else {})
+        tell_values(values, origins if origin else {})
 
 
-def _tell(values: dict[str, object], origins: dict[str, str]) -> None:
+def tell_values(values: Mapping[str, object], origins: Mapping[str, str]) -> None:
+    """Print settings one a line, each with its origin where origins are given."""
     lines = {key: f"{key} = {orjson.dumps(value).decode()}" for key, value in values.items()}
     width = min(max(map(len, lines.values())), WIDEST_COLUMN)
     for key, line in lines.items():

@@ -11,96 +11,75 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.crew import Started, ease_collector, fork_workers
-from geomi.app import Plan, make_plan, open_home
+from geomi.app import Plan, make_plan, open_home, registry
 from geomi.app import crawl as run_crawl
 from geomi.cli import INTERRUPTED
 from geomi.cli.options import (
+    PACE,
+    WHAT,
     AllowPrivate,
     AsJson,
     Assignments,
     CaFile,
     ConfigFile,
     Configured,
+    Delay,
+    Depth,
     Directory,
+    Exclude,
     Header,
+    Include,
+    MaxPages,
     Profile,
     Resolve,
+    ScopeName,
     UserAgent,
     configure,
     process_flags,
 )
 from geomi.cli.show import Show
 from geomi.cli.talk import note
+from geomi.engine.jobs import strayed_seed
 from geomi.engine.supervise import Report, Supervisor
+from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
+from geomi.model.site import Provider
+from geomi.settings.agent import has_contact
+from geomi.settings.layers import Layer
 from geomi.settings.options import Settings
+from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.worker import live
 
-_WHAT, _PACE, _TALK = "What to crawl", "How gently", "How to talk"
+_TALK = "How to talk"
 
 
 def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     urls: Annotated[
-        list[str], typer.Argument(help="Where to start; https:// may be left out.", metavar="URL")
-    ],
+        list[str] | None,
+        typer.Argument(help="Where to start; https:// may be left out.", metavar="URL"),
+    ] = None,
     output: Directory = None,
     profile: Profile = None,
-    max_pages: Annotated[
-        int | None,
-        typer.Option(
-            "-n",
-            "--max-pages",
-            help="Stop after so many pages; 0: no limit.",
-            show_default="100",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "-d",
-            "--depth",
-            help="How many links away from the start; 0: the start URLs alone.",
-            show_default="3",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-i",
-            "--include",
-            metavar="GLOB",
-            help="Take only what matches, such as '/docs/**'; repeat.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-x",
-            "--exclude",
-            metavar="GLOB",
-            help="Leave out what matches; wins over --include; repeat.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    scope: Annotated[
+    provider: Annotated[
         str | None,
         typer.Option(
-            metavar="host|domain|any",
-            help="The start URLs' hosts, their registrable domains, or everywhere.",
-            show_default="host",
-            rich_help_panel=_WHAT,
+            metavar="KEY",
+            help="Start from a provider's seeds, within its patterns and limits.",
+            rich_help_panel=WHAT,
         ),
     ] = None,
+    max_pages: MaxPages = None,
+    depth: Depth = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    scope: ScopeName = None,
     max_time: Annotated[
         float | None,
         typer.Option(
             help="Stop after so many seconds of work; 0: no limit.",
             show_default="0",
-            rich_help_panel=_WHAT,
+            rich_help_panel=WHAT,
         ),
     ] = None,
     max_bytes: Annotated[
@@ -108,27 +87,20 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Option(
             help="Stop after so many bytes received; 0: no limit.",
             show_default="0",
-            rich_help_panel=_WHAT,
+            rich_help_panel=WHAT,
         ),
     ] = None,
-    delay: Annotated[
-        float | None,
-        typer.Option(
-            help="Least seconds between two requests to a host; jitter only adds to it.",
-            show_default="about 1",
-            rich_help_panel=_PACE,
-        ),
-    ] = None,
+    delay: Delay = None,
     concurrency: Annotated[
         int | None,
         typer.Option(
             help="Requests at once over all hosts; a host gets one at a time.",
             show_default="10",
-            rich_help_panel=_PACE,
+            rich_help_panel=PACE,
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=_PACE)
+        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=PACE)
     ] = None,
     user_agent: UserAgent = None,
     header: Header = None,
@@ -155,6 +127,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ] = False,
 ) -> None:
     """Crawl websites into a data directory; an interrupted crawl goes on with --resume."""
+    named = _Named(provider)
     configured = configure(
         {
             "output": str(output) if output else None,
@@ -176,38 +149,79 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         assignments=assignments,
         process=process_flags(allow_private, resolve, ca_file),
         config=config,
+        provider=named.layer if provider else None,
     )
-    plan = make_plan(urls, configured.resolved, configured.flags, resume=resume)
+    plan = make_plan(
+        named.seeds(urls or []),
+        configured.resolved,
+        configured.flags,
+        resume=resume,
+        provider=provider or "",
+    )
     if not quiet:
-        _warn(configured)
+        _warn(configured, is_verbose=verbose)
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 else []
-    report = asyncio.run(_run(plan, configured.settings, show, standby))
+    report, strayed = asyncio.run(_run(plan, configured.settings, show, standby))
     show.conclude(report, Path(plan.resolved.run.output))
+    if strayed and not quiet:
+        note(f"hint: {strayed}")
     if report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     refuse_failure(report, configured.settings)
 
 
-def _warn(configured: Configured) -> None:
+class _Named:
+    """The provider that was named on the command line, once the data directory is known."""
+
+    def __init__(self, key: str | None) -> None:
+        self._key = key
+        self._provider: Provider | None = None
+
+    def layer(self, root: Path) -> Layer:
+        """Find the provider and return what it says about a crawl."""
+        self._provider = registry.named(
+            self._key or "", registry.overlaid(registry.stored_in(root))
+        )
+        refuse_forbidden(self._provider)
+        return provider_layer(self._provider)
+
+    def seeds(self, urls: Sequence[str]) -> Sequence[str]:
+        """Return where to start: the URLs that were given, or the provider's."""
+        if self._provider is None:
+            return urls
+        if urls:
+            raise ConfigError(
+                f"provider `{self._key}` has its own start URLs; `{urls[0]}` was given as well",
+                hint="leave out one of them",
+            )
+        return self._provider.seed_urls
+
+
+def _warn(configured: Configured, *, is_verbose: bool) -> None:
     """C-04: without a contact the command line crawls and warns; a private site is our own."""
     settings, http = configured.settings, configured.resolved.config.http
-    if not (http.contact or http.user_agent or settings.allow_private):
+    if not (has_contact(http) or settings.allow_private):
         note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
     if settings.min_delay_s < Settings().min_delay_s:
         note(
             f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
             f"others are owed {Settings().min_delay_s:g} s between requests"
         )
+    for variable in configured.strange_variables if is_verbose else ():
+        note(f"note: the variable {variable} says nothing to geomi")
 
 
-async def _run(plan: Plan, settings: Settings, show: Show, standby: Sequence[Started]) -> Report:
+async def _run(
+    plan: Plan, settings: Settings, show: Show, standby: Sequence[Started]
+) -> tuple[Report, str]:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
         with show.live(home.world):
-            return await run_crawl(home, plan, standby=standby, on_start=_obey_ctrl_c)
+            report = await run_crawl(home, plan, standby=standby, on_start=_obey_ctrl_c)
+        return report, await strayed_seed(home.world, report.job)
 
 
 def _obey_ctrl_c(supervisor: Supervisor) -> None:

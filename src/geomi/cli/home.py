@@ -14,13 +14,15 @@ from geomi.cli.options import configure
 T = TypeVar("T")
 
 
-def in_home(output: Path | None, work: Callable[[Home], Awaitable[T]]) -> T:
-    """Open an existing data directory, do some work in it, and close it."""
+def in_home(
+    output: Path | None, work: Callable[[Home], Awaitable[T]], *, create: bool = False
+) -> T:
+    """Open a data directory, do some work in it, and close it; `create` one that is not there."""
     configured = configure({"output": str(output) if output else None})
     root = Path(configured.resolved.run.output)
 
     async def run() -> T:
-        async with open_home(root, configured.settings, lambda _: Fan(), create=False) as home:
+        async with open_home(root, configured.settings, lambda _: Fan(), create=create) as home:
             return await work(home)
 
     return asyncio.run(run())

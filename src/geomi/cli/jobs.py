@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from geomi.adapters.disk import refusal
+from geomi.adapters.outlet.folder import remove_job
 from geomi.app import Home
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory
 from geomi.cli.status import job_data, job_state
-from geomi.cli.talk import give, note, say, say_pairs
+from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.engine import jobs as use
 from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
-
-LINKS = ("pages.jsonl", "md", "warc")  # at the top of the data directory, to the newest job
 
 commands = typer.Typer(
     help="List the jobs of a data directory, or act on one.",
@@ -135,23 +131,9 @@ async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
             f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
         )
     await home.world.jobs.delete(found.id)
-    await asyncio.to_thread(_remove_files, home, found.id)
+    await asyncio.to_thread(remove_job, home.root, found.id)
     return found
 
 
-def _remove_files(home: Home, job: str) -> None:
-    folder = home.root / "jobs" / job
-    try:
-        if folder.exists():
-            shutil.rmtree(folder)
-        for link in (home.root / name for name in LINKS):
-            if link.is_symlink() and not link.exists():
-                link.unlink()
-    except OSError as error:
-        raise refusal(error, folder) from error
-
-
 def _time(at_s: float | None) -> str:
-    if at_s is None:
-        return "-"
-    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return "-" if at_s is None else moment(at_s)

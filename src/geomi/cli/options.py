@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,14 +16,15 @@ from geomi.settings.layers import (
     env_layer,
     file_layer,
     flags_layer,
-    profile_layer,
     resolve,
     settings_layer,
 )
 from geomi.settings.options import Settings
-from geomi.settings.process import read_settings
+from geomi.settings.process import read_settings, unknown_variables
+from geomi.settings.profiles import resolve_under_profile
 
 CONFIG_FILE = "geomi.toml"
+WHAT, PACE = "What to crawl", "How gently"  # panels of the help
 
 Directory = Annotated[
     Path | None,
@@ -34,7 +35,10 @@ Profile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 ConfigFile = Annotated[
-    Path | None, typer.Option("--config", help=f"A TOML file; ./{CONFIG_FILE} is read by itself.")
+    Path | None,
+    typer.Option(
+        "--config", help=f"A TOML file, or a scanner's scan.yml; ./{CONFIG_FILE} is read by itself."
+    ),
 ]
 AllowPrivate = Annotated[
     bool | None,
@@ -66,6 +70,64 @@ JobId = Annotated[
     str, typer.Option("--job", metavar="ID", help="A job's id, or its beginning or end.")
 ]
 
+MaxPages = Annotated[
+    int | None,
+    typer.Option(
+        "-n",
+        "--max-pages",
+        help="Stop after so many pages; 0: no limit.",
+        show_default="100",
+        rich_help_panel=WHAT,
+    ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        "-d",
+        "--depth",
+        help="How many links away from the start; 0: the start URLs alone.",
+        show_default="3",
+        rich_help_panel=WHAT,
+    ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-i",
+        "--include",
+        metavar="GLOB",
+        help="Take only what matches, such as '/docs/**'; repeat.",
+        rich_help_panel=WHAT,
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-x",
+        "--exclude",
+        metavar="GLOB",
+        help="Leave out what matches; wins over --include; repeat.",
+        rich_help_panel=WHAT,
+    ),
+]
+ScopeName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="host|domain|any",
+        help="The start URLs' hosts, their registrable domains, or everywhere.",
+        show_default="host",
+        rich_help_panel=WHAT,
+    ),
+]
+Delay = Annotated[
+    float | None,
+    typer.Option(
+        help="Least seconds between two requests to a host; jitter only adds to it.",
+        show_default="about 1",
+        rich_help_panel=PACE,
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Configured:
@@ -74,6 +136,7 @@ class Configured:
     settings: Settings
     resolved: Resolved
     flags: Layer
+    strange_variables: tuple[str, ...] = ()
 
 
 def configure(
@@ -82,19 +145,23 @@ def configure(
     assignments: Sequence[str] | None = None,
     process: Mapping[str, object] | None = None,
     config: Path | None = None,
+    provider: Callable[[Path], Layer] | None = None,
 ) -> Configured:
     """Read every layer; `options` are crawl flags and `process` flags of the process, by name.
 
     Args:
         assignments: what --set was given.
+        provider: finds what the provider that was named says, given the data directory.
     """
     env = dict(os.environ)
     file, table = _file(config, env)
     settings = read_settings(env, table, process or {})
     flags = flags_layer(options, assignments or ())
     layers = [flags, env_layer(env), file, settings_layer(settings)]
-    profile = resolve(layers).run.profile
-    return Configured(settings, resolve([*layers, profile_layer(profile)]), flags)
+    if provider is not None:
+        layers.append(provider(Path(resolve(layers).run.output)))
+    strange = tuple(unknown_variables(env))
+    return Configured(settings, resolve_under_profile(layers), flags, strange)
 
 
 def process_flags(

@@ -19,17 +19,25 @@ import typer
 from geomi import __version__
 from geomi.cli import (
     INTERRUPTED,
+    audit,
     backup,
+    blocked,
     config,
     crawl,
     demo,
     doctor,
     export,
     jobs,
+    plan,
+    profiles,
+    providers,
+    robots,
     scrape,
     status,
+    traps,
     why,
 )
+from geomi.cli.map import map_
 from geomi.cli.talk import complain, note
 from geomi.errors import ConfigError, GeomiError
 
@@ -48,8 +56,12 @@ program = typer.Typer(
 )
 program.command()(crawl.crawl)
 program.command()(scrape.scrape)
+program.command("map")(map_)
+program.command()(plan.plan)
 program.command()(why.why)
+program.command()(robots.robots)
 program.command()(status.status)
+program.command()(audit.audit)
 program.command()(export.export)
 program.command()(backup.backup)
 program.command()(backup.restore)
@@ -57,6 +69,10 @@ program.command()(doctor.doctor)
 program.command()(demo.demo)
 program.add_typer(jobs.commands, name="jobs")
 program.add_typer(config.commands, name="config")
+program.add_typer(profiles.commands, name="profiles")
+program.add_typer(providers.commands, name="providers")
+program.add_typer(blocked.commands, name="blocked")
+program.add_typer(traps.commands, name="traps")
 
 
 def _print_version(asked: bool) -> None:

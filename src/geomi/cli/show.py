@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import orjson
-
 from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display
 from geomi.adapters.telemetry.fan import Fan
 from geomi.adapters.telemetry.lines import EventLines
-from geomi.cli.talk import note
+from geomi.cli.talk import give, note
 from geomi.engine.supervise import Report
 from geomi.engine.world import World
 from geomi.model.event import Event, JobEnded, RobotsFetched, Warned
@@ -39,7 +37,8 @@ class Show:
             self._display = Display(counters)
             return Fan(counters, self._display)
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
-        return Fan(_Chosen(lines, quiet=self._quiet, verbose=self._verbose))
+        chosen = _Chosen(lines, quiet=self._quiet, verbose=self._verbose)
+        return Fan(chosen, wants_details=self._verbose)
 
     @contextmanager
     def live(self, world: World) -> Iterator[None]:
@@ -71,7 +70,7 @@ class Show:
                 "seconds": round(report.seconds, 3),
                 "output": str(output),
             }
-            print(orjson.dumps(summary).decode())
+            give(summary)
         elif not self._quiet:
             note(
                 f"{report.job.state} ({report.stop}): {stats.collected} pages, "

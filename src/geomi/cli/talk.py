@@ -6,7 +6,10 @@ and `NO_COLOR` switches it off; Rich sees to both.
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
 
 import orjson
 from rich.console import Console
@@ -47,7 +50,15 @@ def say_pairs(pairs: dict[str, str]) -> None:
 
 def give(value: object) -> None:
     """Print a value as one line of JSON on stdout."""
-    print(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode())
+    try:
+        print(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode())
+    except TypeError:  # the name of a file need not be UTF-8; escaped, it can still be told
+        print(json.dumps(value, default=_fields, separators=(",", ":")))
+
+
+def moment(at_s: float) -> str:
+    """Write a time of the wall clock as people read it."""
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def one_line(text: str) -> str:
@@ -56,3 +67,9 @@ def one_line(text: str) -> str:
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in text
     )
+
+
+def _fields(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")

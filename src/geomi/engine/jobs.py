@@ -10,9 +10,9 @@ from geomi.engine.links import LinkGate
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Discovered
+from geomi.model.entry import Discovered, Source
 from geomi.model.job import STEPS, CrawlJob, JobState, StopReason
-from geomi.model.verdict import Verdict
+from geomi.model.verdict import Outcome, Verdict
 from geomi.text.ulid import new_ulid
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -22,6 +22,7 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:(?!\d)")
 
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
+LOOKED_AT = 100  # entries of a job that collected nothing
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
@@ -52,9 +53,10 @@ async def start(
     *,
     tenant: str,
     origins: tuple[tuple[str, str], ...] = (),
+    provider: str = "",
 ) -> CrawlJob:
     """Create a job and put its seeds into the frontier; refuse seeds that its own rules exclude."""
-    discovered = [admitted(gate, seed) for seed in seeds]
+    discovered = _beginnings(gate, config, seeds)
     job = CrawlJob(
         id=new_ulid(world.clock.wall_s(), world.rng),
         tenant=tenant,
@@ -63,6 +65,7 @@ async def start(
         state=JobState.PENDING,
         created_at_s=world.clock.wall_s(),
         origins=origins,
+        provider=provider,
     )
     await world.jobs.create(job)
     for state in (JobState.INITIALIZING, JobState.DISCOVERING):
@@ -87,8 +90,8 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
         return await step(world, job, JobState.PROCESSING)
     if job.state.is_final:
         return job
-    seeds = [admitted(gate, seed) for seed in read_seeds(job.seeds)]
-    await world.frontier.add(job.id, seeds, now_s=world.clock.now_s())
+    discovered = _beginnings(gate, config, read_seeds(job.seeds))
+    await world.frontier.add(job.id, discovered, now_s=world.clock.now_s())
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, _TOWARDS_PROCESSING[job.state])
     job = replace(job, stop=None, paused=False)
@@ -124,6 +127,17 @@ async def find(world: World, job_id: str) -> CrawlJob:
     raise UnknownName(f"{count} called `{job_id}` here", hint=f"jobs: {known}")
 
 
+async def strayed_seed(world: World, job: CrawlJob) -> str:
+    """Name a start URL that leads out of the crawl, where that left nothing to collect."""
+    if job.stats.collected:
+        return ""
+    entries = await world.census.entries(job.id, state=None, after=b"", limit=LOOKED_AT)
+    for entry in entries:
+        if entry.outcome is Outcome.REDIRECT_EXCLUDED and entry.source is Source.SEED:
+            return f"{entry.origin or entry.url} {entry.detail}: geomi why {entry.url}"
+    return ""
+
+
 async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     """Set or lift the pause flag; the state keeps its value (G-28)."""
     if job.state.is_final:
@@ -157,6 +171,15 @@ _TOWARDS_PROCESSING = {
     JobState.DISCOVERING: JobState.PROCESSING,
     JobState.FINALIZING: JobState.PROCESSING,
 }
+
+
+def _beginnings(gate: LinkGate, config: CrawlConfig, seeds: Sequence[Url]) -> list[Discovered]:
+    """Return what a job starts from: its seeds, sitemaps that were given (LNK-16), and probes."""
+    given = config.scope.sitemap_urls
+    sitemaps = gate.sitemaps([url.href for url in map(_read_seed, given)], seeds[0])
+    named = [replace(sitemap, parent=None) for sitemap in sitemaps]  # by a person, on no page
+    probes = [probe for seed in seeds for probe in gate.probes(seed)]
+    return [*(admitted(gate, seed) for seed in seeds), *named, *probes]
 
 
 def _read_seed(text: str) -> Url:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from geomi.settings.layers import (
-    Layer,
-    Resolved,
-    profile_layer,
-    refuse_unknown,
-    resolve,
-    setting_types,
-    settings_layer,
-)
+from geomi.settings.layers import Layer, Resolved, resolve, setting_types, settings_layer
 from geomi.settings.options import OPTIONS, Settings
 from geomi.settings.process import read_settings
+from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.values import refuse_unknown
 
 # One page, wherever its redirects lead and whatever its path looks like, because a person typed its
 # URL; and no second try. robots.txt holds all the same.
@@ -53,9 +47,7 @@ def read_options(given: Mapping[str, object]) -> Options:
         {keys[name]: value for name, value in asked.items()},
         {keys[name]: name for name in asked},
     )
-    layers = [flags, settings_layer(settings)]
-    profile = resolve(layers).run.profile
-    return Options(settings, resolve([*layers, profile_layer(profile)]), flags)
+    return Options(settings, resolve_under_profile([flags, settings_layer(settings)]), flags)
 
 
 def _crawl_keys() -> dict[str, str]:

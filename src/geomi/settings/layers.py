@@ -1,4 +1,5 @@
-"""A crawl's configuration from its layers: flag > `GEOMI_CRAWL_*` > file > profile > default.
+"""A crawl's configuration from its layers, strongest first: flag, environment, file, provider,
+profile, default.
 
 Every value remembers where it came from, so that an error and `geomi config show --origin` can name
 the place. An unknown key is refused with the nearest known one, wherever it stands.
@@ -9,20 +10,26 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TypeVar, get_args, get_origin, get_type_hints
+from typing import TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
+from geomi.settings import scan
 from geomi.settings.options import OPTIONS, RunOptions, Settings
+from geomi.settings.values import (
+    NOT_GIVEN,
+    first_problem,
+    header_pairs,
+    refuse_unknown,
+    split_text,
+)
 
 CRAWL_PREFIX = "GEOMI_CRAWL_"
-NOT_GIVEN: tuple[object, ...] = (None, (), [])  # how an option that nobody named arrives
+LARGEST_NUMBER = 2**63 - 1  # what a store can write down
 
 T = TypeVar("T")
 
@@ -56,9 +63,11 @@ def resolve(layers: Sequence[Layer], *, onto: CrawlConfig | None = None) -> Reso
             origins[key] = f"{layer.origin} {name}" if name != key else layer.origin
     run = {key.removeprefix("run."): it for key, it in values.items() if key.startswith("run.")}
     job = {key: it for key, it in values.items() if not key.startswith("run.")}
+    config = _build(_adapter(CrawlConfig), _nested(job), "", origins)
+    _refuse_unstorable(config, origins)
     return Resolved(
-        config=_build(TypeAdapter(CrawlConfig), _nested(job), "", origins),
-        run=_build(TypeAdapter(RunOptions), run, "run.", origins),
+        config=config,
+        run=_build(_adapter(RunOptions), run, "run.", origins),
         origins=tuple(sorted(origins.items())),
     )
 
@@ -93,31 +102,22 @@ def env_layer(env: Mapping[str, str]) -> Layer:
 
 
 def file_layer(path: Path) -> tuple[Layer, Mapping[str, object]]:
-    """Read a TOML file: its `[crawl]` table as a layer, its `[geomi]` table as it is."""
+    """Read a TOML file, its `[crawl]` table as a layer and its `[geomi]` table as it is.
+
+    A file of the scanner (`scan.yml`) is a layer alone.
+    """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if path.suffix in scan.SUFFIXES:
+            return Layer(f"file {path}", *scan.read(text, str(path))), {}
+        content = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read configuration `{path}`: {error}") from error
     refuse_unknown(content, ("crawl", "geomi"), f"table in `{path}`")
     crawl, process = content.get("crawl", {}), content.get("geomi", {})
     if not isinstance(crawl, Mapping) or not isinstance(process, Mapping):
         raise ConfigError(f"`crawl` and `geomi` in `{path}` must be tables", hint="write [crawl]")
-    return Layer(f"file {path}", _flat(crawl, f"`{path}`")), process
-
-
-def profile_layer(name: str) -> Layer:
-    """Read a profile that comes with geomi."""
-    names = profile_names()
-    if name not in names:
-        raise ConfigError(f"no profile `{name}`", hint=f"profiles: {', '.join(names)}")
-    text = resources.files("geomi.profiles").joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return Layer(f"profile {name}", _flat(tomllib.loads(text), f"profile {name}"))
-
-
-def profile_names() -> list[str]:
-    """List the profiles that come with geomi."""
-    files = resources.files("geomi.profiles").iterdir()
-    return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
+    return Layer(f"file {path}", by_key(crawl, f"`{path}`")), process
 
 
 def settings_layer(settings: Settings) -> Layer:
@@ -142,29 +142,18 @@ def all_values(config: CrawlConfig) -> dict[str, object]:
     return values
 
 
-def refuse_unknown(given: Mapping[str, object], known: Sequence[str], what: str) -> None:
-    """Raise for the first name that is not known, suggesting the nearest one."""
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = (
-                f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known)[:12])}"
-            )
-            raise ConfigError(f"unknown {what}: `{name}`", hint=hint)
-
-
-def split_text(hint: object, raw: object) -> object:
-    """Split a comma-separated text, as the environment gives it, where several are wanted."""
-    if isinstance(raw, str) and any(get_origin(one) is tuple for one in (hint, *get_args(hint))):
-        return [part.strip() for part in _parts(raw) if part.strip()]
-    return raw
-
-
-def first_problem(error: ValidationError) -> tuple[str, object, str]:
-    """Return where the first problem lies, the value there, and what is wrong with it."""
-    problem = error.errors()[0]
-    place = ".".join(str(part) for part in problem["loc"] if isinstance(part, str))
-    return place, problem["input"], problem["msg"][:1].lower() + problem["msg"][1:]
+def by_key(table: Mapping[str, object], origin: str) -> dict[str, object]:
+    """Flatten a table of sections and short names to dotted keys; refuse unknown ones."""
+    flat: dict[str, object] = {}
+    sections = {key.partition(".")[0] for key in setting_types()}
+    for name, value in table.items():
+        option = name.replace("-", "_")
+        # `scope` is a section and an option, `header` an option that may be a table.
+        if isinstance(value, Mapping) and (option in sections or option not in OPTIONS):
+            flat |= {_key(f"{option}.{inner}", origin): it for inner, it in value.items()}
+        else:
+            flat[_key(option, origin)] = value
+    return flat
 
 
 @cache
@@ -179,20 +168,13 @@ def setting_types() -> dict[str, object]:
     return types
 
 
-def _parts(text: str) -> list[str]:
-    """Split at commas, but not inside the braces of a glob (`/{a,b}/**`)."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "{") - (letter == "}")
-        if letter == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
-
-
 def _types(kind: type) -> dict[str, object]:
     return get_type_hints(kind, include_extras=True)
+
+
+@cache
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)  # making one takes longer than all else here
 
 
 def _build(adapter: TypeAdapter[T], raw: object, prefix: str, origins: Mapping[str, str]) -> T:
@@ -203,6 +185,15 @@ def _build(adapter: TypeAdapter[T], raw: object, prefix: str, origins: Mapping[s
         key = next((one for one in origins if f"{prefix}{place}".startswith(one)), place)
         origin = origins.get(key, "default")
         raise ConfigError(f"{key} = `{value}` ({origin}): {wrong}") from error
+
+
+def _refuse_unstorable(config: CrawlConfig, origins: Mapping[str, str]) -> None:
+    for key, value in all_values(config).items():
+        if isinstance(value, int) and value > LARGEST_NUMBER:
+            origin = origins.get(key, "default")
+            raise ConfigError(
+                f"{key} = `{value}` ({origin}): input should be at most {LARGEST_NUMBER}"
+            )
 
 
 def _nested(values: Mapping[str, object]) -> dict[str, object]:
@@ -217,17 +208,6 @@ def _nested(values: Mapping[str, object]) -> dict[str, object]:
     return plain | nested
 
 
-def _flat(table: Mapping[str, object], origin: str) -> dict[str, object]:
-    flat: dict[str, object] = {}
-    for name, value in table.items():
-        option = name.replace("-", "_")
-        if isinstance(value, Mapping) and option not in OPTIONS:
-            flat |= {_key(f"{option}.{inner}", origin): it for inner, it in value.items()}
-        else:
-            flat[_key(option, origin)] = value
-    return flat
-
-
 def _key(name: str, origin: str) -> str:
     """Return the dotted key of an option or setting; refuse unknown ones with the nearest known."""
     key = OPTIONS.get(name, name)
@@ -237,23 +217,4 @@ def _key(name: str, origin: str) -> str:
 
 
 def _prepared(key: str, raw: object) -> object:
-    if key == "http.headers":
-        return _header_pairs(raw)
-    return split_text(setting_types()[key], raw)
-
-
-def _header_pairs(raw: object) -> object:
-    """Read `Name: value` lines, as curl's -H takes them, or a table."""
-    if isinstance(raw, Mapping):
-        return [(str(name), str(value)) for name, value in raw.items()]
-    lines = [raw] if isinstance(raw, str) else raw
-    if not isinstance(lines, Sequence) or not all(isinstance(line, str) for line in lines):
-        return raw
-    return [_header_pair(line) for line in lines]
-
-
-def _header_pair(line: str) -> tuple[str, str]:
-    name, colon, value = line.partition(":")
-    if not colon or not name.strip():
-        raise ConfigError(f"`{line}` is not a header", hint="write 'Name: value'")
-    return name.strip(), value.strip()
+    return header_pairs(raw) if key == "http.headers" else split_text(setting_types()[key], raw)

@@ -45,7 +45,8 @@ def told(
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        ("crawl", "Missing argument 'URL'", "geomi crawl --help"),
+        ("crawl", "no URL to start from", "geomi crawl https://"),
+        ("scrape", "Missing argument 'URL'", "geomi scrape --help"),
         ("fly", "No such command 'fly'", "geomi --help"),
         ("jobs fly", "No such command 'fly'", "geomi jobs --help"),
         ("crawl http://a.test/ --dept 3", "No such option: --dept", "geomi crawl --help"),
@@ -69,6 +70,9 @@ def told(
         ("crawl http://a.test/ --set limits.max_pages", "names no value", "KEY=VALUE"),
         ("crawl http://a.test/ --set limits.max_page=1", "`limits.max_page`", "limits.max_pages"),
         ("restore none.tar", "there is no backup `none.tar`", ""),
+        ("restore none.tar -o .", "the directory you are in cannot", "-o DIR"),
+        ("crawl http://a.test/ -n 9223372036854775808", "input should be at most 922", ""),
+        ("crawl http://a.test/ --user-agent Mozilla/5.0", "takes the name of another", "my-craw"),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_code_2(
@@ -122,6 +126,51 @@ def test_a_wrong_variable_is_named(
     monkeypatch.setenv("GEOMI_CRAWL_MAX_PAGES", "few")
     _, first, _ = told(monkeypatch, capsys, "crawl", "http://a.test/")
     assert "limits.max_pages = `few` (environment GEOMI_CRAWL_MAX_PAGES)" in first
+
+
+def test_a_misspelled_variable_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GEOMI_CONTATC", "me")
+    _, first, second = told(monkeypatch, capsys, "crawl", "http://a.test/")
+    assert "unknown variable `GEOMI_CONTATC`" in first
+    assert "GEOMI_CONTACT" in second
+
+
+@pytest.mark.req("C-04", "LEG-08")
+@pytest.mark.parametrize(
+    ("contact", "flags", "warns"),
+    [
+        ("", (), True),
+        ("https://example.org/crawler", (), False),
+        ("https://example.org/crawler", ("--user-agent", "my-bot/1"), True),
+        ("", ("--user-agent", "my-bot/1 (+https://example.org/)"), False),
+        ("", ("--profile", "scanner"), True),
+        ("", ("--profile", "docs"), False),
+    ],
+)
+def test_a_crawl_without_a_contact_warns(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    contact: str,
+    flags: tuple[str, ...],
+    warns: bool,
+) -> None:
+    """The address is one that nobody has, so that nothing is sent."""
+    monkeypatch.setenv("GEOMI_CONTACT", contact)
+    monkeypatch.setattr(sys, "argv", ["geomi", "crawl", "http://192.0.2.1/", "-n", "1", *flags])
+    assert main() == NothingFetched.exit_code
+    warned = "warning: sites cannot tell who crawls them" in capsys.readouterr().err
+    assert warned is warns
+
+
+def test_a_variable_that_says_nothing_is_named_to_whoever_wants_to_know(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GEOMI_LOG_LEVEL", "debug")
+    monkeypatch.setattr(sys, "argv", ["geomi", "crawl", "http://192.0.2.1/", "-v"])
+    main()
+    assert "note: the variable GEOMI_LOG_LEVEL says nothing to geomi" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,12 @@ from geomi.settings.layers import (
     env_layer,
     file_layer,
     flags_layer,
-    profile_layer,
-    profile_names,
     resolve,
     setting_types,
     settings_layer,
 )
 from geomi.settings.options import OPTIONS, RunOptions, Settings
+from geomi.settings.profiles import read_profile
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -44,7 +43,7 @@ class TestOrder:
             env_layer({"GEOMI_CRAWL_MAX_PAGES": "20", "GEOMI_CRAWL_DEPTH": "4", "PATH": "/bin"}),
             file_layer(path)[0],
             settings_layer(Settings(contact="https://me.test", min_delay_s=3)),
-            profile_layer("docs"),
+            read_profile("docs").layer,
         ]
         resolved = resolve(layers)
         config = resolved.config
@@ -57,7 +56,7 @@ class TestOrder:
         assert config.url.query is QueryPolicy.STRIP_ALL
         assert config.http.max_retries == 3
         assert dict(resolved.origins) == {
-            **dict.fromkeys(profile_layer("docs").values, "profile docs"),
+            **dict.fromkeys(read_profile("docs").layer.values, "profile docs"),
             "limits.max_pages": "flag --max-pages",
             "limits.max_depth": "environment GEOMI_CRAWL_DEPTH",
             "politeness.concurrency": f"file {path}",
@@ -109,7 +108,7 @@ class TestOrder:
 
     def test_a_configuration_rebuilt_is_itself(self) -> None:
         """Every value survives being written as keys and read again."""
-        config = resolve([profile_layer("docs")]).config
+        config = resolve([read_profile("docs").layer]).config
         assert resolve([Layer("copy", all_values(config))]).config == config
         assert resolve([], onto=config).config == config
 
@@ -150,12 +149,6 @@ class TestNames:
         with pytest.raises(ConfigError, match="names no value") as caught:
             flags_layer({}, ["limits.max_pages"])
         assert "KEY=VALUE" in caught.value.hint
-
-    def test_of_a_profile(self) -> None:
-        """The profiles there are stand in the hint."""
-        with pytest.raises(ConfigError, match="no profile `dosc`") as caught:
-            profile_layer("dosc")
-        assert "docs" in caught.value.hint
 
     def test_every_option_is_a_setting(self) -> None:
         """A short name that leads nowhere would be accepted and forgotten."""
@@ -201,6 +194,8 @@ class TestValues:
             ("robots.max_bytes", "511999"),
             ("scope.within", "galaxy"),
             ("limits.max_pages", "many"),
+            ("limits.max_pages", str(2**63)),
+            ("robots.max_bytes", str(2**63)),
             ("run.workers", "65"),
             ("run.format", "md,docx"),
         ],
@@ -260,6 +255,11 @@ class TestFile:
         assert config.scope.include == ("/x",)
         assert config.http.accept_language == "ko"
 
+    def test_a_section_may_have_the_name_of_an_option(self, tmp_path: Path) -> None:
+        """`scope` is both: a table is the section."""
+        layer, _ = file_layer(written(tmp_path, "[crawl.scope]\nwithin = 'any'\nprobe = true\n"))
+        assert layer.values == {"scope.within": "any", "scope.probe": True}
+
     @pytest.mark.parametrize("text", ["[crawl", "crawl = 3\n", "geomi = 'x'\n", "\x00"])
     def test_nonsense_is_refused(self, tmp_path: Path, text: str) -> None:
         """The file is named."""
@@ -278,18 +278,3 @@ class TestFile:
         """A file that was named has to be there."""
         with pytest.raises(ConfigError, match="cannot read"):
             file_layer(tmp_path / "none.toml")
-
-
-@pytest.mark.parametrize("name", profile_names())
-def test_every_profile_loads_inside_the_bounds(name: str) -> None:
-    """A profile that comes with geomi is a valid configuration."""
-    assert resolve([profile_layer(name)]).config is not None
-
-
-def test_the_docs_profile_is_seed_000() -> None:
-    """The numbers of its sections."""
-    config = resolve([profile_layer("docs")]).config
-    assert (config.limits.max_pages, config.limits.max_depth) == (200, 3)
-    assert config.limits.max_page_bytes == 5 * 1024 * 1024
-    assert (config.politeness.concurrency, config.politeness.base_delay_s) == (3, 1.5)
-    assert config.http.max_redirects == 3

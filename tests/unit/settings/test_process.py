@@ -11,7 +11,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
 from geomi.settings.network import network, same_network
 from geomi.settings.options import Settings
-from geomi.settings.process import read_settings
+from geomi.settings.process import read_settings, unknown_variables
 
 
 def test_defaults_are_safe() -> None:
@@ -100,3 +100,30 @@ def test_a_resumed_job_needs_the_network_it_was_started_with() -> None:
         ConfigError, match=r"--allow-private, --ca-file ca\.pem, --resolve a\.test:80"
     ):
         same_network(job, Settings())
+
+
+@pytest.mark.parametrize(
+    ("variable", "near"),
+    [
+        ("GEOMI_CONTATC", "GEOMI_CONTACT"),
+        ("GEOMI_MIN_DELAY", "GEOMI_MIN_DELAY_S"),
+        ("GEOMI_ALLOWPRIVATE", "GEOMI_ALLOW_PRIVATE"),
+        ("GEOMI_MAX_PAGES", "GEOMI_CRAWL_MAX_PAGES"),
+        ("GEOMI_OUTPUT", "GEOMI_CRAWL_OUTPUT"),
+    ],
+)
+def test_a_misspelled_variable_is_refused_with_what_was_meant(variable: str, near: str) -> None:
+    """It would be ignored without a word otherwise."""
+    with pytest.raises(ConfigError, match=variable) as caught:
+        read_settings({variable: "x"}, {}, {})
+    assert caught.value.hint == f"did you mean `{near}`?"
+
+
+def test_a_variable_that_is_nothing_of_ours_is_only_named() -> None:
+    """Others may have theirs."""
+    env = {
+        "GEOMI_HOME": "x", "GEOMI_BENCH_DIR": "x", "GEOMI_LOG_LEVEL": "x",
+        "GEOMI_CORPUS": "x", "GEOMI_CONFIG": "x", "GEOMI_CRAWL_DEPTH": "1", "GEOMI_CONTACT": "me",
+    }  # fmt: skip
+    assert read_settings(env, {}, {}).contact == "me"
+    assert unknown_variables(env) == ["GEOMI_BENCH_DIR", "GEOMI_HOME", "GEOMI_LOG_LEVEL"]

@@ -261,7 +261,10 @@ def _close(segment: _Segment) -> None:
         os.fsync(segment.fd)
     finally:
         os.close(segment.fd)
-    folder = os.open(segment.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        folder = os.open(segment.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # the job was erased meanwhile
     try:
         os.fsync(folder)
     finally:

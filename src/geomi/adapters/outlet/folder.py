@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from geomi.adapters.disk import refusal
 from geomi.adapters.outlet.jsonl import JsonLines
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.errors import StoreError
+
+LINKS = ("pages.jsonl", "md", "warc")  # at the top of the data directory, to the newest job
 
 
 def job_outlets(root: Path, job: str, formats: Sequence[str]) -> list[JsonLines | MarkdownTree]:
@@ -22,6 +26,19 @@ def job_outlets(root: Path, job: str, formats: Sequence[str]) -> list[JsonLines 
         _point(root / "md", Path("jobs") / job / "md")
     _point(root / "warc", Path("jobs") / job / "warc")
     return outlets
+
+
+def remove_job(root: Path, job: str) -> None:
+    """Remove a job's files, and the links at the top that led to them."""
+    folder = root / "jobs" / job
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+        for link in (root / name for name in LINKS):
+            if link.is_symlink() and not link.exists():
+                link.unlink()
+    except OSError as error:
+        raise refusal(error, folder) from error
 
 
 def _point(link: Path, target: Path) -> None:

@@ -1,0 +1,27 @@
+"""The composition root: settings in, a running geomi out. Only it knows every adapter.
+
+`home` opens a data directory, `plan` reads what was asked for, `run` crawls; `registry` and
+`takedown` are the use cases of providers, which need data that comes with geomi and files on the
+disk beside the store. It never reads the environment and never talks to people.
+"""
+
+from __future__ import annotations
+
+from geomi.app.home import DATABASE, TENANT, Home, egress_rules, open_home, recover
+from geomi.app.plan import Plan, make_plan
+from geomi.app.run import Order, crawl, gate_for, worker_for
+
+__all__ = [
+    "DATABASE",
+    "TENANT",
+    "Home",
+    "Order",
+    "Plan",
+    "crawl",
+    "egress_rules",
+    "gate_for",
+    "make_plan",
+    "open_home",
+    "recover",
+    "worker_for",
+]

@@ -1,0 +1,57 @@
+"""A crawl as it was asked for, with everything refused that could never work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geomi import __version__
+from geomi.admit.rules import Admission
+from geomi.engine import jobs
+from geomi.engine.links import LinkGate
+from geomi.engine.requests import check_requests
+from geomi.model.config import CrawlConfig
+from geomi.settings.agent import refuse_disguise
+from geomi.settings.layers import Layer, Resolved
+from geomi.url.parse import Url
+
+NO_YEAR = 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A crawl as it was asked for; `flags` are what a resumed job's configuration is changed by.
+
+    `make_plan` makes one that can work.
+    """
+
+    seeds: tuple[Url, ...]
+    resolved: Resolved
+    flags: Layer
+    resume: bool = False
+    provider: str = ""
+
+
+def make_plan(
+    urls: Sequence[str],
+    resolved: Resolved,
+    flags: Layer,
+    *,
+    resume: bool = False,
+    provider: str = "",
+) -> Plan:
+    """Read a crawl's start URLs and refuse what can never work, before anything is opened."""
+    seeds = jobs.read_seeds(urls)
+    check_identity(resolved.config)
+    hrefs = [seed.href for seed in seeds]
+    # Any year will do: no start URL is a calendar without an end.
+    gate = LinkGate(resolved.config, Admission(resolved.config, hrefs, now_year=NO_YEAR))
+    for seed in seeds:
+        jobs.admitted(gate, seed)
+    return Plan(seeds, resolved, flags, resume, provider)
+
+
+def check_identity(config: CrawlConfig) -> None:
+    """Raise for a name that is not ours to use, or that no request can carry."""
+    refuse_disguise(config)
+    check_requests(config, version=__version__)

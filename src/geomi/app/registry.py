@@ -1,0 +1,146 @@
+"""The provider registry: presets that come with geomi, overlaid by what a data directory keeps.
+
+A preset is never changed; a review of one is stored beside it, and wins. What was taken down at a
+provider's request comes back only through a new review that allows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from geomi.adapters.sqlite import open_sqlite
+from geomi.app.home import DATABASE, TENANT
+from geomi.engine.world import World
+from geomi.errors import ConfigError
+from geomi.model.job import CrawlJob
+from geomi.model.site import Channel, Provider, Review, SiteRule
+from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
+from geomi.settings.values import refuse_unknown
+from geomi.url.parse import parse as parse_url
+
+EVERY_JOB = 1_000_000
+
+Caution = tuple[str, str]  # what a person should know, and what to do about it
+
+
+def overlaid(stored: Sequence[Provider]) -> dict[str, Provider]:
+    """Return every provider by key: the presets first, in their order."""
+    return {**presets(), **{provider.key: provider for provider in stored}}
+
+
+def stored_in(root: Path) -> list[Provider]:
+    """List what a data directory keeps, where no world is open yet; nothing is made."""
+    if not (root / DATABASE).is_file():
+        return []
+    with closing(open_sqlite(root / DATABASE, tenant=TENANT)) as store:
+        return asyncio.run(store.providers.list())
+
+
+def named(key: str, providers: dict[str, Provider]) -> Provider:
+    """Find a provider by its key; refuse an unknown one with the nearest known."""
+    refuse_unknown({key: None}, list(providers), "provider")
+    return providers[key]
+
+
+async def find(world: World, key: str) -> Provider:
+    """Find a provider by its key."""
+    return named(key, overlaid(await world.providers.list()))
+
+
+async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> Provider:
+    """Register a provider whose terms allow it; one that is known keeps its ID unless it says so.
+
+    Args:
+        has_own_id: the registration itself names the ID.
+    """
+    refuse_unreviewed(provider)
+    before = overlaid(await world.providers.list()).get(provider.key)
+    if before is not None:
+        refuse_forbidden(before)
+        if not has_own_id:
+            provider = replace(provider, provider_id=before.provider_id)
+    await world.providers.put(provider)
+    return provider
+
+
+async def review(world: World, key: str, *, allows: bool, reviewed_at: str) -> Provider:
+    """Note what a provider's terms say about crawling, and when they were read (LEG-03)."""
+    provider = replace(
+        await find(world, key), tos_reviewed_at=reviewed_at, tos_allows_crawling=allows
+    )
+    await world.providers.put(provider)
+    return provider
+
+
+async def remove(world: World, key: str) -> Provider:
+    """Forget a registration; a preset of the same key is then what it was."""
+    provider = await find(world, key)
+    if any(takedown.key == key for takedown in await world.providers.takedowns()):
+        refuse_forbidden(provider)
+    if key not in presets():
+        await _refuse_orphans(world, key)
+    if not await world.providers.remove(key):
+        raise ConfigError(
+            f"provider `{key}` comes with geomi and cannot be removed",
+            hint=f"to leave it alone: geomi providers review {key} --forbids",
+        )
+    return provider
+
+
+async def refuse_crawl(world: World, key: str) -> None:
+    """Raise where a crawl would be for a provider that does not allow it (LEG-04)."""
+    if key:
+        refuse_forbidden(await find(world, key))
+
+
+async def jobs_of(world: World, key: str) -> tuple[CrawlJob, ...]:
+    """Find every job that was started for a provider."""
+    every = await world.jobs.list(limit=EVERY_JOB)
+    return tuple(job for job in every if job.provider == key)
+
+
+async def cautions(world: World, key: str) -> list[Caution]:
+    """Say what whoever crawls a provider should know."""
+    if not key:
+        return []
+    provider = await find(world, key)
+    told: list[Caution] = []
+    if provider.tos_allows_crawling is None:
+        hint = f"read them, then: geomi providers review {key} --allows, or --forbids"
+        told.append((f"the terms of provider {key} have not been reviewed here", hint))
+    if provider.channel is Channel.CONTEXT7:
+        told.append((f"provider {key} is served by Context7 first; this crawl is a fallback", ""))
+    return told
+
+
+async def reviews(world: World) -> tuple[SiteRule, ...]:
+    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
+    forbidden = (
+        SiteRule(url.host, "", Review.EXCLUDE, note=_forbids(provider))
+        for provider in await world.providers.list()
+        if provider.tos_allows_crawling is False
+        for url in map(parse_url, provider.seed_urls)
+        if url is not None
+    )
+    return (*await world.sites.list(), *forbidden)
+
+
+async def _refuse_orphans(world: World, key: str) -> None:
+    """Raise where a job would be left whose provider nobody knows: a takedown has to find it."""
+    jobs = await jobs_of(world, key)
+    if jobs:
+        raise ConfigError(
+            f"{len(jobs)} jobs were started for provider `{key}`",
+            hint=f"geomi providers takedown {key}, or geomi jobs delete {jobs[0].id} --yes",
+        )
+
+
+def _forbids(provider: Provider) -> str:
+    return (
+        f"provider {provider.key} forbids crawling; "
+        f"if that has changed: geomi providers review {provider.key} --allows"
+    )

@@ -1,0 +1,174 @@
+"""A crawl from its plan to its report: the job, its workers, its outputs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from geomi.adapters.crew import LocalHand, ProcessHand, Started, start_worker
+from geomi.adapters.outlet.folder import job_outlets
+from geomi.adapters.presence import Presence
+from geomi.admit.rules import Admission
+from geomi.app import registry
+from geomi.app.home import TENANT, Home, recover, requeue
+from geomi.app.plan import Plan, check_identity
+from geomi.engine import jobs
+from geomi.engine.crawl import Worker
+from geomi.engine.links import LinkGate
+from geomi.engine.page import Road
+from geomi.engine.publish import Outlet
+from geomi.engine.supervise import Hand, Report, Supervisor
+from geomi.engine.world import World
+from geomi.model.config import CrawlConfig
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, StopReason
+from geomi.model.site import SiteRule
+from geomi.settings.network import network, same_network
+from geomi.settings.options import Settings
+from geomi.settings.profiles import resolve_resumed
+from geomi.settings.weakness import weaknesses
+from geomi.text.ulid import new_ulid
+
+WORKER_PROGRAM = "geomi.worker"
+
+
+async def crawl(
+    home: Home,
+    plan: Plan,
+    *,
+    extra: Sequence[Outlet] = (),
+    standby: Sequence[Started] = (),
+    on_start: Callable[[Supervisor], None] = lambda _: None,
+) -> Report:
+    """Start a job, or go on with one, and run it to its end.
+
+    Args:
+        standby: worker processes that wait for orders; more are started where these do not suffice.
+    """
+    world = home.world
+    await recover(home)
+    reviews = await registry.reviews(world)
+    job, resumed = await _job(home, plan, reviews)
+    if job.state.is_final:
+        return Report(job, job.stop or StopReason.DONE, 0.0)
+    await _warn(world, job)
+    outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
+    workers = plan.resolved.run.workers
+    hire = _hire(home, job, workers, standby, reviews)
+    supervisor = Supervisor(world, job, hire, outlets)
+    on_start(supervisor)
+    with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
+        return await supervisor.run(workers=workers, resumed=resumed)
+
+
+def gate_for(
+    world: World, config: CrawlConfig, seeds: Sequence[str], reviews: Sequence[SiteRule] = ()
+) -> LinkGate:
+    """Make the judge of one job's links; `reviews` is what people decided about sites."""
+    year = 1970 + int(world.clock.wall_s() // (365.2425 * 86_400))
+    return LinkGate(config, Admission(config, seeds, now_year=year), reviews)
+
+
+def worker_for(
+    home: Home, job: CrawlJob, *, workers: int, reviews: Sequence[SiteRule] = ()
+) -> Worker:
+    """Make one of a job's workers, with its share of the requests in flight."""
+    world, config = home.world, job.config
+    gate = gate_for(world, config, job.seeds, reviews)
+    return Worker(
+        world,
+        job,
+        Road(world, job, gate),
+        gate,
+        concurrency=-(-config.politeness.concurrency // workers),
+        has_space=partial(_has_space, home.root, home.settings.min_free_bytes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a worker process is told: where the job is, who it is, and how many there are."""
+
+    root: Path
+    settings: Settings
+    job: str
+    owner: str
+    workers: int
+
+
+async def _job(home: Home, plan: Plan, reviews: Sequence[SiteRule]) -> tuple[CrawlJob, bool]:
+    found = await jobs.newest(home.world, plan.seeds) if plan.resume else None
+    if found is not None:
+        return await _resumed(home, plan, found, reviews), True
+    return await _started(home, plan, reviews), False
+
+
+async def _resumed(
+    home: Home, plan: Plan, found: CrawlJob, reviews: Sequence[SiteRule]
+) -> CrawlJob:
+    world = home.world
+    await registry.refuse_crawl(world, found.provider)
+    same_network(found, home.settings)
+    ends = await home.store.segments.job_ends(found.id)
+    await requeue(home, home.archive.check(ends))
+    found = await jobs.find(world, found.id)  # with the counters of what is left
+    config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
+    check_identity(config)
+    return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds, reviews))
+
+
+async def _started(home: Home, plan: Plan, reviews: Sequence[SiteRule]) -> CrawlJob:
+    world = home.world
+    await registry.refuse_crawl(world, plan.provider)
+    config = plan.resolved.config
+    if "warc" not in plan.resolved.run.format:
+        config = replace(config, store=replace(config.store, raw=False))
+    return await jobs.start(
+        world,
+        plan.seeds,
+        config,
+        gate_for(world, config, [seed.href for seed in plan.seeds], reviews),
+        tenant=TENANT,
+        origins=plan.resolved.origins + network(home.settings),
+        provider=plan.provider,
+    )
+
+
+async def _warn(world: World, job: CrawlJob) -> None:
+    """Tell what a person should know of this job, each time it begins."""
+    for message in weaknesses(job.config):
+        world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
+    for message, hint in await registry.cautions(world, job.provider):
+        world.sink.emit(Warned(job.id, message, hint))
+
+
+def _hire(
+    home: Home,
+    job: CrawlJob,
+    workers: int,
+    standby: Sequence[Started],
+    reviews: Sequence[SiteRule],
+) -> Callable[[], Hand]:
+    """Return what fills one worker's place: this process alone, or one of several."""
+    if workers == 1:
+        return partial(_local_hand, home, job, reviews)
+    waiting = iter(standby)
+
+    def hire() -> Hand:
+        owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
+        order = Order(home.root.resolve(), home.settings, job.id, owner, workers)
+        started = next(waiting, None) or start_worker(WORKER_PROGRAM)
+        return ProcessHand(owner, started, order, home.world.sink)
+
+    return hire
+
+
+def _local_hand(home: Home, job: CrawlJob, reviews: Sequence[SiteRule]) -> Hand:
+    return LocalHand(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))
+
+
+def _has_space(root: Path, min_free_bytes: int) -> bool:
+    return shutil.disk_usage(root).free >= min_free_bytes

@@ -1,0 +1,130 @@
+"""A takedown: everything that was collected of a provider is erased at its request (LEG-06, G-20).
+
+The order is what makes it safe to be cut short at any point and run again:
+
+1. The provider is marked as forbidden, so that no crawl of it begins any more.
+2. Its jobs are cancelled and locked, so that nobody writes their files.
+3. Their files go: the store still names the jobs, so whatever is left is found again.
+4. The rows of their pages go, in one transaction with the line that says so.
+5. The jobs' own rows go, and with them the last that refers to any of it.
+6. The store's file is written anew: a deleted row's bytes would stay in its free pages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from geomi.adapters.outlet.folder import remove_job
+from geomi.adapters.presence import Presence
+from geomi.app import registry
+from geomi.app.home import Home
+from geomi.engine import jobs as use
+from geomi.errors import ConfigError, StoreBusy
+from geomi.model.job import CrawlJob
+from geomi.model.site import Provider, Takedown
+from geomi.url.parse import parse as parse_url
+
+ENTRIES_PER_READ = 5000
+MAX_REASON_CHARS = 2000
+# A cancelled crawl lets requests in flight end, which takes a total timeout at most; that long
+# nobody wants to wait here: the command can be given again.
+LOOKS = 20
+LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a data directory holds of a provider.
+
+    Args:
+        others: jobs that were not started for it but from its hosts; they are not erased.
+    """
+
+    provider: Provider
+    jobs: tuple[CrawlJob, ...]
+    others: tuple[str, ...]
+
+
+async def holdings(home: Home, key: str) -> Holdings:
+    """Find a provider's jobs, and those of others that began on its hosts."""
+    provider = await registry.find(home.world, key)
+    hosts = _hosts(provider.seed_urls)
+    every = await home.world.jobs.list(limit=registry.EVERY_JOB)
+    others = (job.id for job in every if job.provider != key and _hosts(job.seeds) & hosts)
+    return Holdings(provider, await registry.jobs_of(home.world, key), tuple(others))
+
+
+async def take_down(home: Home, found: Holdings, reason: str) -> Takedown:
+    """Erase a provider's data and return the line that is left; a second call only finishes."""
+    if len(reason) > MAX_REASON_CHARS:
+        raise ConfigError(f"the reason has more than {MAX_REASON_CHARS} characters")
+    world, provider = home.world, found.provider
+    earlier = [line for line in await world.providers.takedowns() if line.key == provider.key]
+    at_s = world.clock.wall_s()
+    today = datetime.fromtimestamp(at_s, UTC).date().isoformat()
+    forbidden = replace(provider, tos_allows_crawling=False, tos_reviewed_at=today)
+    await world.providers.put(forbidden)
+    if earlier and not found.jobs:
+        line = earlier[0]
+    else:
+        line = Takedown(provider.key, provider.name, reason, at_s, len(found.jobs), 0)
+        line = await _erase(home, found.jobs, line)
+    await home.store.scrub()
+    return line
+
+
+async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedown:
+    with ExitStack() as held:
+        for job in jobs:
+            if not job.state.is_final:
+                await use.cancel(home.world, job)
+            held.enter_context(await _locked(home, job.id))
+        pages = await _pages(home, jobs)
+        for job in jobs:
+            await asyncio.to_thread(remove_job, home.root, job.id)
+        line = replace(line, pages=len(pages))
+        await home.world.providers.erase(line, pages)
+        for job in jobs:
+            await home.world.jobs.delete(job.id)
+    return line
+
+
+async def _locked(home: Home, job: str) -> ExitStack:
+    """Wait for a cancelled crawl to end, and keep others from going on with it."""
+    stack = ExitStack()
+    for _ in range(LOOKS):
+        try:
+            stack.enter_context(Presence(home.root, f"job-{job}"))
+        except StoreBusy:
+            await asyncio.sleep(LOOK_S)
+        else:
+            return stack
+    raise StoreBusy(
+        f"job {job} is cancelled and has not ended yet; its data is still there",
+        hint="give the same command again in a moment",
+    )
+
+
+async def _pages(home: Home, jobs: Sequence[CrawlJob]) -> list[bytes]:
+    """List the tenant's pages whose newest copy came from one of these jobs."""
+    folders = tuple(f"jobs/{job.id}/" for job in jobs)
+    found: set[bytes] = set()
+    for job in jobs:
+        after = b""
+        while entries := await home.world.census.entries(
+            job.id, state=None, after=after, limit=ENTRIES_PER_READ
+        ):
+            after = entries[-1].url_hash
+            for entry in entries:
+                page = await home.world.pages.get(entry.url_hash)
+                if page is not None and page.record.segment.startswith(folders):
+                    found.add(entry.url_hash)
+    return sorted(found)
+
+
+def _hosts(urls: Sequence[str]) -> set[str]:
+    return {url.host for url in map(parse_url, urls) if url is not None}

@@ -1,0 +1,197 @@
+"""`geomi providers`: who publishes what, on which terms, and what becomes of their data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+from uuid import uuid4
+
+import orjson
+import typer
+
+from geomi.app import Home, registry
+from geomi.app.takedown import holdings, take_down
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Directory, data_directory
+from geomi.cli.talk import give, moment, note, say, say_pairs
+from geomi.errors import ConfigError
+from geomi.model.site import Provider, Takedown
+from geomi.settings.providers import (
+    MAX_PROVIDER_BYTES,
+    check_date,
+    presets,
+    read_provider,
+    refuse_unreviewed,
+)
+
+commands = typer.Typer(
+    help="Register providers of documentation, review their terms, erase their data.",
+    no_args_is_help=True,
+)
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The provider.")]
+
+
+@commands.command("list")
+def list_providers(output: Directory = None, json: AsJson = False) -> None:
+    """List providers: those that come with geomi, and those that were registered."""
+    found = registry.overlaid(registry.stored_in(data_directory(output)))
+    if json:
+        give([_data(provider) for provider in found.values()])
+        return
+    width = max(map(len, found))
+    for provider in found.values():
+        say(
+            f"{provider.key:<{width}}  {provider.category or '-':<15}  "
+            f"{provider.max_pages:>3} pages  {_terms(provider):<22}  {provider.name}"
+        )
+
+
+@commands.command("show")
+def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
+    """Show a provider: its seeds, patterns and limits, its terms, and what was erased of it."""
+    root = data_directory(output)
+    stored = registry.stored_in(root)
+    provider = registry.named(key, registry.overlaid(stored))
+    erased = [line for line in in_home(output, _takedowns) if line.key == key] if stored else []
+    if json:
+        give(_data(provider) | {"takedowns": [asdict(line) for line in erased]})
+        return
+    told = asdict(provider) | asdict(provider.custom_selectors)
+    del told["custom_selectors"]
+    say_pairs({name: _told(value) for name, value in told.items()} | {"terms": _terms(provider)})
+    for line in erased:
+        say(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages: {line.reason}")
+
+
+@commands.command("add")
+def add(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A registration, .json or .toml.")],
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Register a provider from a file; an error stores nothing."""
+    payload = _read(file)
+    provider = read_provider(payload, key=file.stem, provider_id=str(uuid4()))
+    refuse_unreviewed(provider)
+    has_own_id = "provider_id" in payload
+    added = in_home(
+        output,
+        lambda home: registry.add(home.world, provider, has_own_id=has_own_id),
+        create=True,
+    )
+    _conclude(added, f"provider {added.key} is registered: {_terms(added)}", json=json)
+
+
+@commands.command("review")
+def review(
+    key: Key,
+    allows: Annotated[
+        bool | None, typer.Option("--allows/--forbids", help="What its terms say about crawling.")
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="When they were read.", show_default="today"),
+    ] = None,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Note that a provider's terms were read, and what they say."""
+    if allows is None:
+        raise ConfigError("what do the terms say?", hint="--allows or --forbids")
+    reviewed_at = check_date(date) if date else None
+
+    async def work(home: Home) -> Provider:
+        today = moment(home.world.clock.wall_s())[:10]
+        return await registry.review(
+            home.world, key, allows=allows, reviewed_at=reviewed_at or today
+        )
+
+    reviewed = in_home(output, work, create=True)
+    _conclude(reviewed, f"provider {key}: {_terms(reviewed)}", json=json)
+
+
+@commands.command("remove")
+def remove(key: Key, output: Directory = None, json: AsJson = False) -> None:
+    """Forget a registration; what was collected stays (`takedown` erases it)."""
+    removed = in_home(output, lambda home: registry.remove(home.world, key))
+    _conclude(removed, f"provider {key} is no longer registered", json=json)
+
+
+@commands.command("takedown")
+def takedown(
+    key: Key,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Who asked for it, and why.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Really erase it.")] = False,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Erase everything that was collected of a provider, and never crawl it again."""
+
+    async def work(home: Home) -> tuple[Takedown, tuple[str, ...]]:
+        found = await holdings(home, key)
+        if not yes:
+            pages = sum(job.stats.collected for job in found.jobs)
+            raise ConfigError(
+                f"this erases {len(found.jobs)} jobs with {pages:,} pages of provider `{key}`",
+                hint="add --yes",
+            )
+        return await take_down(home, found, reason), found.others
+
+    line, others = in_home(output, work, create=True)
+    if json:
+        give(asdict(line) | {"other_jobs": others})
+        return
+    note(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages of {key}")
+    for job in others:
+        note(f"warning: job {job} began on its hosts, too; geomi jobs delete {job} --yes erases it")
+
+
+def _read(file: Path) -> Mapping[str, object]:
+    try:
+        content = file.read_bytes()
+        if len(content) > MAX_PROVIDER_BYTES:
+            raise ConfigError(f"`{file}` has more than {MAX_PROVIDER_BYTES:,} bytes")
+        if file.suffix == ".json":
+            payload = orjson.loads(content)
+        elif file.suffix == ".toml":
+            payload = tomllib.loads(content.decode())
+        else:
+            raise ConfigError(f"`{file}` is neither .json nor .toml")
+    except (OSError, ValueError, RecursionError) as error:  # of either parser, and of no text
+        raise ConfigError(f"cannot read `{file}`: {error}") from error
+    if not isinstance(payload, Mapping):
+        raise ConfigError(f"`{file}` holds no object", hint="one provider a file")
+    return payload
+
+
+async def _takedowns(home: Home) -> list[Takedown]:
+    return await home.world.providers.takedowns()
+
+
+def _conclude(provider: Provider, text: str, *, json: bool) -> None:
+    if json:
+        give(_data(provider))
+    else:
+        note(text)
+
+
+def _data(provider: Provider) -> dict[str, object]:
+    is_preset = provider == presets().get(provider.key)
+    return asdict(provider) | {"origin": "preset" if is_preset else "registered"}
+
+
+def _terms(provider: Provider) -> str:
+    if provider.tos_allows_crawling is None:
+        return "terms not reviewed"
+    word = "allows" if provider.tos_allows_crawling else "forbids"
+    return f"{word} ({provider.tos_reviewed_at})"
+
+
+def _told(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return "-" if value in (None, "") else str(value)

@@ -1,0 +1,192 @@
+"""Providers: what a registration has to say (CFG-03…CFG-11), those that come with geomi, and what
+one says about a crawl.
+
+A registration is refused as a whole: unknown and missing fields, values out of range, seeds that
+are no URLs, patterns that do not compile, and terms that nobody has read (G-21).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import date
+from functools import cache
+from importlib import resources
+from typing import get_args, get_type_hints
+from uuid import NAMESPACE_DNS, UUID, uuid5
+
+import orjson
+from annotated_types import Ge, Le, Len
+from pydantic import TypeAdapter, ValidationError
+
+from geomi.admit import glob
+from geomi.errors import ConfigError
+from geomi.model.site import Provider, Selectors
+from geomi.settings.layers import Layer
+from geomi.settings.values import first_problem, refuse_unknown
+from geomi.url.parse import parse as parse_url
+
+MAX_PROVIDER_BYTES = 65_536  # of a registration; the longest lists allowed take half of it
+MAX_PATTERNS = 100
+MAX_TEXT_CHARS = 2000
+PROFILE = "docs"  # what a provider's documents are crawled under unless somebody says otherwise
+
+# Any fixed one would do: a preset has the same UUID in every installation.
+_PRESETS = uuid5(NAMESPACE_DNS, "providers.geomi")
+_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+@cache
+def presets() -> Mapping[str, Provider]:
+    """Return the providers that come with geomi, by key."""
+    file = resources.files("geomi.profiles").joinpath("presets/providers.toml")
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {
+        key: read_provider(table, key=key, provider_id=str(uuid5(_PRESETS, key)))
+        for key, table in tables.items()
+    }
+
+
+def read_provider(payload: Mapping[str, object], *, key: str, provider_id: str) -> Provider:
+    """Check a registration and return the provider it describes; its own key and ID win."""
+    given = {"key": key, "provider_id": provider_id, **payload}
+    given.setdefault("name", given["key"])
+    refuse_unknown(given, [*_names(Provider), "seed_url"], "field of a provider")
+    selectors = given.get("custom_selectors")
+    if isinstance(selectors, Mapping):
+        refuse_unknown(selectors, _names(Selectors), "field of custom_selectors")
+    provider = _validated(_with_seed_urls(given))
+    _check_names(provider)
+    _check_places(provider)
+    return provider
+
+
+def refuse_unreviewed(provider: Provider) -> None:
+    """Raise where nobody has read the provider's terms, or they forbid crawling (LEG-03, G-21)."""
+    if provider.tos_reviewed_at is None or provider.tos_allows_crawling is None:
+        raise ConfigError(
+            f"the terms of provider `{provider.key}` have not been reviewed",
+            hint="read them, then add `tos_reviewed_at` (a date) and `tos_allows_crawling`",
+        )
+    refuse_forbidden(provider)
+
+
+def refuse_forbidden(provider: Provider) -> None:
+    """Raise where the provider does not want to be crawled (LEG-04)."""
+    if provider.tos_allows_crawling is False:
+        raise ConfigError(
+            f"provider `{provider.key}` does not allow crawling (reviewed "
+            f"{provider.tos_reviewed_at or 'at an unknown date'})",
+            hint=f"if that has changed: geomi providers review {provider.key} --allows",
+        )
+
+
+def provider_layer(provider: Provider) -> Layer:
+    """Return what a provider says about a crawl of it."""
+    values: dict[str, object] = {
+        "run.profile": PROFILE,
+        "scope.include": provider.allowed_path_patterns,
+        "scope.exclude": provider.blocked_path_patterns,
+        "limits.max_depth": provider.max_depth,
+        "limits.max_pages": provider.max_pages,
+        "politeness.base_delay_s": provider.request_delay_ms / 1000,  # C-31
+    }
+    if provider.custom_selectors.content:
+        values["extract.content"] = provider.custom_selectors.content
+    if provider.custom_selectors.remove:
+        values["extract.remove"] = provider.custom_selectors.remove
+    if provider.sitemap_url is not None:
+        values["scope.sitemap_urls"] = (provider.sitemap_url,)
+    if provider.spa_rendering:
+        values["render"] = "always"
+    return Layer(f"provider {provider.key}", values)
+
+
+def check_date(text: str) -> str:
+    """Return an ISO date; raise for anything else."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise ConfigError(f"`{text}` is not a date", hint="write it as 2026-01-31") from error
+
+
+def _names(kind: type[Provider | Selectors]) -> list[str]:
+    return [one.name for one in fields(kind)]
+
+
+def _with_seed_urls(given: Mapping[str, object]) -> dict[str, object]:
+    """Read the form with one `seed_url`, too (C-60)."""
+    values = dict(given)
+    if "seed_url" not in values:
+        return values
+    if "seed_urls" in values:
+        raise ConfigError("`seed_url` and `seed_urls` are both given", hint="keep `seed_urls`")
+    values["seed_urls"] = [values.pop("seed_url")]
+    return values
+
+
+def _validated(values: Mapping[str, object]) -> Provider:
+    """Build a provider from what JSON can say: `"3"` and `true` are no numbers."""
+    try:
+        return _adapter().validate_json(orjson.dumps(values), strict=True)
+    except ValidationError as error:
+        place, value, wrong = first_problem(error)
+        if error.errors()[0]["type"] == "missing":
+            raise ConfigError(f"provider `{values['key']}` lacks `{place}`") from error
+        told = f"`{place}` of provider `{values['key']}` is `{value}`: {wrong}"
+        raise ConfigError(told, hint=_range(place)) from error
+    except TypeError as error:
+        raise ConfigError(f"provider `{values['key']}` cannot be read: {error}") from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Provider]:
+    return TypeAdapter(Provider)
+
+
+def _range(field: str) -> str:
+    """Say which values a field may have, where that is a matter of numbers."""
+    bounds: dict[str, object] = {}
+    for one in get_args(get_type_hints(Provider, include_extras=True).get(field)):
+        match one:
+            case Ge(ge=low):
+                bounds["low"] = low
+            case Le(le=high):
+                bounds["high"] = high
+            case Len(min_length=low, max_length=high):
+                return f"{field}: {low} to {high} of them"
+    return f"{field}: {bounds['low']} to {bounds['high']}" if len(bounds) == 2 else ""
+
+
+def _check_names(provider: Provider) -> None:
+    if not _KEY.fullmatch(provider.key):
+        hint = "use small letters, digits and hyphens, 64 at most"
+        raise ConfigError(f"`{provider.key}` cannot be a provider's key", hint=hint)
+    try:
+        UUID(provider.provider_id)
+    except ValueError as error:
+        raise ConfigError(f"provider_id `{provider.provider_id}` is not a UUID") from error
+    for name in ("name", "category", "rationale"):
+        if len(getattr(provider, name)) > MAX_TEXT_CHARS:
+            raise ConfigError(f"`{name}` has more than {MAX_TEXT_CHARS} characters")
+    if provider.tos_reviewed_at is not None:
+        check_date(provider.tos_reviewed_at)
+
+
+def _check_places(provider: Provider) -> None:
+    """Raise for a URL or a pattern that no crawl could use."""
+    if len(provider.blocked_path_patterns) > MAX_PATTERNS:
+        raise ConfigError(f"`blocked_path_patterns` has more than {MAX_PATTERNS} patterns")
+    blocked = [glob.compile(text) for text in provider.blocked_path_patterns]
+    for text in provider.allowed_path_patterns:
+        glob.compile(text)
+    for text in (*provider.seed_urls, *filter(None, [provider.sitemap_url])):
+        url = parse_url(text)
+        if url is None:
+            raise ConfigError(f"`{text[:200]}` is not an http(s) URL", hint="https://example.org/")
+        if any(pattern.matches(url) for pattern in blocked) and text in provider.seed_urls:
+            raise ConfigError(
+                f"seed `{text[:200]}` is excluded by the provider's own `blocked_path_patterns`"
+            )

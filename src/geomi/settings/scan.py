@@ -1,0 +1,103 @@
+"""The scanner's own file, `scan.yml` (seed 001 §12): its keys, and the YAML it is made of.
+
+A line is `name: value` below `crawler:`, `- value` below `excludePaths:`, or a comment. Nothing
+else of YAML is read, and what is not understood is refused by its line, so that no rule is ever
+lost without a word. Whoever uses such a file means the `scanner` profile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from geomi.errors import ConfigError
+from geomi.settings.values import refuse_unknown
+
+SUFFIXES = (".yml", ".yaml")
+
+# What each key sets, and what its number is multiplied with to get there.
+KEYS: Mapping[str, tuple[str, float | None]] = {
+    "respectRobots": ("robots.respect", None),
+    "robotsTtlMinutes": ("robots.ttl_s", 60),
+    "robotsFailTtlMinutes": ("robots.fail_ttl_s", 60),
+    "robotsMaxRedirects": ("robots.max_redirects", None),
+    "robotsTimeoutMs": ("robots.read_timeout_s", 0.001),  # C-12
+    "robotsUa": ("http.user_agent", None),
+    "robotsFallbackAllowAll": ("robots.on_unreachable", None),
+}
+_FALLBACK = {"true": "allow", "false": "disallow"}
+
+_HEAD = re.compile(r"(-) +|([A-Za-z]+):(?: +|$)")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"|\'((?:[^\']|\'\')*)\'')
+_ESCAPED = re.compile(r"\\(.)")
+_SPECIAL = ("*", "&", "!", "|", ">", "%", "@", "`", "[", "{", "-", "?", '"', "'")
+
+
+def read(text: str, place: str) -> tuple[dict[str, object], dict[str, str]]:
+    """Return settings by dotted key and what the file calls each; `ConfigError` names a line."""
+    values: dict[str, object] = {"run.profile": "scanner"}
+    names: dict[str, str] = {}
+    excluded: list[str] = []
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = _without_comment(line)
+        if not words:
+            continue
+        dash, name, value = _parts(words)
+        if name and not value and line[0].isalpha():
+            refuse_unknown({name: value}, ("crawler", "excludePaths"), f"key in `{place}`")
+            section = name
+        elif dash and value and section == "excludePaths":
+            excluded.append(value)
+        elif name and value and line[0] == " " and section == "crawler":
+            refuse_unknown({name: value}, list(KEYS), f"key in `{place}`")
+            key, _ = KEYS[name]
+            values[key], names[key] = _converted(name, value), name
+        else:
+            raise ConfigError(
+                f"line {number} of `{place}` is not understood: `{line.strip()}`",
+                hint='write `  name: value` below `crawler:`, `  - "/path"` below `excludePaths:`',
+            )
+    if excluded:
+        values["scope.exclude"], names["scope.exclude"] = excluded, "excludePaths"
+    return values, names
+
+
+def _without_comment(line: str) -> str:
+    """Cut off a comment: `#` at the start or after a space, but not inside quotes."""
+    end, quote = 0, ""
+    while end < len(line):
+        letter = line[end]
+        if quote:
+            end += letter == "\\" and quote == '"'
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter == "#" and (end == 0 or line[end - 1].isspace()):
+            break
+        end += 1
+    return line[:end].strip()
+
+
+def _parts(words: str) -> tuple[str, str, str]:
+    """Return dash, name and value of a line; all empty where it is none that we read."""
+    head = _HEAD.match(words)
+    if head is None:
+        return "", "", ""
+    raw = words[head.end() :]
+    if quoted := _QUOTED.fullmatch(raw):
+        double, single = quoted.groups()
+        value = _ESCAPED.sub(r"\1", double) if single is None else single.replace("''", "'")
+    elif raw.startswith(_SPECIAL):
+        return "", "", ""
+    else:
+        value = raw
+    return head[1] or "", head[2] or "", value
+
+
+def _converted(name: str, text: str) -> object:
+    """Convert a number's unit; anything else is left for the setting's own type to refuse."""
+    key, factor = KEYS[name]
+    if key == "robots.on_unreachable":
+        return _FALLBACK.get(text, text)
+    return int(text) * factor if factor and text.isdecimal() else text

@@ -1,0 +1,192 @@
+"""Commands about providers, profiles and blocked URLs: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geomi.cli.program import main
+
+Command = Callable[..., tuple[int, str, str]]
+
+TERMS = "tos_reviewed_at = 2026-01-31\ntos_allows_crawling = true\n"
+VALID = f"seed_url = 'https://a.test/docs'\nallowed_path_patterns = ['/docs/**']\n{TERMS}"
+
+
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Run commands in this process, where no configuration lies; return code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GEOMI_CONFIG", raising=False)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["geomi", *arguments])
+        code = main()
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return run
+
+
+def data(command: Command, *arguments: str) -> Any:
+    """Return what a command gives to programs."""
+    code, out, err = command(*arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+class TestProviders:
+    """`geomi providers`."""
+
+    def test_looking_makes_nothing(self, command: Command) -> None:
+        assert len(data(command, "providers", "list")) == 15
+        assert data(command, "providers", "show", "openai")["origin"] == "preset"
+        _, out, _ = command("providers", "list")
+        assert out.splitlines()[3].split()[:5] == ["stripe", "payments", "300", "pages", "terms"]
+        _, out, _ = command("providers", "show", "stripe")
+        assert "seed_urls              https://docs.stripe.com/api" in out
+        assert list(Path().iterdir()) == []
+
+    @pytest.mark.req("CFG-03", "CFG-11")
+    def test_a_registration_is_kept_with_an_id_of_its_own(self, command: Command) -> None:
+        Path("my-docs.toml").write_text(VALID, "utf-8")
+        added = data(command, "providers", "add", "my-docs.toml")
+        assert (added["key"], added["origin"]) == ("my-docs", "registered")
+        assert len(added["provider_id"]) == 36
+        assert data(command, "providers", "add", "my-docs.toml") == added
+        assert len(data(command, "providers", "list")) == 16
+        code, _, err = command("providers", "remove", "my-docs")
+        assert (code, err) == (0, "provider my-docs is no longer registered\n")
+        assert len(data(command, "providers", "list")) == 15
+
+    @pytest.mark.req("CFG-11")
+    @pytest.mark.parametrize(
+        ("name", "text", "told"),
+        [
+            ("a.json", '{"seed_urls": [], "allowed_path_patterns": ["/**"]}', "`seed_urls`"),
+            ("a.json", "{", "cannot read `a.json`"),
+            ("a.json", "[]", "`a.json` holds no object"),
+            ("a.toml", "seed_url = 'https://a.test/'", "lacks `allowed_path_patterns`"),
+            ("a.toml", "seed_url = ", "cannot read `a.toml`"),
+            ("a.toml", "\xff", "cannot read `a.toml`"),
+            ("a.toml", "a = " + "[" * 30_000, "cannot read `a.toml`"),
+            ("a.yaml", "", "neither .json nor .toml"),
+            ("none.json", None, "cannot read `none.json`"),
+            ("a.json", " " * 65_537, "more than 65,536 bytes"),
+            ("a.toml", VALID + "max_depth = 6", "`max_depth` of provider `a` is `6`"),
+            ("a.toml", VALID.replace(TERMS, ""), "have not been reviewed"),
+            ("a.toml", VALID.replace("true", "false"), "does not allow crawling"),
+            ("A b.toml", VALID, "`A b` cannot be a provider's key"),
+        ],
+        ids=lambda value: str(value)[:24].strip(),
+    )
+    def test_a_registration_with_an_error_stores_nothing(
+        self, command: Command, name: str, text: str | None, told: str
+    ) -> None:
+        if text is not None:
+            Path(name).write_bytes(text.encode("latin-1"))
+        code, out, err = command("providers", "add", name)
+        assert (code, out) == (2, "")
+        assert err.startswith("error: ")
+        assert told in err
+        assert not Path("geomi-data").exists()
+
+    @pytest.mark.req("LEG-03", "LEG-04", "G-21")
+    def test_a_review_is_kept_beside_the_preset_and_keeps_a_crawl_away(
+        self, command: Command
+    ) -> None:
+        told = data(command, "providers", "review", "stripe", "--forbids", "--date", "2026-01-31")
+        assert (told["tos_allows_crawling"], told["tos_reviewed_at"]) == (False, "2026-01-31")
+        code, _, err = command("crawl", "--provider", "stripe")
+        assert code == 2
+        assert "provider `stripe` does not allow crawling (reviewed 2026-01-31)" in err
+        assert "hint: if that has changed: geomi providers review stripe --allows" in err
+        allowed = data(command, "providers", "review", "stripe", "--allows")
+        assert (allowed["tos_allows_crawling"], len(allowed["tos_reviewed_at"])) == (True, 10)
+        assert command("providers", "remove", "stripe")[0] == 0
+        assert data(command, "providers", "show", "stripe")["origin"] == "preset"
+
+    def test_a_takedown_is_asked_for_twice(self, command: Command) -> None:
+        code, _, err = command("providers", "takedown", "clerk", "--reason", "they wrote")
+        assert code == 2
+        assert "this erases 0 jobs with 0 pages of provider `clerk`" in err
+        line = data(command, "providers", "takedown", "clerk", "--reason", "they wrote", "--yes")
+        assert (line["key"], line["reason"], line["other_jobs"]) == ("clerk", "they wrote", [])
+        _, out, _ = command("providers", "show", "clerk")
+        assert "0 jobs, 0 pages: they wrote" in out
+
+
+class TestBlocked:
+    """`geomi blocked`."""
+
+    @pytest.mark.req("C-91")
+    def test_a_url_is_blocked_for_a_time_or_for_good(self, command: Command) -> None:
+        url = "http://www.a.test/x?q=1"
+        added = data(command, "blocked", "add", url, "--for", "2d", "--reason", "they wrote")
+        assert added["until_s"] - added["since_s"] == pytest.approx(2 * 86_400)
+        (listed,) = data(command, "blocked", "list")
+        assert (listed["url"], listed["reason"], listed["holds"]) == (url, "they wrote", True)
+        assert "left alone for good" in command("blocked", "add", url, "--forever")[2]
+        _, out, _ = command("blocked", "list")
+        assert out == f"{url}  by hand  for good  blocked by hand\n"
+        assert data(command, "blocked", "remove", url) == {"removed": url}
+        assert data(command, "blocked", "list") == []
+        code, _, err = command("blocked", "remove", url)
+        assert (code, f"`{url}` is not blocked" in err) == (2, True)
+
+
+class TestProfiles:
+    """`geomi profiles`."""
+
+    def test_they_are_listed_with_what_each_is_for(self, command: Command) -> None:
+        listed = data(command, "profiles", "list")
+        assert list(listed) == sorted(listed)
+        assert len(listed) == 6
+        assert "scanner         a scanner that reads" in command("profiles", "list")[1]
+
+    def test_one_is_shown_with_origins_ranges_and_warnings(self, command: Command) -> None:
+        shown = data(command, "profiles", "show", "docs")
+        assert shown["values"]["limits.max_pages"] == {"value": 200, "origin": "profile docs"}
+        assert shown["values"]["limits.max_time_s"] == {"value": 0.0, "origin": "default"}
+        assert shown["ranges"]["limits.max_depth"] == [1, 5]
+        assert len(shown["warnings"]) == 1
+        service = data(command, "profiles", "show", "default")["service_ranges"]
+        assert service == {"limits.max_depth": [1, 10], "limits.max_pages": [1, 10_000]}
+        _, out, _ = command("profiles", "show", "docs")
+        assert "range limits.max_page_bytes: locked to 5242880" in out
+        assert "WARN a robots.txt that cannot be fetched allows everything" in out
+        assert "1 to 10, for users of a service" in command("profiles", "show", "default")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("crawl --provider opnai", "unknown provider: `opnai`"),
+        ("crawl https://a.test/ --provider openai", "has its own start URLs"),
+        ("crawl --provider openai -n 501", "under profile docs it is 1 to 500"),
+        ("crawl --provider openai --user-agent Googlebot/2.1", "takes the name of another"),
+        ("providers show opnai", "unknown provider: `opnai`"),
+        ("providers review openai", "what do the terms say?"),
+        ("providers review openai --allows --date x", "`x` is not a date"),
+        ("profiles show dosc", "no profile `dosc`"),
+        ("blocked add https://a.test/ --for soon", "--for `soon` is no time"),
+        ("blocked add https://a.test/ --for 0d", "--for `0d` is no time"),
+        ("blocked add https://a.test/ --for 36501d", "--for `36501d` is no time"),
+        (f"blocked add https://a.test/ --reason {'x' * 2001}", "more than 2000 characters"),
+        ("blocked add mailto:x", "is not a URL"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_is_made(
+    command: Command, arguments: str, told: str
+) -> None:
+    code, out, err = command(*arguments.split())
+    assert (code, out) == (2, "")
+    assert told in err
+    assert list(Path().iterdir()) == []
