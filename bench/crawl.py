@@ -1,10 +1,11 @@
 """How fast geomi crawls, beside Scrapy, on one web, in one run.
 
-    python -m bench.crawl [--rounds 3] [--budget-s 270] [--only NAME]
+    python -m bench.crawl [--rounds 3] [--budget-s 270] [--only NAME] [--against COMMIT]
 
 The web is 5,000 static pages on 50 loopback hosts behind nginx. The contestants take turns: geomi
 with full processing and durable state, Scrapy as people write it, Scrapy tuned. Where the peers of
-`../shared/harness/peers` are absent, geomi runs alone.
+`../shared/harness/peers` are absent, geomi runs alone. With `--against` an earlier geomi, checked
+out in a worktree, takes the peers' place: what a change costs is the difference in one run.
 
 Rules of the measurement:
 - pages/s uses the crawl time a contestant reports itself, so that neither pays for imports; the
@@ -38,6 +39,7 @@ from bench.web import (
     ROOT,
     BenchError,
     find_nginx,
+    prepare_checkout,
     prepare_peers,
     prepare_web,
     say,
@@ -62,6 +64,7 @@ class Contestant:
 
     name: str
     command: tuple[str, ...]
+    source: Path = ROOT  # the checkout whose geomi runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +87,21 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="turns of every contestant")
     parser.add_argument("--budget-s", type=float, default=270.0, help="start no round past this")
     parser.add_argument("--only", default="", help="only contestants whose name has this in it")
+    parser.add_argument("--against", metavar="COMMIT", help="an earlier geomi in place of Scrapy")
     options = parser.parse_args()
     try:
         nginx = find_nginx()
         web = prepare_web()
-        contestants = [one for one in line_up(web) if options.only.lower() in one.name.lower()]
+        entrants = line_up_with(web, options.against) if options.against else line_up(web)
+        contestants = [one for one in entrants if options.only.lower() in one.name.lower()]
         with serving(nginx, web) as server:
             runs = compete(contestants, web, server, options.rounds, options.budget_s)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
     report(contestants, runs, web)
+    if options.against:
+        report_cost(runs, options.against)
     return 0 if all(runs.values()) else 1
 
 
@@ -111,6 +118,19 @@ def line_up(web: Path) -> list[Contestant]:
         found.append(Contestant("Scrapy, as people write it", as_written))
         found.append(Contestant(TUNED, (*peer, "slxseen", str(PAGES))))
     return found
+
+
+def line_up_with(web: Path, commit: str) -> list[Contestant]:
+    """Name this geomi and an earlier one, side by side for each number of workers."""
+    earlier = prepare_checkout(commit)
+    return [
+        Contestant(name, geomi_command(web, workers), source)
+        for workers in (1, 2)
+        for name, source in (
+            (f"geomi --workers {workers}", ROOT),
+            (f"{commit} --workers {workers}", earlier),
+        )
+    ]
 
 
 def geomi_command(web: Path, workers: int) -> tuple[str, ...]:
@@ -151,7 +171,7 @@ def measure(one: Contestant, web: Path, server: int) -> Run:
     busy_s, server_s, start_s = machine_cpu_s(), tree_cpu_s(server), time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            one.command, cwd=web, env=environment(), stdout=output,
+            one.command, cwd=web, env=environment(one.source), stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     samples, cpu_s = watch(process)
@@ -207,6 +227,18 @@ def report(contestants: list[Contestant], runs: dict[str, list[Run]], web: Path)
     print(f"ratio_vs_tuned_scrapy={ratio} cpu_ms_page={cpu} rss_mb={rss}")
 
 
+def report_cost(runs: dict[str, list[Run]], commit: str) -> None:
+    """Print what a page costs more than at an earlier commit, for each number of workers."""
+    for workers in (1, 2):
+        now, then = (
+            [run.cpu_s * 1000 / run.pages for run in runs.get(f"{name} --workers {workers}", [])]
+            for name in ("geomi", commit)
+        )
+        if now and then:
+            more_ms = median(now) - median(then)
+            print(f"workers={workers} cpu_ms_page_more={more_ms:.2f} against={commit}")
+
+
 def row(name: str, runs: list[Run], tuned: float) -> str:
     rates = sorted(run.pages / run.crawl_s for run in runs)
     with_start = median(run.pages / run.process_s for run in runs)
@@ -229,10 +261,10 @@ def rate(runs: list[Run]) -> float:
     return median(run.pages / run.crawl_s for run in runs) if runs else 0.0
 
 
-def environment() -> dict[str, str]:
-    """Return our environment with this tree's geomi first and nobody's settings for it."""
+def environment(source: Path) -> dict[str, str]:
+    """Return our environment with one checkout's geomi first and nobody's settings for it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GEOMI_")}
-    return {**kept, "PYTHONPATH": str(ROOT / "src")}
+    return {**kept, "PYTHONPATH": str(source / "src")}
 
 
 if __name__ == "__main__":

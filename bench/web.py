@@ -101,6 +101,21 @@ def prepare_peers() -> Path | None:
     return python
 
 
+def prepare_checkout(commit: str) -> Path:
+    """Return a worktree of this repository at a commit; made once for each."""
+    named = subprocess.run(
+        ["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    ).stdout.strip()  # fmt: skip
+    if not named:
+        raise BenchError(f"`{commit}` is no commit of this repository")
+    folder = SCRATCH / "commits" / named
+    if not (folder / "src").is_dir():
+        quiet(["git", "worktree", "prune"], ROOT)
+        quiet(["git", "worktree", "add", "--force", "--detach", str(folder), named], ROOT)
+    return folder
+
+
 @contextlib.contextmanager
 def serving(nginx: str, web: Path) -> Iterator[int]:
     """Serve the web in the foreground of a child process; yield its process id."""
