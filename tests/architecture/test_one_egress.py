@@ -13,7 +13,7 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "orjson", "publicsuffixlist", "py3langid", "pydantic", "re2", "rich", "turbohtml",
+        "numpy", "orjson", "publicsuffixlist", "pydantic", "re2", "rich", "turbohtml",
         "typer", "uvloop",
     }
 )  # fmt: skip

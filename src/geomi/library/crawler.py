@@ -31,7 +31,6 @@ PAGES_PER_READ = 50
 
 # What helps where not even a start URL could be reached.
 REMEDIES: dict[str, str] = {
-    Outcome.ADDRESS_REFUSED: "--allow-private, if the site is yours",
     Outcome.DNS_ERROR: "check the name, or say where it is with --resolve HOST:PORT:ADDRESS",
     Outcome.TLS_ERROR: "--ca-file PEM, if you trust who signed its certificate",
     Outcome.CONNECT_ERROR: "check the port, and whether it is http:// or https://",

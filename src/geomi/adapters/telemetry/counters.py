@@ -18,6 +18,7 @@ RATE_WINDOW_S = 10
 # Enough for any crawl a person watches, and at most some 20 MB; past it, `hosts` stands still.
 MAX_HOSTS = 100_000
 
+_PAGES = (Outcome.OK, Outcome.NOT_MODIFIED)
 _NO_PROBLEM = frozenset(
     {Outcome.OK, Outcome.NOT_MODIFIED, Outcome.DUPLICATE, Outcome.REDIRECTED}
 )  # fmt: skip
@@ -82,7 +83,7 @@ class Counters:
             visits = self._outcomes.total()
             ranked = self._outcomes.most_common()
             return Snapshot(
-                pages=self._outcomes[Outcome.OK],
+                pages=sum(self._outcomes[outcome] for outcome in _PAGES),
                 visits=visits,
                 bytes_received=self._bytes_received,
                 hosts=len(self._hosts),
