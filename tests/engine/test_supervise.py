@@ -265,3 +265,19 @@ def test_a_lease_from_another_machine_s_disk_ends_at_the_next_start(tmp_path: Pa
     assert len(before) == 2
     assert len(after) == 1
     assert after != ["w-elsewhere"]
+
+
+def test_nothing_is_reached_though_a_sitemap_was_given_as_well(tmp_path: Path) -> None:
+    dead = "http://127.0.0.1:1"
+    crawled = crawl_site(
+        tmp_path,
+        f"{dead}/",
+        assignments=[f"scope.sitemap_urls={dead}/map.xml", "http.max_retries=0"],
+    )
+    assert crawled.report.nothing_reached.startswith(f"{dead}/: ")
+
+
+def test_a_path_is_no_start_url(tmp_path: Path) -> None:
+    """A browser would take its first name for a host."""
+    with pytest.raises(ConfigError, match="names no host"):
+        plan(["/docs/a"])

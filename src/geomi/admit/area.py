@@ -48,18 +48,24 @@ def blocked_text(url: Url) -> str:
 
 
 def personal_name(url: Url) -> str:
-    """Name what makes a URL a place where people speak for themselves (SCP-14, LEG-10)."""
+    """Name what makes a URL a place of people: where they speak for themselves, or sign in.
+
+    SCP-14, SCP-15, LEG-09, LEG-10. What documentation says about logins is no login.
+    """
     labels = url.host.split(".")
     for label in labels[:-1]:
         if label in defaults.GATHERINGS:
             return label
     if registrable_domain(url.host) in defaults.GATHERING_SITES:
         return registrable_domain(url.host)
+    names = _names(url)
+    if names[1] in defaults.LOGIN_SEGMENTS:
+        return names[1]
     is_documented = not defaults.DOCUMENTATION.isdisjoint(labels)
-    for name in _names(url):
+    for name in names:
         if name in defaults.DOCUMENTATION:
             return ""
-        if name in defaults.GATHERINGS or (name in defaults.PEOPLE and not is_documented):
+        if name in defaults.GATHERINGS or (name in _OF_PEOPLE and not is_documented):
             return name
     return ""
 
@@ -68,6 +74,9 @@ def login_name(url: Url, sent_from: Url) -> str:
     """Name the login that a page sends its visitors to; a page about logins sends nobody away."""
     names = defaults.LOGIN_SEGMENTS.intersection(_names(url)).difference(_names(sent_from))
     return min(names, default="")
+
+
+_OF_PEOPLE = defaults.PEOPLE | defaults.LOGIN_SEGMENTS
 
 
 def _names(url: Url) -> list[str]:

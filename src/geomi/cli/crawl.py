@@ -48,6 +48,7 @@ from geomi.model.site import Provider
 from geomi.settings.agent import has_contact
 from geomi.settings.layers import Layer
 from geomi.settings.options import Settings
+from geomi.settings.profiles import AGENT
 from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.worker import live
 
@@ -203,7 +204,9 @@ class _Named:
 def _warn(configured: Configured, *, is_verbose: bool) -> None:
     """C-04: without a contact the command line crawls and warns; a private site is our own."""
     settings, http = configured.settings, configured.resolved.config.http
-    if not (has_contact(http) or settings.allow_private):
+    agent_from = dict(configured.resolved.origins).get(AGENT, "")
+    is_borrowed = agent_from.startswith("profile") and not http.contact
+    if (is_borrowed or not has_contact(http)) and not settings.allow_private:
         note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
     if settings.min_delay_s < Settings().min_delay_s:
         note(

@@ -16,6 +16,7 @@ from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.robots import UNREACHED
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreFull
+from geomi.model.entry import EntryKind
 from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
 
@@ -41,6 +42,10 @@ class Hand(Protocol):
     def abandon(self) -> None:
         """Ask it to end now."""
         ...
+
+
+# Lists of URLs that a job may have begun with beside its seeds.
+MOST_LISTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +180,15 @@ class Supervisor:
 
     async def _nothing_reached(self, job: CrawlJob) -> str:
         """Say what kept every start URL from us, where not one host answered at all."""
-        if job.stats.collected or job.stats.discovered > len(job.seeds):
+        if job.stats.collected or job.stats.discovered > len(job.seeds) + MOST_LISTS:
             return ""
         entries = await self._world.census.entries(
-            job.id, state=None, after=b"", limit=len(job.seeds)
+            job.id, state=None, after=b"", limit=job.stats.discovered
         )
-        if not all(entry.outcome in UNREACHED for entry in entries):
+        if not entries or not all(entry.outcome in UNREACHED for entry in entries):
             return ""
-        return f"{entries[0].url}: {entries[0].outcome}: {entries[0].detail}"
+        first = next((entry for entry in entries if entry.kind is EntryKind.PAGE), entries[0])
+        return f"{first.url}: {first.outcome}: {first.detail}"
 
     def _main_stop(self) -> StopReason:
         """Of several workers' reasons, the one that says most: anything but "nothing left"."""

@@ -109,7 +109,9 @@ class _Surveyor:
         for seed in seeds:
             await self._read_seed(seed, asker, reading)
         self._judge(reading, seeds[0])
-        for one in _spread(self._found.allowed, host, samples):
+        fetched = {sample.url for sample in self._found.samples}
+        fresh = [one for one in self._found.allowed if one.url not in fetched]
+        for one in _spread(fresh, host, samples - len(fetched)):
             await self._sample(one, asker)
         self._found.hosts.append(HostTerms(host, asker.delay_s(), reading.policy.reason))
 
@@ -153,6 +155,7 @@ class _Surveyor:
             told = fetched.detail or f"HTTP {fetched.status}"
             self._found.problems.append(f"{seed.href}: {outcome}: {told}")
             return
+        self._note(entry.url, fetched)
         kind = fetched.header("content-type")
         if is_readable(kind):
             limit = self._config.limits.max_links_per_page
@@ -191,8 +194,11 @@ class _Surveyor:
         url = parse_url(one.url)
         assert url is not None, "only URLs that parse are listed"
         fetched = await asker.ask(self._requests.page(_as_entry(_page(one, url)), url))
-        outcome = respond(fetched)
-        self._found.samples.append(Sample(one.url, fetched.wire_bytes, fetched.fetch_ms, outcome))
+        self._note(one.url, fetched)
+
+    def _note(self, url: str, fetched: Fetched) -> None:
+        sample = Sample(url, fetched.wire_bytes, fetched.fetch_ms, respond(fetched))
+        self._found.samples.append(sample)
 
     def _take(self, found: Found) -> None:
         for one in found.discovered:

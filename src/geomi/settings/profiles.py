@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.settings.layers import Layer, Resolved, all_values, by_key, resolve
+
+AGENT = "http.user_agent"
 
 _ORIGIN = "profile "
 
@@ -24,6 +27,8 @@ class Range:
     def __str__(self) -> str:
         if self.low == self.high:
             return f"locked to {_shown(self.low)}"
+        if math.isinf(self.high):
+            return f"at least {_shown(self.low)}"
         return f"{_shown(self.low)} to {_shown(self.high)}"
 
 
@@ -69,8 +74,9 @@ def read_profile(name: str) -> Profile:
 
 def resolve_under_profile(layers: Sequence[Layer]) -> Resolved:
     """Put layers together over the profile that they name; refuse what its ranges forbid."""
-    profile = read_profile(resolve(layers).run.profile)
-    resolved = resolve([*layers, profile.layer])
+    given = resolve(layers)
+    profile = read_profile(given.run.profile)
+    resolved = resolve([*layers, _signed(profile.layer, given.config.http.contact)])
     refuse_outside(profile, resolved)
     return resolved
 
@@ -93,6 +99,14 @@ def refuse_outside(profile: Profile, resolved: Resolved) -> None:
                 f"under profile {profile.name} it is {allowed}",
                 hint="stay inside, or choose another profile with --profile",
             )
+
+
+def _signed(layer: Layer, contact: str) -> Layer:
+    """Put the operator's contact in the place of the one that a profile's user agent carries."""
+    product, opens, _ = str(layer.values.get(AGENT, "")).partition(" (")
+    if not (contact and opens):
+        return layer
+    return replace(layer, values={**layer.values, AGENT: f"{product} (+{contact})"})
 
 
 def _shown(number: float) -> str:

@@ -260,6 +260,28 @@ def test_personal_areas(text: str, rule: str) -> None:
     assert Admission(config, [start], 2026).judge(target, 1).rule == rule
 
 
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("/login", "personal.login"),
+        ("/en/signin", "personal.signin"),
+        ("https://docs.start.test/login", "personal.login"),
+        ("https://docs.start.test/guide/login", "admitted"),
+        ("/docs/authenticate/login", "admitted"),
+    ],
+)
+@pytest.mark.req("SCP-15", "LEG-09")
+def test_logins_are_left_out_of_documentation_and_what_is_said_of_them_is_not(
+    text: str, rule: str
+) -> None:
+    """The documentation profile has no default block list, which would do it (C-66)."""
+    target = parse(text, "https://start.test/")
+    assert target is not None
+    scope = Scope(Within.ANY, block_defaults=False, personal_areas=False)
+    admission = Admission(CrawlConfig(scope=scope), ["https://start.test/"], now_year=2026)
+    assert admission.judge(target, 1).rule == rule
+
+
 def test_an_include_lets_a_personal_area_in() -> None:
     """An explicit pattern wins, as over every list that came with geomi; so does the switch."""
     closed = Scope(personal_areas=False)

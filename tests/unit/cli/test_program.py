@@ -146,7 +146,8 @@ def test_a_misspelled_variable_is_refused(
         ("https://example.org/crawler", ("--user-agent", "my-bot/1"), True),
         ("", ("--user-agent", "my-bot/1 (+https://example.org/)"), False),
         ("", ("--profile", "scanner"), True),
-        ("", ("--profile", "docs"), False),
+        ("", ("--profile", "docs"), True),  # the address in its name is not ours
+        ("https://example.org/crawler", ("--profile", "docs"), False),
     ],
 )
 def test_a_crawl_without_a_contact_warns(

@@ -143,6 +143,16 @@ def test_documentation_is_asked_for_with_the_headers_of_its_seed() -> None:
     assert http.total_timeout_s == 30.0
 
 
+@pytest.mark.req("LEG-08", "HTTP-05")
+def test_the_operators_contact_takes_the_place_of_a_profiles() -> None:
+    own = Layer("process settings", {"http.contact": "https://me.test/bot"})
+    named = Layer("flag", {"run.profile": DOCS})
+    config = resolve_under_profile([named, own]).config
+    assert config.http.user_agent == "APIIntelBot/1.0 (+https://me.test/bot)"
+    chosen = Layer("flag", {"run.profile": DOCS, "http.user_agent": "mine/2 (+https://x.test)"})
+    assert resolve_under_profile([chosen, own]).config.http.user_agent.startswith("mine/2")
+
+
 class TestRanges:
     """What may be asked for under a profile."""
 
@@ -152,8 +162,8 @@ class TestRanges:
         [
             (DOCS, "limits.max_depth", 1, 5),
             (DOCS, "limits.max_pages", 1, 500),
-            (DOCS, "politeness.delay_s", 1, 5),
-            (DOCS, "politeness.base_delay_s", 1, 5),
+            (DOCS, "politeness.max_per_hour", 1, 1000),
+            (DOCS, "politeness.max_hosts", 1, 3),
             (KNOWLEDGE_BASE, "limits.max_depth", 1, 10),
             (KNOWLEDGE_BASE, "limits.max_pages", 1, 10_000),
             (KNOWLEDGE_BASE, "limits.max_time_s", 1, 86_400),
@@ -172,6 +182,15 @@ class TestRanges:
                 caught.value.message
             )
             assert "--profile" in caught.value.hint
+
+    @pytest.mark.req("POL-01")
+    @pytest.mark.parametrize("key", ["politeness.delay_s", "politeness.base_delay_s"])
+    def test_documentation_may_be_crawled_more_patiently_and_not_less(self, key: str) -> None:
+        assert all_values(under(DOCS, f"{key}=60").config)[key] == 60
+        with pytest.raises(ConfigError, match="it is at least 1"):
+            under(DOCS, f"{key}=0.9")
+        with pytest.raises(ConfigError, match=r"it is 0\.1 to 1"):
+            under(DOCS, "politeness.requests_per_second=5")
 
     @pytest.mark.req("CTY-07", "C-27")
     @pytest.mark.parametrize("size", [5 * MIB - 1, 5 * MIB + 1])
