@@ -90,6 +90,10 @@ class WatchedFrontier:
         """Put URLs into a job's frontier."""
         return await self.inner.add(job, urls, now_s=now_s)
 
+    async def reopen(self, job: str) -> int:
+        """Let kept pages wait for their links."""
+        return await self.inner.reopen(job)
+
     async def claim(
         self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
     ) -> list[Lease]:

@@ -309,3 +309,38 @@ def test_a_job_has_one_supervisor(tmp_path: Path) -> None:
         ):
             crawl_site(tmp_path, site.url("/"), resume=True, max_pages=9)
         assert paths(site.log) == ["/"]
+
+
+class TestWiderRules:
+    """A job that goes on under wider rules takes what the old ones kept out, nothing twice."""
+
+    @pytest.mark.parametrize(
+        ("before", "after", "found"),
+        [
+            ({"depth": 1}, {"depth": 5}, ["/a", "/a/b", "/a/b/c", "/x"]),
+            (
+                {"exclude": ("/x",)},
+                {"assignments": ["scope.exclude="]},
+                ["/a", "/a/b", "/a/b/c", "/x"],
+            ),
+            ({"include": ("/a",)}, {"include": ("/**",)}, ["/a", "/a/b", "/a/b/c", "/x"]),
+        ],
+    )
+    def test_links_of_pages_that_are_here_are_judged_anew(
+        self, tmp_path: Path, before: dict[str, Any], after: dict[str, Any], found: list[str]
+    ) -> None:
+        routes = {
+            "/": page("home", "/a", "/x"),
+            "/a": page("a", "/a/b"),
+            "/a/b": page("b", "/a/b/c"),
+            "/a/b/c": page("c"),
+            "/x": page("x"),
+        }
+        with Site(routes) as site:
+            first = crawl_site(tmp_path, site.url("/"), **before)
+            again = crawl_site(tmp_path, site.url("/"), resume=True, **after)
+            asked = Counter(paths(site.log))
+        assert len(first.urls) < len(again.urls)
+        assert sorted(url.removeprefix(site.url("")) for url in again.urls) == ["/", *found]
+        assert set(asked.values()) == {1}
+        assert again.report.job.stats.collected == len(again.urls)

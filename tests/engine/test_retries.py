@@ -354,3 +354,27 @@ def test_a_host_that_stays_down_is_given_up(tmp_path: Path) -> None:
 
 def _hours(hand: Hand) -> float:
     return (hand.clock.now_s() - hand.began_s) / 3600
+
+
+def test_a_late_copy_that_lies_nearer_than_the_first_speaks_for_itself(tmp_path: Path) -> None:
+    """What the first links to is too deep from there, and not from here (C-41)."""
+
+    async def work() -> None:
+        copy = page("copy", "/leaf")
+        routes: dict[str, Route] = {
+            "/": page("home", "/late", "/way"),
+            "/late": in_turn(Reply(status=503), copy),
+            "/way": page("way", "/first"),
+            "/first": copy,
+            "/leaf": page("leaf"),
+        }
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                limits = Limits(max_pages=0, max_depth=2)
+                job = await hand.crawl(replace(CONFIG, limits=limits), site.url("/"))
+                entries = await hand.entries(job)
+        assert entries["/first"].outcome is Outcome.OK
+        assert entries["/late"].outcome is Outcome.DUPLICATE
+        assert entries["/leaf"].outcome is Outcome.OK
+
+    run(work())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from geomi.engine.links import LinkGate
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName
-from geomi.model.config import CrawlConfig
+from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered, Source
 from geomi.model.job import STEPS, CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, Verdict
@@ -83,13 +83,22 @@ async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
 
 
 async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGate) -> CrawlJob:
-    """Go on with a job under a configuration; a completed one only where something is left."""
+    """Go on with a job under a configuration; a completed one only where something is left.
+
+    Where the rules about links have changed, the pages that are here already are read once more
+    from the archive: what they link to was judged by the old rules.
+    """
+    judges_anew = _link_rules(config) != _link_rules(job.config)
     job = replace(job, config=config)
-    if job.state is JobState.COMPLETED and await _has_more(world, job):
+    if job.state.is_final and not _may_go_on(job):
+        return job
+    if judges_anew:
+        await world.frontier.reopen(job.id)
+    if job.state is JobState.COMPLETED:
+        if not await _has_more(world, job):
+            return job
         job = replace(job, stop=None, ended_at_s=None)
         return await step(world, job, JobState.PROCESSING)
-    if job.state.is_final:
-        return job
     discovered = _beginnings(gate, config, read_seeds(job.seeds))
     await world.frontier.add(job.id, discovered, now_s=world.clock.now_s())
     while job.state is not JobState.PROCESSING:
@@ -193,12 +202,20 @@ def _read_seed(text: str) -> Url:
     return url
 
 
+def _link_rules(config: CrawlConfig) -> tuple[Scope, int, int]:
+    """Return what decides about a link; a link's own page has nothing to do with it."""
+    return config.scope, config.limits.max_depth, config.limits.max_url_chars
+
+
+def _may_go_on(job: CrawlJob) -> bool:
+    """Say whether a job that is over may have something left: its limit was raised, or had none."""
+    return job.state is JobState.COMPLETED and (job.stop is StopReason.DONE or _raised(job))
+
+
 async def _has_more(world: World, job: CrawlJob) -> bool:
-    """Say whether a job's limit was raised, or URLs wait again whose bytes were lost."""
-    if job.stop is not StopReason.DONE:
-        return _raised(job)
+    """Say whether URLs wait: links judged anew, a limit raised, or pages whose bytes were lost."""
     outlook = await world.census.outlook(job.id, now_s=world.clock.now_s())
-    return outlook.pending > 0
+    return job.stop is not StopReason.DONE or outlook.pending > 0
 
 
 def _raised(job: CrawlJob) -> bool:

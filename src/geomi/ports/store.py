@@ -34,6 +34,13 @@ class Frontier(Protocol):
         """Put URLs into a job's frontier; return how many were new."""
         ...
 
+    async def reopen(self, job: str) -> int:
+        """Let every page that a job has kept wait once more, for its links alone.
+
+        For a job whose rules became wider: they were judged by the old ones. Return how many.
+        """
+        ...
+
     async def claim(
         self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
     ) -> list[Lease]:

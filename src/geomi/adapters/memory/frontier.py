@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from geomi.adapters.ledger.host import as_lease, prolong
 from geomi.adapters.memory.claim import Ask, claim, reserve
-from geomi.adapters.memory.settle import add, settle
+from geomi.adapters.memory.settle import add, reopen, settle
 from geomi.adapters.memory.windows import permit
 from geomi.adapters.memory.world import World
 from geomi.model.entry import Batch, Discovered, Lease, Settled
@@ -23,6 +23,10 @@ class MemoryFrontier:
     async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
         """Put URLs into a job's frontier; return how many were new."""
         return add(self._world, self._world.book(job, self._tenant), urls, now_s=now_s)
+
+    async def reopen(self, job: str) -> int:
+        """Let every page that a job has kept wait once more, for its links alone."""
+        return reopen(self._world, self._world.book(job, self._tenant))
 
     async def claim(
         self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float

@@ -98,6 +98,18 @@ def _exclude(book: Book, excluded: Sequence[Exclusion]) -> None:
         book.excluded[exclusion.rule] = (before + 1, with_examples(kept, (exclusion.url,)))
 
 
+def reopen(world: World, book: Book) -> int:
+    """Let the links of every page that a job has kept be followed anew; return how many pages."""
+    total = 0
+    for queue in book.queues.values():
+        kept = [one for one in queue.entries.values() if _is_complete_page(one.state, one)]
+        for entry in kept:
+            _make_ready(queue, world.host(queue.host).next_s)
+            queue.reopen(replace(entry, state=State.PENDING, due_s=0.0))
+        total += len(kept)
+    return total
+
+
 def _keep(world: World, book: Book, page: PageRecord) -> None:
     world.last_capture += 1
     book.captures[world.last_capture] = page

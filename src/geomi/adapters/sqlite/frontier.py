@@ -12,7 +12,7 @@ from geomi.adapters.sqlite.claim import Ask, claim, reserve
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import demands_on, get_host, is_crowded, put_host
 from geomi.adapters.sqlite.jobs import number_of
-from geomi.adapters.sqlite.links import Finds
+from geomi.adapters.sqlite.links import Finds, reopen
 from geomi.adapters.sqlite.settle import settle
 from geomi.adapters.sqlite.windows import permit
 from geomi.model.entry import Batch, Discovered, Lease, Settled
@@ -28,6 +28,10 @@ class SqliteFrontier:
     async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
         """Put URLs into a job's frontier; return how many were new."""
         return await self._database.write(partial(self._add, job=job, urls=urls, now_s=now_s))
+
+    async def reopen(self, job: str) -> int:
+        """Let every page that a job has kept wait once more, for its links alone."""
+        return await self._database.write(partial(self._reopen, job=job))
 
     async def claim(
         self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
@@ -75,6 +79,9 @@ class SqliteFrontier:
         finds = Finds()
         finds.take(number_of(db, job, self._tenant), urls, now_s)
         return finds.insert(db)
+
+    def _reopen(self, db: sqlite3.Connection, *, job: str) -> int:
+        return reopen(db, number_of(db, job, self._tenant))
 
 
 def _renew(

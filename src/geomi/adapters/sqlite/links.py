@@ -67,6 +67,16 @@ def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
     return row[0] if row else None
 
 
+def reopen(db: sqlite3.Connection, job: int) -> int:
+    """Let the links of every page that a job has kept be followed anew; return how many pages."""
+    total = 0
+    for (queue,) in db.execute(SQL["queues"], (job,)).fetchall():
+        reopened = db.execute(SQL["reopen_all"], (queue,)).rowcount
+        _count_reopened(db, job, queue, reopened)
+        total += reopened
+    return total
+
+
 def _open_queue(db: sqlite3.Connection, job: int, host: str) -> int:
     queue = find_queue(db, job, host)
     if queue is None:
@@ -92,7 +102,10 @@ def _sort_out(db: sqlite3.Connection, queue: int, found: _Found) -> tuple[list[R
 
 def _approach(db: sqlite3.Connection, job: int, queue: int, nearer: list[Row]) -> None:
     db.executemany(SQL["approach"], nearer)
-    reopened = db.executemany(SQL["reopen"], nearer).rowcount
+    _count_reopened(db, job, queue, db.executemany(SQL["reopen"], nearer).rowcount)
+
+
+def _count_reopened(db: sqlite3.Connection, job: int, queue: int, reopened: int) -> None:
     if reopened:
         db.execute(SQL["regrow"], {"queue": queue, "reopened": reopened})
         db.execute(SQL["recount"], {"job": job, "reopened": reopened})

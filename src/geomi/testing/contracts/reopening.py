@@ -110,6 +110,30 @@ class TestReopening:
         assert (await stats(store)).settled == 2
 
     @waits
+    async def test_all_pages_of_a_job_can_wait_once_more_for_their_links(
+        self, stores: Stores
+    ) -> None:
+        store = stores("local")
+        sitemap = replace(url("/map"), kind=EntryKind.SITEMAP)
+        await begin(store, url("/kept"), url("/gone"), url("/waits"), sitemap)
+        (lease,) = await claim(store, urls=4)
+        by_name = {entry.url.rpartition("/")[2]: entry for entry in lease.entries}
+        closed = (
+            visit(lease, by_name["kept"]),
+            visit(lease, by_name["gone"], outcome=Outcome.GONE, state=State.FAILED),
+            visit(lease, by_name["map"]),
+        )
+        await store.frontier.settle(batch(*closed, give_back(lease)))
+        counted = await stats(store)
+        assert await store.frontier.reopen("job") == 1
+        assert await stats(store) == counted
+        outlook = await store.census.outlook("job", now_s=AGAIN_S)
+        assert outlook.by_state == {State.PENDING: 2, State.COMPLETED: 1, State.FAILED: 1}
+        again = await claim_one(store, now_s=AGAIN_S)
+        assert [one.url.rpartition("/")[2] for one in again.entries] == ["kept", "waits"]
+        assert again.entries[0].outcome is Outcome.OK
+
+    @waits
     async def test_it_waits_in_its_old_place(self, stores: Stores) -> None:
         store = stores("local")
         await begin(store, *(url(f"/{number}", depth=2) for number in range(4)))

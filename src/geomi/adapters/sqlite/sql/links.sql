@@ -30,6 +30,15 @@ WHERE queue = ? AND url_hash = ? AND state = 'pending';
 UPDATE entries SET depth = ?, priority = MAX(priority, ?), state = 'pending', due_s = 0
 WHERE queue = ? AND url_hash = ? AND state = 'completed';
 
+-- name: queues
+-- The queues of a job.
+SELECT number FROM queues WHERE job = ?;
+
+-- name: reopen_all
+-- The links of every completed page of a queue wait to be followed anew.
+UPDATE entries SET state = 'pending', due_s = 0
+WHERE queue = ? AND state = 'completed' AND kind = 'page';
+
 -- name: grow
 -- New URLs wait in a queue: it may be looked at as soon as its host is free.
 UPDATE queues
