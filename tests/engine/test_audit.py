@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from geomi.app.home import DATABASE
+from geomi.cli.audit import audit as command
 from geomi.engine import audit as auditing
 from geomi.engine.audit import Audit, audit
+from geomi.engine.breach import MAX_EXAMPLES, Breach, Rule
 from geomi.engine.caps import CapCheck
-from geomi.engine.proof import MAX_EXAMPLES, Breach, HostCheck, Rule
+from geomi.engine.history import History
+from geomi.engine.proof import HostCheck
 from geomi.engine.terms import Terms
-from geomi.errors import UnknownName
+from geomi.errors import RuleBroken, StoreError, UnknownName
 from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig, Politeness, RobotsRules
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
@@ -25,7 +31,7 @@ from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from geomi.testing.server import Site
 from tests.engine.by_hand import Hand, hand_in
-from tests.engine.running import page, robots, run
+from tests.engine.running import Ear, home_in, page, robots, run, to
 
 HOST = "a.test:80"
 NEAR = "127.0.0.7"
@@ -57,6 +63,12 @@ def ask(
     return replace(row, **changes)  # type: ignore[arg-type]  # fields of Asked by name
 
 
+def settling(rows: Sequence[Asked]) -> Batch:
+    """Make the settlement that brings rows into a log."""
+    lease = Lease(HOST, rows[0].job, -1, 0.0, 0.0, HostState(HOST)) if rows else None
+    return Batch(hosts=(HostUpdate(lease, lease.state, asked=tuple(rows)),) if lease else ())
+
+
 @dataclass
 class Log:
     """A world with one job whose log is written by hand."""
@@ -65,11 +77,9 @@ class Log:
     job: CrawlJob
 
     async def write(self, *rows: Asked) -> None:
-        """Write rows as `settle` takes them; those that name no job get ours."""
-        named = tuple(row if row.job else replace(row, job=self.job.id) for row in rows)
-        lease = Lease(HOST, self.job.id, -1, 0.0, 0.0, HostState(HOST))
-        update = HostUpdate(lease, lease.state, asked=named)
-        await self.hand.world.frontier.settle(Batch(hosts=(update,)))
+        """Write rows; those that name no job get ours."""
+        named = [row if row.job else replace(row, job=self.job.id) for row in rows]
+        await self.hand.world.frontier.settle(settling(named))
 
     async def copy(self, body: bytes = ROBOTS_TXT, **changes: object) -> None:
         """Store the robots.txt that rows rest on."""
@@ -170,24 +180,6 @@ class TestGaps:
         (breach,) = breaches(audited(tmp_path, rows, hasty))
         assert f"ask for {wanted_s:.3f} s, 0.800 s were kept" in breach.detail
 
-    def test_settings_that_were_changed_accuse_nobody_of_before(self, tmp_path: Path) -> None:
-        """A job that was resumed with a longer delay kept the shorter one it had."""
-        before = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(2.0, "/b"))]
-        now = [replace(ask(at_s), owner="w-2") for at_s in (9.0, 12.0)]
-        result = audited(tmp_path, [*before, *now])
-        assert result.broken == 0
-        assert result.hosts[0].older == 2
-
-    def test_part_of_a_log_does_not_tell_which_settings_held(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            async with log_in(tmp_path) as log:
-                await log.write(ROBOTS, replace(ask(1.0), floor_s=0.1))
-                assert (await log.audit()).broken == 1
-                result = await log.audit("a.test")
-                assert (result.broken, result.hosts[0].older, result.is_whole) == (0, 1, False)
-
-        run(work())
-
     def test_crawl_delay_of_the_stored_copy(self, tmp_path: Path) -> None:
         async def work(log: Log) -> None:
             await log.copy()
@@ -228,6 +220,79 @@ class TestGaps:
         assert (result.broken, result.hosts[0].unknown) == (0, 4)
 
 
+class TestResumed:
+    """Settings judge what was sent since they hold: the last run of their job."""
+
+    CAPPED = CrawlConfig(politeness=Politeness(delay_s=0.0, max_per_hour=10, max_per_day=99))
+
+    def test_a_longer_delay(self, tmp_path: Path) -> None:
+        before = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(2.0, "/b"))]
+        now = [replace(ask(at_s), owner="w-2") for at_s in (9.0, 12.0)]
+        result = audited(tmp_path, [*before, *now])
+        assert result.broken == 0
+        assert result.hosts[0].older == 2
+
+    def test_robots_txt_that_was_ignored(self, tmp_path: Path) -> None:
+        async def work(log: Log) -> None:
+            await log.copy(b"User-agent: *\nDisallow: /private", fetched_s=START_S + 60.2)
+            await log.write(*(ask(at_s, "/private", robots_at_s=None) for at_s in (0, 9, 18)))
+            now = ask(60.0, "/robots.txt"), ask(90.0, robots_at_s=START_S + 60.2)
+            await log.write(*(replace(row, owner="w-2") for row in now))
+
+        result = found(tmp_path, work)
+        assert (result.broken, result.hosts[0].older, result.hosts[0].judged) == (0, 3, 1)
+
+    def test_fewer_hosts_of_an_address(self, tmp_path: Path) -> None:
+        rows = [
+            replace(
+                ask(at_s, "/robots.txt", host=f"{name}.test:80"),
+                owner=owner,
+                ended_s=START_S + at_s + 1,
+            )
+            for name, at_s, owner in (
+                ("a", 0.0, "w-1"), ("b", 0.5, "w-1"), ("c", 10.0, "w-2"), ("d", 10.5, "w-2"),
+            )
+        ]  # fmt: skip
+        result = audited(tmp_path, rows)
+        (address,) = result.addresses
+        assert (result.broken, address.broken, address.older) == (1, 1, 1)
+        assert [one.host[0] for one in address.breaches[0].requests] == ["c", "d"]
+
+    def test_a_cap_that_was_not_there_before(self, tmp_path: Path) -> None:
+        """Permits count requests of jobs that had a cap when they asked; so does the audit."""
+        before = [ROBOTS, *(ask(2.0 + number, f"/{number}", floor_s=0.0) for number in range(20))]
+        now = [replace(ask(60.0 + at_s, floor_s=0.0), owner="w-2") for at_s in range(3)]
+        hour, day = audited(tmp_path, [*before, *now], self.CAPPED).caps
+        assert (hour.most, hour.allowed, hour.broken, hour.older) == (3, 10, 0, 21)
+        assert (day.most, day.broken, day.older) == (24, 0, 0), "there is room for all"
+
+    def test_a_cap_that_is_broken_now(self, tmp_path: Path) -> None:
+        before = [ROBOTS, *(ask(2.0 + number, f"/{number}", floor_s=0.0) for number in range(20))]
+        now = [replace(ask(60.0 + at_s, floor_s=0.0), owner="w-2") for at_s in range(12)]
+        result = audited(tmp_path, [*before, *now], self.CAPPED)
+        assert (result.broken, result.caps[0].first_s) == (2, START_S + 70)
+
+    def test_workers_at_the_same_time_are_of_one_run(self, tmp_path: Path) -> None:
+        """What w-2 did before w-3 died, and w-3 before w-4 took its place, is judged too."""
+        owners = ("w-1", "w-2", "w-3", "w-2", "w-4", "w-2")
+        rows = [replace(row, floor_s=0.1, owner=owner) for row, owner in zip(
+            (ROBOTS, *map(ask, (1.0, 2.0, 3.0, 4.0, 5.0))), owners, strict=True
+        )]  # fmt: skip
+        result = audited(tmp_path, rows)
+        assert (result.broken, result.hosts[0].older) == (4, 1)
+
+    def test_one_host_is_judged_by_the_runs_of_all(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            async with log_in(tmp_path) as log:
+                await log.write(ROBOTS, ask(1.0, floor_s=0.1))
+                assert (await log.audit("a.test")).broken == 1
+                await log.write(ask(90.0, "/robots.txt", host="b.test:80", owner="w-2"))
+                result = await log.audit("a.test")
+                assert (result.broken, result.hosts[0].older, result.is_whole) == (0, 1, False)
+
+        run(work())
+
+
 @pytest.mark.req("POL-08")
 class TestBursts:
     """Some may follow one another; then all their rests are paid."""
@@ -254,13 +319,13 @@ class TestBursts:
     ) -> None:
         """In any window: count <= burst + window / delay."""
         terms = Terms(CrawlConfig(politeness=Politeness(delay_s=1.0, burst=burst)))
-        check, at_s, rows = HostCheck(HOST), 0.0, []
+        check, at_s, rows = HostCheck(HOST, History()), 0.0, []
         for wait_s in waits_s:
             at_s += wait_s
             row = ask(at_s, floor_s=0.0, ended_s=START_S + at_s)
             check.add(row, terms)
             rows.append(at_s)
-        if check.proof({"": "w-1"}).broken:
+        if check.proof().broken:
             return
         for first, start_s in enumerate(rows):
             for last in range(first, len(rows)):
@@ -309,10 +374,15 @@ class TestRobots:
             (replace(ask(9.0), robots_at_s=None), "no robots.txt was read before it"),
             (replace(ask(9.0), robots_at_s=START_S + 10), "was fetched after it"),
             (ask(86_400 + 1000), "had run out"),
+            (ask(9.0, "/x", purpose=Purpose.ROBOTS), "sent as one for robots.txt"),
+            (ask(9.0, "/robots.txt?x", purpose=Purpose.ROBOTS), "sent as one for robots.txt"),
         ],
     )
-    def test_a_right_that_was_none(self, tmp_path: Path, row: Asked, complaint: str) -> None:
-        (breach,) = breaches(audited(tmp_path, [row]))
+    @pytest.mark.parametrize("before", [(), (ROBOTS,)])
+    def test_a_right_that_was_none(
+        self, tmp_path: Path, before: tuple[Asked, ...], row: Asked, complaint: str
+    ) -> None:
+        (breach,) = breaches(audited(tmp_path, [*before, row]))
         assert breach.rule is Rule.ROBOTS
         assert complaint in breach.detail
 
@@ -333,6 +403,75 @@ class TestRobots:
 
         (breach,) = breaches(found(tmp_path, work))
         assert "had run out" in breach.detail
+
+    def test_a_copy_that_nobody_fetched(self, tmp_path: Path) -> None:
+        (breach,) = breaches(audited(tmp_path, [ask(9.0)]))
+        assert (breach.rule, breach.detail) == (Rule.ROBOTS, "its robots.txt was never fetched")
+
+    def test_a_stored_copy_whose_fetch_is_not_in_the_log(self, tmp_path: Path) -> None:
+        """Its worker was killed, or keeps no log: the copy itself says when it was fetched."""
+
+        async def work(log: Log) -> None:
+            await log.copy()
+            await log.write(ask(9.0), ask(20.0, "/b"))
+
+        result = found(tmp_path, work)
+        (proof,) = result.hosts
+        assert (result.broken, proof.robots, proof.unlogged, proof.judged) == (0, 0, 2, 2)
+
+    def test_a_copy_that_was_replaced_since(self, tmp_path: Path) -> None:
+        """A killed worker takes its row along; the copy goes when the next one is fetched."""
+
+        async def work(log: Log) -> None:
+            await log.copy(fetched_s=START_S + 900.2)
+            await log.write(ask(9.0), ask(900.0, "/robots.txt"))
+
+        result = found(tmp_path, work)
+        assert (result.broken, result.hosts[0].unlogged) == (0, 1)
+
+    @pytest.mark.parametrize(
+        ("change", "broken"),
+        [
+            ({}, 0),
+            ({"job": "other"}, 1),
+            ({"owner": "w-2"}, 1),
+            ({"outcome": Outcome.OK}, 1),
+            ({"purpose": Purpose.PAGE, "robots_at_s": START_S}, 1),
+            ({"started_s": START_S - 700, "ended_s": START_S - 700}, 1),
+            ({"started_s": START_S + 9, "ended_s": START_S + 9}, 1),
+        ],
+    )
+    def test_a_robots_txt_elsewhere_that_led_here(
+        self, tmp_path: Path, change: dict[str, object], broken: int
+    ) -> None:
+        origin = ask(0, "/robots.txt", host="b.test:80", outcome=Outcome.REDIRECTED, ip="")
+        hop = ask(2.2, "/rules.txt", purpose=Purpose.ROBOTS, robots_at_s=None, ip="")
+        fetched = ask(-1000, "/robots.txt", host="b.test:80", ip="")
+        result = audited(tmp_path, [fetched, replace(origin, **change), hop])  # type: ignore[arg-type]  # fields by name
+        assert rules(result) == [Rule.ROBOTS] * broken
+
+    def test_redirects_of_a_real_robots_txt(self, tmp_path: Path) -> None:
+        """From one host to another, and on there to a path of any name."""
+
+        async def work() -> None:
+            with Site({}, address="127.0.0.2") as there, Site({}) as site:
+                there.routes = {
+                    "/robots.txt": to("/rules.txt"),
+                    "/rules.txt": robots("User-agent: *", "Disallow: /no"),
+                }
+                site.routes = {
+                    "/robots.txt": to("/moved"),
+                    "/moved": to(there.url("/robots.txt")),
+                    "/": page("home", "/no"),
+                }
+                async with hand_in(tmp_path) as hand:
+                    await hand.crawl(CONFIG, site.url("/"))
+                    result = await audit(hand.world)
+                assert [one.path for one in there.log] == ["/robots.txt", "/rules.txt"]
+                assert [one.path for one in site.log] == ["/robots.txt", "/moved", "/"]
+                assert (result.requests, result.broken) == (5, 0)
+
+        run(work())
 
     def test_a_job_that_ignores_robots_txt_is_told_of(self, tmp_path: Path) -> None:
         config = replace(CONFIG, robots=RobotsRules(respect=False))
@@ -361,12 +500,88 @@ class TestCaps:
     def test_each_job_has_its_own_cap_on_what_all_of_them_send(self) -> None:
         check = CapCheck()
         for at_s in (5.0, 1.0, 3.0):
-            check.add(ask(at_s), Politeness(max_per_hour=9))
-        check.add(ask(4.0), Politeness(max_per_hour=2))
-        check.add(ask(4.5), Politeness())
-        (hour,) = check.proofs()
-        assert (hour.most, hour.allowed, hour.broken) == (4, 9, 1)
+            check.add(ask(at_s), Politeness(max_per_hour=9), is_present=True)
+        check.add(ask(4.0), Politeness(max_per_hour=2), is_present=True)
+        check.add(ask(4.5), Politeness(), is_present=True)
+        check.add(ask(4.7), Politeness(max_per_day=1), is_present=True)
+        hour, day = check.proofs()
+        assert (hour.most, hour.allowed, hour.broken) == (5, 9, 1)
         assert hour.first_s == START_S + 4
+        assert (day.most, day.allowed, day.broken) == (4, 1, 1)
+
+
+class TestDamage:
+    """A row that cannot be true is no proof of anything."""
+
+    @pytest.mark.parametrize(
+        ("change", "complaint"),
+        [
+            ({"ended_s": START_S - 90}, "it ended before it began"),
+            ({"ended_s": math.inf}, "its times are endless"),
+            ({"started_s": math.inf, "ended_s": math.inf}, "its times are endless"),
+            ({"robots_at_s": -math.inf}, "its times are endless"),
+            ({"floor_s": -1.0}, "below zero"),
+            ({"url": "nowhere"}, "its URL is none of `a.test:80`"),
+            ({"url": "http://b.test/"}, "its URL is none of `a.test:80`"),
+        ],
+    )
+    def test_it_is_named_and_nothing_else_is_concluded(
+        self, tmp_path: Path, change: dict[str, object], complaint: str
+    ) -> None:
+        config = CrawlConfig(politeness=replace(CONFIG.politeness, max_per_hour=9))
+        damaged = replace(CLEAN[1], **change)  # type: ignore[arg-type]  # fields of Asked by name
+        result = audited(tmp_path, [CLEAN[0], damaged, *CLEAN[2:]], config)
+        (breach,) = breaches(result)
+        assert (breach.rule, result.broken, result.requests) == (Rule.DAMAGED, 1, 4)
+        assert complaint in breach.detail
+        assert breach.requests == (replace(damaged, job=breach.requests[0].job),)
+
+    @pytest.mark.parametrize("rows_per_read", [1, 2000])
+    @pytest.mark.parametrize(
+        "change",
+        ["started_s = 'abc'", "started_s = X'00'", "ended_s = 'abc'", "robots_at_s = 'abc'"],
+    )
+    def test_a_time_that_is_no_number_cannot_be_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_per_read: int, change: str
+    ) -> None:
+        monkeypatch.setattr(auditing, "ROWS_PER_READ", rows_per_read)
+        stored(tmp_path, CLEAN, change)
+        with pytest.raises(
+            StoreError, match="is no time, and a log with such a row proves nothing"
+        ):
+            command(output=tmp_path)
+
+    def test_a_time_beyond_all_calendars_is_told(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        stored(tmp_path, CLEAN, "started_s = 1e20, ended_s = 1")
+        with pytest.raises(RuleBroken):
+            command(output=tmp_path)
+        told = capsys.readouterr().out
+        assert "damaged_row: it ended before it began" in told
+        assert "1e+20 s to 1970-01-01T00:00:01.000+00:00  page http://a.test/b" in told
+
+    def test_a_log_that_is_in_order_is_told_as_before(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        stored(tmp_path, CLEAN, "number = 3")
+        command(output=tmp_path)
+        told = capsys.readouterr().out
+        assert "✓ a.test:80  4 requests; shortest gap 2.000 s, owed 2.000 s; at most 1" in told
+        assert "4 requests, no breach" in told
+
+
+def stored(root: Path, rows: Sequence[Asked], change: str) -> None:
+    """Keep a log in a data directory, and change its third row by hand."""
+
+    async def write() -> None:
+        async with home_in(root, Ear()) as home:
+            named = [replace(row, job="gone") for row in rows]
+            await home.world.frontier.settle(settling(named))
+
+    run(write())
+    with closing(sqlite3.connect(root / DATABASE)) as db, db:
+        db.execute(f"UPDATE requests SET {change} WHERE number = 3")
 
 
 class TestReading:

@@ -13,8 +13,10 @@ from geomi.cli.options import AsJson, Directory
 from geomi.cli.talk import give, say, say_check
 from geomi.engine.audit import Audit
 from geomi.engine.audit import audit as look
+from geomi.engine.breach import Breach
 from geomi.engine.caps import CapProof
-from geomi.engine.proof import AddressProof, Breach, HostProof
+from geomi.engine.crowd import AddressProof
+from geomi.engine.proof import HostProof
 from geomi.errors import RuleBroken
 from geomi.model.asked import Asked
 
@@ -74,22 +76,31 @@ def _of_host(proof: HostProof) -> str:
         gap,
         f"at most {proof.most_at_once} in flight",
         f"robots.txt fetched {times}, {proof.judged} requests judged again by it",
+        f"{proof.unlogged} rest on one whose fetch is not in the log" if proof.unlogged else "",
         f"{proof.unread} of jobs that ignore robots.txt" if proof.unread else "",
         f"{proof.unknown} of unknown jobs" if proof.unknown else "",
-        f"{proof.older} gaps from before a job's settings were changed" if proof.older else "",
+        _older(proof.older),
     )
 
 
 def _of_address(proof: AddressProof) -> str:
-    allowed = f" ({proof.allowed} allowed)" if proof.allowed else ""
-    return f"{proof.hosts} hosts, at most {proof.most_at_once} at once{allowed}"
+    now = " now" if proof.older else ""
+    allowed = f" ({proof.allowed} allowed{now})" if proof.allowed else ""
+    told = f"{proof.hosts} hosts, at most {proof.most_at_once} at once{allowed}"
+    return _joined(told, _older(proof.older))
 
 
 def _of_cap(proof: CapProof) -> str:
     told = f"at most {proof.most} requests in any {proof.window}; {proof.allowed} allowed"
-    if proof.first_s is None:
-        return told
-    return f"{told}; {proof.broken} too many, the first at {_when(proof.first_s)}"
+    broken = ""
+    if proof.first_s is not None:
+        broken = f"{proof.broken} too many, the first at {_when(proof.first_s)}"
+    older = f"{_older(proof.older)} and are not counted" if proof.older else ""
+    return _joined(told, broken, older)
+
+
+def _older(count: int) -> str:
+    return f"{count} requests were sent under earlier settings" if count else ""
 
 
 def _tell_breaches(breaches: Sequence[Breach], count: int) -> None:
@@ -116,5 +127,8 @@ def _joined(*parts: str) -> str:
 
 
 def _when(time_s: float) -> str:
-    """Write scheduling time as the time of day that it is laid at."""
-    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="milliseconds")
+    """Write scheduling time as the time of day that it is laid at; a damaged one has none."""
+    try:
+        return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return f"{time_s:g} s"

@@ -2,8 +2,9 @@
 
 Nothing is believed that can be worked out anew: gaps and concurrency come from the times of the
 requests, floors from the jobs' settings and the stored robots.txt beside what the log says, and
-whether a page was allowed from that robots.txt. The log is read in parts; beside one host at a time
-only the findings are kept in memory.
+whether a page was allowed from that robots.txt. The log is read twice, in parts: first to learn
+since when each job's settings hold, then to judge. Beside one host at a time only the findings are
+kept in memory.
 
 What is not in the log cannot be proven: a worker that is killed takes along the requests it had in
 flight, and those it had not settled yet.
@@ -17,8 +18,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
+from geomi.engine.breach import damage
 from geomi.engine.caps import CapCheck, CapProof
-from geomi.engine.proof import AddressCheck, AddressProof, HostCheck, HostProof
+from geomi.engine.crowd import AddressCheck, AddressProof
+from geomi.engine.history import History
+from geomi.engine.proof import HostCheck, HostProof
 from geomi.engine.terms import TermsBook
 from geomi.engine.world import World
 from geomi.errors import UnknownName
@@ -62,22 +66,23 @@ class _Auditor:
     def __init__(self, world: World) -> None:
         self._log = world.requests
         self._terms = TermsBook(world)
-        self._newest: dict[str, tuple[float, str]] = {}
+        self._history = History()
         self._caps = CapCheck()
         self._ips: set[str] = set()
         self._requests = self._broken = 0
-        self._doubtful: list[HostCheck] = []
         self._hosts: _Listed[HostProof] = _Listed()
         self._addresses: _Listed[AddressProof] = _Listed()
 
     async def run(self, host: str) -> Audit:
-        """Check hosts, then addresses, then caps."""
-        for name in await self._named(host):
+        """Read everything once, then check hosts, then addresses, then caps."""
+        hosts = await self._log.hosts()
+        named = self._named(hosts, host) if host else hosts
+        for name in hosts:
+            async for asked in self._of_host(name):
+                self._history.add(asked)
+        self._history.end()
+        for name in named:
             await self._check_host(name)
-        # Part of a log does not tell which worker of a job was its newest.
-        newest = {} if host else {job: owner for job, (_, owner) in self._newest.items()}
-        for check in self._doubtful:
-            self._take(self._hosts, check.proof(newest))
         for ip in sorted(self._ips) if host else await self._log.ips():
             await self._check_address(ip)
         caps = () if host else self._caps.proofs()
@@ -92,11 +97,8 @@ class _Auditor:
             caps=caps,
         )
 
-    async def _named(self, host: str) -> list[str]:
+    def _named(self, hosts: list[str], host: str) -> list[str]:
         """Return the hosts to look at; a name without a port stands for all of its ports."""
-        hosts = await self._log.hosts()
-        if not host:
-            return hosts
         wanted = host.lower()
         found = [each for each in hosts if wanted in (each, each.rpartition(":")[0])]
         if found:
@@ -105,31 +107,30 @@ class _Auditor:
         raise UnknownName(f"no request to `{host}` is in the log", hint=f"hosts: {known}")
 
     async def _check_host(self, host: str) -> None:
-        check = HostCheck(host)
-        async for asked in _read(lambda s: self._log.of_host(host, after_s=s, limit=ROWS_PER_READ)):
+        check = HostCheck(host, self._history)
+        async for asked in self._of_host(host):
+            self._requests += 1
+            if asked.ip:
+                self._ips.add(asked.ip)
+            if detail := damage(asked):
+                check.refuse(asked, detail)
+                continue
             terms = await self._terms.of(asked)
             check.add(asked, terms)
-            self._note(asked)
             if terms is not None:
-                self._caps.add(asked, terms.config.politeness)
-        if check.has_doubts:
-            self._doubtful.append(check)
-        else:
-            self._take(self._hosts, check.proof({}))
-
-    def _note(self, asked: Asked) -> None:
-        self._requests += 1
-        if asked.ip:
-            self._ips.add(asked.ip)
-        start_s, _ = self._newest.get(asked.job, (-math.inf, ""))
-        if asked.started_s >= start_s:
-            self._newest[asked.job] = (asked.started_s, asked.owner)
+                is_present = self._history.is_present(asked)
+                self._caps.add(asked, terms.config.politeness, is_present=is_present)
+        self._take(self._hosts, check.proof())
 
     async def _check_address(self, ip: str) -> None:
-        check = AddressCheck(ip)
+        check = AddressCheck(ip, self._history)
         async for asked in _read(lambda s: self._log.of_ip(ip, after_s=s, limit=ROWS_PER_READ)):
-            check.add(asked, await self._terms.config(asked.job))
+            if not damage(asked):
+                check.add(asked, await self._terms.config(asked.job))
         self._take(self._addresses, check.proof())
+
+    def _of_host(self, host: str) -> AsyncIterator[Asked]:
+        return _read(lambda s: self._log.of_host(host, after_s=s, limit=ROWS_PER_READ))
 
     def _take(self, listed: _Listed[P], proof: P) -> None:
         self._broken += proof.broken

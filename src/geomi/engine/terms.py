@@ -1,7 +1,7 @@
 """What a request in the log owed its host, worked out anew from its job and the stored robots.txt.
 
-A job's settings may be changed when it is resumed, so what they say holds for its newest worker
-only; a stored robots.txt says something only about requests that name this very copy.
+A job's settings may be changed when it is resumed, so what they say holds for its last run only
+(`history`); a stored robots.txt says something only about requests that name this very copy.
 """
 
 from __future__ import annotations

@@ -80,6 +80,9 @@ class _Numbers(dict[str, int]):
 
 def _asked_of(row: Row) -> Asked:
     host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, *right = row
+    for time_s in (started_s, ended_s, right[0], right[1] or 0.0):
+        if not isinstance(time_s, float):
+            raise ValueError(f"{time_s!r} is no time, and a log with such a row proves nothing")
     return Asked(
         host, job, owner, ip or "", Purpose(purpose), url, started_s, ended_s, status,
         Outcome(outcome), *right,

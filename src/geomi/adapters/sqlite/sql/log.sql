@@ -32,7 +32,8 @@ WHERE EXISTS (SELECT 1 FROM requests WHERE ip = names.number)
 ORDER BY name;
 
 -- name: of_host
--- A host's requests after a time; those that started at the same moment are not torn apart.
+-- A host's requests after a time; those that started at the same moment are not torn apart. A time
+-- that is damaged sorts after all numbers and is read too: X'FF' is above any text.
 SELECT hosts.name, jobs.name, owners.name, ips.name, purpose, url, started_s, ended_s, status,
        outcome, floor_s, robots_at_s, robots_line
 FROM names AS hosts
@@ -48,7 +49,7 @@ WHERE hosts.name = :name AND started_s > :after_s
             ORDER BY started_s
             LIMIT 1 OFFSET :many - 1
         ),
-        9e999
+        X'FF'
     )
 ORDER BY started_s, requests.number;
 
@@ -69,6 +70,6 @@ WHERE ips.name = :name AND started_s > :after_s
             ORDER BY started_s
             LIMIT 1 OFFSET :many - 1
         ),
-        9e999
+        X'FF'
     )
 ORDER BY started_s, requests.number;
