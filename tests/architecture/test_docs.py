@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from typer.main import get_command
 
 from geomi import errors
+from geomi.adapters.telemetry.lines import WRITTEN_AS
 from geomi.cli.program import program
+from geomi.cli.robots import Answer
+from geomi.engine.audit import Audit
+from geomi.engine.explain import Explanation
 from geomi.errors import GeomiError
 from geomi.model.config import CrawlConfig
+from geomi.model.event import Event
+from geomi.model.job import CrawlStats
+from geomi.model.verdict import Outcome
 from geomi.settings.layers import all_values
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.profiles import profile_names
@@ -21,8 +29,9 @@ REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
 @pytest.mark.parametrize("name", all_values(CrawlConfig()))
 def test_every_crawl_setting_has_a_line(name: str) -> None:
-    """Whoever adds a setting says what it does."""
-    assert f"`{name}`" in _read("configuration.md")
+    """Whoever adds a setting says what it does, in a row of its own."""
+    cells = [line.split("|")[1] for line in _read("configuration.md").splitlines() if "|" in line]
+    assert any(f"`{name}`" in cell for cell in cells)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +68,36 @@ def test_every_command_and_flag_has_a_line() -> None:
     assert [
         flag for command in commands.values() for flag in _flags(command) if f"`{flag}" not in text
     ] == []
+
+
+@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+def test_every_field_of_an_event_is_named(event: type[Event]) -> None:
+    """A program that follows a crawl meets nothing unknown."""
+    text = _read("events.md")
+    names = [WRITTEN_AS.get(each.name, each.name) for each in fields(event)]
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_every_outcome_is_named() -> None:
+    """Nor does it meet an ending that nobody explained."""
+    assert [one for one in Outcome if f"`{one}`" not in _read("events.md")] == []
+
+
+@pytest.mark.parametrize(
+    "kind", [Audit, Explanation, Answer, CrawlStats], ids=lambda kind: kind.__name__
+)
+def test_every_field_of_an_answer_is_named(kind: type) -> None:
+    """What --json writes is what the page says."""
+    text = _read("events.md")
+    assert [name for name in sorted(_names(kind)) if f"`{name}`" not in text] == []
+
+
+def _names(kind: object) -> set[str]:
+    """Return the names of a dataclass's fields, and of those inside it."""
+    if not (isinstance(kind, type) and is_dataclass(kind)):
+        return set[str]().union(*map(_names, get_args(kind)))
+    hints = get_type_hints(kind)
+    return set(hints).union(*map(_names, hints.values()))
 
 
 def _flags(command: object) -> list[str]:

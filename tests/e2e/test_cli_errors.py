@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -148,6 +149,8 @@ def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path: Path, command: str) -> 
             cwd=tmp_path,
         )
         _wait_until_asked(site, "/")
+        if command == "crawl":
+            assert json.loads(run("status", "--json", cwd=tmp_path).stdout)["is_running"]
         process.send_signal(signal.SIGINT)
         if command == "crawl":  # the first lets the request in flight end, and this one never does
             time.sleep(0.2)
@@ -158,6 +161,10 @@ def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path: Path, command: str) -> 
     assert list(tmp_path.glob("geomi-*/geomi.db")) == (
         [tmp_path / "geomi-data" / "geomi.db"] if command == "crawl" else []
     )
+    if command == "crawl":
+        told = run("status", cwd=tmp_path).stdout
+        assert "(interrupted); nobody is working on it: go on with --resume" in told
+        assert not json.loads(run("status", "--json", cwd=tmp_path).stdout)["is_running"]
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

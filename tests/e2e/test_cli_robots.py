@@ -66,8 +66,10 @@ def test_the_winning_line_as_data(file: str) -> None:
         "match_len": 8,
         "others": [{"line": 3, "rule": "Allow: /"}],
         "crawl_delay_s": 5.0,
+        "obeys_crawl_delay": True,
         "sitemaps": ["https://a.test/s.xml"],
         "status": 200,
+        "notes": [],
     }
     assert [rules["userAgent"] for rules in stored["rules"]] == ["*", "googlebot"]
 
@@ -95,6 +97,25 @@ def test_a_file_through_a_pipe() -> None:
 def test_for_another_agent(file: str, agent: str, group: str, decision: str) -> None:
     answer = ask("https://a.test/private", "--file", file, "--as", agent)
     assert (answer["group"], answer["decision"]) == (group, decision)
+
+
+def test_a_path_is_one_of_the_files_site(file: str) -> None:
+    told = run("robots", "/private/x?y=1", "--file", file, "--profile", "scanner")
+    assert told.stdout.splitlines()[0] == "✗ DISALLOW /private/x?y=1 for WebKillerAI"
+    assert "crawl delay   5 s, ignored (robots.respect_crawl_delay=false)" in told.stdout
+    refused = run("robots", "/private/x")
+    assert (refused.returncode, "names no host" in refused.stderr) == (2, True)
+
+
+def test_what_is_odd_about_a_file_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nDissallow: /x\nNoise\n", encoding="utf-8")
+    told = run("robots", "/x", "--file", str(path))
+    assert told.stdout.splitlines()[-2:] == [
+        'note          line 2: "Dissallow" is read as Disallow',
+        'note          line 3 is not understood: "Noise"',
+    ]
+    assert len(ask("/x", "--file", str(path))["notes"]) == 2
 
 
 def test_by_another_profile(file: str) -> None:
@@ -130,7 +151,7 @@ def test_a_server_without_a_file_decides_too(status: int, decision: str, reason:
         (("a.test", "--file", "no-such-file"), 2, "cannot read `no-such-file`", "`-` for stdin"),
         (("a.test", "--file", "."), 2, "cannot read `.`", "`-` for stdin"),
         (("a.test", "--file", "no-such-file", "--profile", "x"), 2, "no profile `x`", "profiles:"),
-        (("http://127.0.0.1:32001/",), 5, "address_refused", "--allow-private"),
+        (("http://127.0.0.1:32001/",), 5, "use --allow-private if it is yours", "--file PATH"),
     ],
 )
 def test_errors_are_one_line_with_a_hint(

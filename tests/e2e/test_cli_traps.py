@@ -93,11 +93,38 @@ def test_people_can_read_it(crawl: Crawl) -> None:
     assert "trap.repeating_path: 1 links kept out, such as " in told
 
 
+def test_a_host_that_nobody_asked_is_noted(crawl: Crawl) -> None:
+    """A decision about it is kept all the same."""
+    where = ("-o", str(crawl.folder))
+    told = run("traps", "allow", "a.test", PATTERN, *where)
+    assert told.stderr.splitlines()[0] == "note: no request to `a.test` is in the log here"
+    assert "note:" not in run("traps", "allow", "127.0.0.1", PATTERN, *where).stderr
+    crawl.ask("reset", "a.test")
+    crawl.ask("reset", "127.0.0.1")
+
+
+@pytest.mark.req("LEG-04")
+def test_the_host_of_a_provider_that_forbids_it_is_listed_with_its_remedy(crawl: Crawl) -> None:
+    """It is no decision about the host, so that it cannot be reset there."""
+    where = ("-o", str(crawl.folder))
+    assert run("providers", "review", "stripe", "--forbids", *where).returncode == 0
+    (review,) = crawl.ask("list")["reviews"]
+    assert (review["host"], review["review"]) == ("docs.stripe.com", "exclude")
+    told = "provider stripe forbids crawling; geomi providers review stripe --allows"
+    listed = run("traps", "list", *where).stdout
+    assert f"decided: exclude docs.stripe.com ({told})" in listed
+    refused = run("traps", "reset", "docs.stripe.com", *where)
+    assert (refused.returncode, "review stripe --allows" in refused.stderr) == (2, True)
+    assert run("providers", "remove", "stripe", *where).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (("allow", "a b"), "`a b` is not a host name"),
         (("allow", "a.test", "/x"), "`/x` is neither a pattern nor a rule"),
+        (("allow", "a.test", "calendar"), "patterns begin with one of calendar, dated, "),
+        (("allow", "a.test", "trap.foo"), "rules are trap.calendar, trap.deep_path, "),
         (("reset", "a.test"), "nothing was decided about `a.test`"),
         (("reset", "a.test", "calendar:/x"), "nothing was decided about `calendar:/x` of `a.test`"),
         (("allow", "a.test", "--note", "x" * 2001), "the note has more than 2000 characters"),

@@ -73,3 +73,50 @@ def test_the_date_of_a_sitemap_is_kept_with_its_url_c82(tmp_path: Path) -> None:
     with Site(routes) as site:
         found = crawl_site(tmp_path, site.url("/"), assignments=["scope.probe=true"])
     assert found.entries[site.url("/old")].lastmod_s == 1577923200.0
+
+
+def test_what_a_limit_leaves_out_is_told(tmp_path: Path) -> None:
+    """Links beyond the limit of a page, by the page; sitemaps that lie too deep, by themselves."""
+
+    def index(name: str) -> Route:
+        def answer(asked: Seen) -> Reply:
+            listed = f"<sitemap><loc>http://{asked.host}/{name}.xml</loc></sitemap>"
+            body = f"<sitemapindex>{listed}</sitemapindex>"
+            return Reply(body.encode(), content_type="text/xml")
+
+        return answer
+
+    routes: dict[str, Route] = {
+        "/": page("home", "/a", "/b", "/c"),
+        "/robots.txt": ROBOTS,
+        "/sitemap.xml": index("one"),
+        "/one.xml": index("two"),
+        "/two.xml": index("three"),
+        "/three.xml": sitemap("/hidden"),
+        **{path: page(path) for path in ("/a", "/b", "/c", "/hidden")},
+    }
+    switches = ["scope.probe=true", "limits.max_links_per_page=2"]
+    with Site(routes) as site:
+        found = crawl_site(tmp_path, site.url("/"), assignments=switches)
+    assert found.exclusions["links.limit"] == (1, (site.url("/"),))
+    assert found.exclusions["sitemap.nesting"] == (1, (site.url("/three.xml"),))
+    assert not {site.url("/c"), site.url("/hidden")} & set(found.urls)
+
+
+@pytest.mark.req("LNK-03")
+def test_a_manual_in_frames_is_collected(tmp_path: Path) -> None:
+    """Its first page has no words, and leads on all the same (LNK-12)."""
+    frames = b'<frameset><frame src="nav.html"><frame src="/intro"></frameset>'
+    moved = b'<meta http-equiv="Refresh" content="0; URL=\'/moved\'"><p>It has moved.</p>'
+    routes: dict[str, Route] = {
+        "/": Reply(frames),
+        "/robots.txt": Reply(status=404),
+        "/nav.html": page("nav", "/old"),
+        "/intro": page("intro"),
+        "/old": Reply(moved),
+        "/moved": page("moved"),
+    }
+    with Site(routes) as site:
+        found = crawl_site(tmp_path, site.url("/"))
+    collected = {url.removeprefix(site.url("")) for url in found.urls}
+    assert collected == {"/nav.html", "/intro", "/old", "/moved"}

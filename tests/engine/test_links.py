@@ -9,8 +9,9 @@ import pytest
 
 from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS
-from geomi.engine.links import SITEMAP_NESTING, Found, LinkGate
+from geomi.engine.links import Found, LinkGate
 from geomi.engine.marks import MARKS_PER_PATTERN, PATTERNS, Marks
+from geomi.engine.sitemaps import SITEMAP_NESTING, SITEMAPS_PER_HOST
 from geomi.model.config import (
     CrawlConfig,
     FetchForm,
@@ -120,8 +121,24 @@ def test_the_rules_come_before_the_key() -> None:
 def test_a_session_is_no_new_url() -> None:
     """A page is known whoever the visitor is, and so says nothing new about its pattern."""
     judge = gate()
-    judge.remember(admit(judge, "https://a.test/p?sid=0a1b2c3d4e").discovered)
-    assert urls(admit(judge, "https://a.test/p?sid=9z8y7x6w5v", "https://a.test/p")) == []
+    judge.remember(admit(judge, "https://a.test/p?sid=0a1b2c3d4e5f6789").discovered)
+    assert urls(admit(judge, "https://a.test/p?sid=9z8y7x6w5v4u3t2s", "https://a.test/p")) == []
+
+
+def test_what_may_name_a_page_is_one() -> None:
+    """Talks and articles are told apart by what might be a session."""
+    talks = [f"https://a.test/agenda?sessionId={n}" for n in range(1, 4)]
+    talks += [f"https://a.test/talk?session=KEY{n:03}AI1" for n in range(1, 4)]
+    talks += [f"https://a.test/kb?sid=a{n:07}" for n in range(1, 4)]
+    assert urls(admit(gate(), *talks)) == talks
+
+
+def test_links_beyond_the_limit_are_told_of() -> None:
+    """Under the page that holds them; not where none of its links is followed."""
+    judge = gate()
+    for nofollow, expected in ((False, [("links.limit", SEED)]), (True, [])):
+        found = judge.admit(entry(), SEED, (), nofollow=nofollow, left_out=7)
+        assert [(each.rule, each.url) for each in found.excluded] == expected
 
 
 # which form is asked for
@@ -192,12 +209,29 @@ def test_redirects_of_a_sitemap_are_no_nesting() -> None:
     index = Sitemap(sitemaps=("https://a.test/s.xml",))
     for nesting in range(SITEMAP_NESTING + 1):
         listed = entry(kind=EntryKind.SITEMAP, nesting=nesting, hops=5)
-        (found,) = gate().admit_sitemap(listed, index).discovered or (None,)
+        judged = gate().admit_sitemap(listed, index)
+        (found,) = judged.discovered or (None,)
         assert (found is None) is (nesting == SITEMAP_NESTING)
+        assert rules(judged) == (["sitemap.nesting"] if found is None else [])
         if found is not None:
             assert (found.nesting, found.hops) == (nesting + 1, 0)
     moved = follow(gate(), "https://a.test/t.xml", kind=EntryKind.SITEMAP, nesting=1, hops=2)
     assert (moved.nesting, moved.hops) == (1, 3)
+
+
+def test_sitemaps_beyond_the_limit_are_told_of_once() -> None:
+    """One more than the limit of a host is counted, however often it is named."""
+    judge = gate()
+    named = tuple(f"https://a.test/s{n}.xml" for n in range(SITEMAPS_PER_HOST + 1))
+    found = judge.admit_sitemap(entry(kind=EntryKind.SITEMAP), Sitemap(sitemaps=named))
+    assert len(found.discovered) == SITEMAPS_PER_HOST
+    assert [(each.rule, each.url) for each in found.excluded] == [("sitemap.limit", named[-1])]
+    judge.remember(found.discovered)
+    home = parse(SEED)
+    assert home is not None
+    assert judge.sitemaps(named, home) == Found()
+    other = judge.sitemaps(["https://b.test/s.xml", "https://a.test/t.xml"], home)
+    assert (urls(other), rules(other)) == (["https://b.test/s.xml"], ["sitemap.limit"])
 
 
 def test_a_sitemap_tells_dates_and_other_languages() -> None:
@@ -231,7 +265,8 @@ def test_a_blocked_host_is_asked_for_no_sitemap() -> None:
     assert home is not None
     judge = gate(config)
     listed = ["https://spam.test/s.xml", "https://a.test/s.xml"]
-    assert [each.url for each in judge.sitemaps(listed, home)] == ["https://a.test/s.xml"]
+    found = judge.sitemaps(listed, home)
+    assert (urls(found), rules(found)) == (["https://a.test/s.xml"], ["blocked_host"])
     refused = judge.recheck(entry("https://spam.test/s.xml", kind=EntryKind.SITEMAP))
     assert refused is not None
     assert refused.rule == "blocked_host"
@@ -326,7 +361,7 @@ def test_reviews() -> None:
     seed = parse(SEED)
     assert seed is not None
     assert isinstance(excluded.seed(seed), Verdict)
-    assert excluded.sitemaps(["https://a.test/s.xml"], seed) == ()
+    assert rules(excluded.sitemaps(["https://a.test/s.xml"], seed)) == ["site.excluded"]
 
     loop = "https://a.test/x/x/x"
     assert rules(admit(gate(), loop)) == ["trap.repeating_path"]
@@ -343,7 +378,7 @@ def test_a_redirect_to_a_login_is_not_followed() -> None:
     config = CrawlConfig(scope=Scope(block_defaults=False, personal_areas=False))
     answer = gate(config).follow(entry("https://a.test/docs"), "https://a.test/login?next=/docs")
     assert isinstance(answer, Verdict)
-    assert answer.rule == "login"
+    assert answer.rule == "personal.login"
 
 
 # what a visit brought
@@ -381,6 +416,43 @@ def test_an_ordinary_page_is_not_counted() -> None:
 def test_new_places(link: str, is_new: bool) -> None:
     """A thing is a new place, another list is none."""
     assert brought(gate(), "text", link).links is is_new
+
+
+@pytest.mark.parametrize(
+    ("target", "is_new"),
+    [
+        ("https://a.test/a-story", True),
+        ("https://a.test/view?id=7", True),
+        ("https://a.test/known", False),
+        ("https://a.test/known?utm_source=x", False),
+        ("https://a.test/cal/2024/01/03", False),
+        ("https://a.test/list?page=2", False),
+    ],
+)
+def test_a_redirect_may_lead_to_a_new_place(target: str, is_new: bool) -> None:
+    """Short links that send on to stories are no trap; those that all lead home are."""
+    judge = gate()
+    judge.remember(admit(judge, "https://a.test/known").discovered)
+    visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
+    answer = judge.follow(visited, target)
+    assert isinstance(answer, Discovered)
+    told = judge.redirect_novelty(visited, Found((answer,)))
+    assert told is not None
+    assert (told.links, told.text, told.text_mark) == (is_new, False, b"")
+    assert judge.redirect_novelty(entry(), Found((answer,))) is None
+
+
+def test_kin() -> None:
+    """A space goes on by URLs of its own kind, on its own host."""
+    for link, kin in (
+        ("https://a.test/cal/2024/01/03", {CALENDAR}),
+        ("https://a.test/month?date=2024-02", {"calendar:/month?date"}),
+        ("https://a.test/list?page=2", set()),
+        ("https://a.test/story", set()),
+        ("https://b.a.test/cal/2024/01/03", set()),
+    ):
+        config = CrawlConfig(scope=Scope(Within.ANY))
+        assert brought(gate(config), "text", link).kin == kin
 
 
 def test_new_texts() -> None:

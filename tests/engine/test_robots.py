@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from geomi.engine import sitemaps
 from geomi.model.config import (
     CrawlConfig,
     Limits,
@@ -531,7 +532,9 @@ class TestSitemaps:
         assert set(crawled.urls) == {site.url("/"), site.url("/a"), site.url("/hidden")}
         assert crawled.exclusions["sitemap.host"] == (1, (victim.url("/untold.xml"),))
 
-    def test_a_host_has_so_many_sitemaps(self, tmp_path: Path) -> None:
+    def test_a_host_has_so_many_sitemaps(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Sitemaps use up no page, so an index of indexes must not be endless."""
 
         def endless(seen: Seen) -> Answer:
@@ -540,13 +543,15 @@ class TestSitemaps:
             name = seen.path.removesuffix(".xml")
             return index(*(site.url(f"{name}-{n}.xml") for n in range(60)))
 
+        monkeypatch.setattr(sitemaps, "SITEMAPS_PER_HOST", 50)
         with Site({}, otherwise=endless) as site:
             site.routes = {
                 "/robots.txt": robots(*(f"Sitemap: {site.url(f'/{n}.xml')}" for n in range(3)))
             }
-            crawl_site(tmp_path, site.url("/"))
+            crawled = crawl_site(tmp_path, site.url("/"))
             asked = [path for path in paths(site.log) if path.endswith(".xml")]
         assert len(asked) == len(set(asked)) == 50
+        assert crawled.exclusions["sitemap.limit"][0] > 0
 
     def test_a_web_wide_crawl_does_without(self, tmp_path: Path) -> None:
         """Sitemaps are for the sites a crawl is about."""

@@ -68,6 +68,27 @@ def months(path: str, query: str) -> tuple[str, list[str]]:
     return f"{asked['month']} {asked['year']}: {SAME}", links
 
 
+def month_and_days(path: str, query: str) -> tuple[str, list[str]]:
+    """Each month leads to its days and to other months, a day only back."""
+    year, month, *rest = path.split("/")[2:]
+    if rest:
+        return SAME, [f"/cal/{year}/{month}"]
+    at = int(year) * 12 + int(month) - 1
+    days = [f"/cal/{year}/{month}/{n:02}" for n in range(1, 29)]
+    return SAME, [*days, *(f"/cal/{n // 12}/{n % 12 + 1:02}" for n in (at - 1, at + 1))]
+
+
+def months_elsewhere(path: str, query: str) -> tuple[str, list[str]]:
+    """The same, but months and days are two patterns, and days do not lead to days."""
+    if not query:
+        return SAME, [f"/months?month={path[-10:-3].replace('/', '-')}"]
+    text, links = month_and_days(f"/cal/{query[-7:].replace('-', '/')}", "")
+    return text, [
+        link if link.count("/") > 3 else f"/months?month={link[5:].replace('/', '-')}"
+        for link in links
+    ]
+
+
 def pagination(path: str, query: str) -> tuple[str, list[str]]:
     number = int(path.rpartition("/")[2])
     around = range(number - 2, number + 3)
@@ -144,6 +165,13 @@ def visitors(value: Callable[[int], str], name: str = "sid") -> Trap:
     return trap
 
 
+def passing_on(path: str, query: str) -> tuple[str, list[str]]:
+    """Every link names the visitor anew, and no page leads to itself."""
+    number, at = int(query.rpartition("=")[2]), WORDS.index(path.rpartition("/")[2])
+    links = [f"/s/{WORDS[(at + by) % 8]}?session_id={number * 2 + by}" for by in (1, 2)]
+    return prose(path), links
+
+
 def token(number: int) -> str:
     return hashlib.sha256(b"%d" % number).hexdigest()[:24]
 
@@ -164,6 +192,10 @@ TRAPS: dict[str, tuple[Trap, str, int, str]] = {
     "talkative calendar": (talkative_calendar, "/cal/2024/01/31", MOST_FETCHES, "trap.calendar"),
     "weekdays": (weekdays, "/cal/2024/01/31", MOST_FETCHES, "trap.calendar"),
     "months": (months, "/cal?year=2024&month=1", MOST_FETCHES, "trap.calendar"),
+    "month and days": (month_and_days, "/cal/2024/01", MOST_FETCHES, "trap.calendar"),
+    "months elsewhere": (
+        months_elsewhere, "/months?month=2024-01", MOST_FETCHES, "trap.calendar",
+    ),
     "pagination": (pagination, "/list/page/1", MOST_FETCHES, "trap.pagination"),
     "talkative pages": (talkative_pagination, "/list?page=1", MOST_FETCHES, "trap.pagination"),
     "cursors": (cursors, "/feed/list?cursor=a", MOST_FETCHES, "trap.pagination"),
@@ -182,10 +214,16 @@ TRAPS: dict[str, tuple[Trap, str, int, str]] = {
     "talkative length": (talkative_lengthening, "/long/x", MOST_FETCHES, "trap.long"),
     "questions": (questions, "/ask?q=a", MOST_FETCHES, "trap.parameters"),
     "counted visitors": (visitors(str), "/s/silk?sid=0", 60, "trap.session"),
+    "short sessions": (
+        visitors(lambda n: f"{n:x}ab", "sessionid"), "/s/silk?sessionid=0", 60, "trap.session",
+    ),
+    "visitors passed on": (
+        passing_on, f"/s/{WORDS[0]}?session_id=1", MOST_FETCHES, "trap.session",
+    ),
 }  # fmt: skip
 # Spaces that have an end all the same: each page is asked for once.
 ENDING: dict[str, tuple[Trap, str]] = {
-    "visitors": (visitors(token), "/s/silk?sid=0a1b2c3d4e5f"),
+    "visitors": (visitors(token), "/s/silk?sid=0a1b2c3d4e5f6a7b"),
     "PHP": (visitors(str, "PHPSESSID"), "/s/silk?PHPSESSID=0"),
     "Java": (in_path, "/s/silk;jsessionid=0A"),
 }
@@ -264,13 +302,14 @@ def collected(site: Site, crawled: Crawled) -> set[str]:
 TEMPLATE = ". ".join(prose(f"template {n}") for n in range(4))
 
 
-def real_site(pages: dict[str, Sequence[str]]) -> Site:
-    """Make a site whose pages have a few words of their own in a long template."""
+def real_site(pages: dict[str, Sequence[str]], *, mute: bool = False) -> Site:
+    """Make a site whose pages have a few words of their own in a long template, or `mute` none."""
 
     def otherwise(seen: Seen) -> Answer:
         if seen.target not in pages:
             return Reply(status=404)
-        return leaf(f"{prose(seen.target)[:60]}. {TEMPLATE}", pages[seen.target])
+        words = "" if mute else f"{prose(seen.target)[:60]}. "
+        return leaf(words + TEMPLATE, pages[seen.target])
 
     return Site({}, otherwise)
 
@@ -306,6 +345,25 @@ def web(names: Sequence[str]) -> dict[str, Sequence[str]]:
     }
 
 
+def listed(names: Sequence[str], *, chain: bool = True) -> dict[str, Sequence[str]]:
+    """Let one page lead to all others, and each of them to its neighbours or only back."""
+    beside = chained(names) if chain else dict.fromkeys(names, ())
+    return {"/": names, **{name: ["/", *links] for name, links in beside.items()}}
+
+
+def script(first: Sequence[str], second: Sequence[str]) -> dict[str, Sequence[str]]:
+    """A site behind one script: sections, parts of sections, pages of parts."""
+    form = "/index.php?sec={}&name={}".format
+    parts = [f"part{letter}" for letter in "abcdefghij"]
+    pages: dict[str, Sequence[str]] = {"/": [form(a, "index") for a in first]}
+    for a in first:
+        pages[form(a, "index")] = [form(a, part) for part in parts]
+        for part in parts:
+            pages[form(a, part)] = [form(a, part + word) for word in second]
+            pages |= {form(a, part + word): ["/"] for word in second}
+    return pages
+
+
 DECOYS: dict[str, dict[str, Sequence[str]]] = {
     "daily notes": chained(daily("/notes/%Y-%m-%d", 150)),
     "release notes": chained(daily("/releases/%Y/%m/%d/notes", 60)),
@@ -321,10 +379,23 @@ DECOYS: dict[str, dict[str, Sequence[str]]] = {
     ),
     "own names": web([f"/en/{a}/en/{b}" for a, b in product(WORDS[:8], WORDS[8:16])]),
 }
+# Pages that say the same, numbers aside, and are all linked from one page.
+MUTE_DECOYS: dict[str, dict[str, Sequence[str]]] = {
+    "rates": listed(daily("/rates/%Y-%m-%d", 150), chain=False),
+    "rates in a row": listed(daily("/rates/%Y/%m/%d", 150)),
+    "versions": listed(
+        [f"/{a}/{n}.0/api/{b}/api/{b}.html" for a in ("en", "ko") for n in range(4) for b in WORDS]
+    ),
+    "teasers": listed(
+        [f"/news/{a}-{b}-{'-'.join(WORDS[:20])}" for a, b in product(WORDS[:10], WORDS[10:21])]
+    ),
+    "pictures": listed([f"/gallery?picture={n}" for n in range(150)]),
+}
 LARGE_DECOYS: dict[str, dict[str, Sequence[str]]] = {
     "archive": archive("/archive/page/{}", "/story-of-{}-things", 300),
     "query archive": archive("/archive?page={}", "/article?id={}", 220),
     "dated archive": archive("/blog?page={}", "/2024/01/{:04}-days-of-silk", 220),
+    "one script of two": script(WORDS[:6], WORDS[6:12]),
     "numbered web": web([f"/page/{n}" for n in range(400)]),
     "catalogue": web([f"/item/{n}" for n in range(1, 1201)]),
 }
@@ -343,9 +414,45 @@ def test_a_large_archive_is_collected(name: str, tmp_path: Path) -> None:
     check_decoy(LARGE_DECOYS[name], tmp_path)
 
 
-def check_decoy(pages: dict[str, Sequence[str]], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", MUTE_DECOYS)
+@pytest.mark.req("TRP-02")
+def test_what_one_page_lists_is_collected(name: str, tmp_path: Path) -> None:
+    """No visit adds to it, so it has an end, whatever its pages say."""
+    check_decoy(MUTE_DECOYS[name], tmp_path, mute=True)
+
+
+def test_short_links_are_followed(tmp_path: Path) -> None:
+    """A redirect to a story that nobody else links to is news."""
+    stories = {f"/story-of-{n}-things": [f"/?p={n + 1}"] for n in range(1, 151)}
+    pages: dict[str, Sequence[str]] = {"/": ["/?p=1"], **stories}
+    moved = {f"/?p={n}": path for n, path in enumerate(stories, 1)}
+
+    def otherwise(seen: Seen) -> Answer:
+        if seen.target in moved:
+            return Reply(status=301, headers=(("Location", moved[seen.target]),))
+        found = seen.target in pages
+        return leaf(prose(seen.target), pages[seen.target]) if found else Reply(status=404)
+
+    with Site({}, otherwise) as site:
+        crawled = crawl_site(tmp_path, site.url("/"), depth=1000)
+    assert {record["final_url"] for record in crawled.records} == set(map(site.url, pages))
+
+
+def test_what_was_deleted_tells_nothing(tmp_path: Path) -> None:
+    """Pages that are gone count neither as visited nor as repeated."""
+    topics = [f"/viewtopic.php?t={n}" for n in range(1, 221)]
+    gone = set(topics[110:160])
+    alive = {topic: ["/"] for topic in topics if topic not in gone}
+    check_decoy({"/": topics, **alive}, tmp_path)
+    # Where they are all that was asked for, nothing was counted.
+    with real_site({"/": topics}) as site:
+        crawled = crawl_site(tmp_path / "none", site.url("/"))
+    assert {entry.tally.visited for entry in crawled.entries.values()} == {0}
+
+
+def check_decoy(pages: dict[str, Sequence[str]], tmp_path: Path, *, mute: bool = False) -> None:
     first = next(iter(pages))
-    with real_site(pages) as site:
+    with real_site(pages, mute=mute) as site:
         crawled = crawl_site(tmp_path, site.url(first), depth=1000)
     assert collected(site, crawled) == set(pages)
     assert not [rule for rule in crawled.exclusions if rule.startswith("trap")]

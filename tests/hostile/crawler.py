@@ -16,10 +16,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from geomi.app import crawl as run_crawl
 from geomi.model.event import PageSettled
-from tests.engine.running import LOCAL, Ear, crawl_in, home_in, plan
+from tests.engine.running import LOCAL, Ear, home_in, plan, read_records
 
 BEAT_S = 0.02
+MAX_ENTRIES = 100_000
 
 
 @dataclass(frozen=True)
@@ -62,15 +64,19 @@ async def crawl(order: Order) -> Report:
     settings = replace(LOCAL, resolve=tuple(order.resolve))
     async with home_in(Path(order.root), ear, settings) as home:
         beating = asyncio.create_task(heart.beat(), name="heart")
-        crawled = await crawl_in(home, ear, plan(order.seeds, assignments=order.settings))
+        done = await run_crawl(home, plan(order.seeds, assignments=order.settings))
         beating.cancel()
-    return Report(
-        {url: str(entry.outcome) for url, entry in crawled.entries.items()},
-        [record["title"] for record in crawled.records],
-        {event.url: event.fetch_ms / 1000 for event in ear.of(PageSettled)},
-        _peak_kib(),
-        heart.longest_s,
-    )
+        peak_kib = _peak_kib()  # before all records are read at once
+        entries = await home.world.census.entries(
+            done.job.id, state=None, after=b"", limit=MAX_ENTRIES
+        )
+        return Report(
+            {entry.url: str(entry.outcome) for entry in entries},
+            [record["title"] for record in read_records(home.root)],
+            {event.url: event.fetch_ms / 1000 for event in ear.of(PageSettled)},
+            peak_kib,
+            heart.longest_s,
+        )
 
 
 class Heart:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from geomi.model.verdict import Outcome
 from geomi.testing.server import Answer, Raw, Reply, Route, Seen, Site
+from tests.adapters.http.support import ENCODERS
 from tests.conftest import ROOT
 from tests.engine.running import page, robots, to
 from tests.hostile import documents, maps
@@ -36,6 +37,10 @@ SETTINGS = (
     "robots.on_unreachable=allow",
     "scope.exclude=/skip/**",  # where pages of very many links lead
 )
+# For pages that wait for one another: the process that reads them takes two seconds for each.
+PATIENCE_S = 60.0
+PATIENT = (*SETTINGS, f"http.total_timeout_s={PATIENCE_S}")
+CROWD = 10  # as many requests as a worker sends at once
 
 
 @dataclass
@@ -85,14 +90,16 @@ def serve(hosts: Iterable[Host]) -> Site:
     return Site({}, otherwise=answer)
 
 
-def crawl(root: Path, hosts: list[Host]) -> tuple[Report, list[str]]:
+def crawl(
+    root: Path, hosts: list[Host], settings: tuple[str, ...] = SETTINGS
+) -> tuple[Report, list[str]]:
     """Crawl hosts in a new process; return its report and the targets asked for, in order."""
     with serve(hosts) as site:
         order = Order(
             str(root),
             [host.url() for host in hosts],
             [f"{host.name}:80:{site.address}:{site.port}" for host in hosts],
-            SETTINGS,
+            settings,
         )
         done = subprocess.run(
             (sys.executable, "-m", "tests.hostile.crawler"),
@@ -134,6 +141,11 @@ def small_documents() -> list[Host]:
 def large_documents() -> list[Host]:
     """Return the pages that are read in the child."""
     return [_documents("large.test", documents.LARGE)]
+
+
+def crowd() -> list[Host]:
+    """Return hosts that each serve a page of the largest size, all at the same time."""
+    return [_large(number) for number in range(CROWD)]
 
 
 def large_sitemap() -> list[Host]:
@@ -212,3 +224,14 @@ def _documents(name: str, sizes: Mapping[str, int]) -> Host:
         links.append(host.add(f"/{shape}", Reply(documents.document(shape, size)), ending))
         links.append(host.add_good(f"/good/{number}"))
     return host.close(links)
+
+
+def _large(number: int) -> Host:
+    """Give a host one page of prose and links, coded in one of the ways there are."""
+    host = Host(f"crowd-{number}.test")
+    unit = f"<p>some words of number {{0}} on host {number}, <a href=/skip/{{0}}>and a link</a></p>"
+    body = documents.counted(unit, 9 * documents.MIB)
+    ways = [("identity", bytes), *ENCODERS.values()]
+    coding, encode = ways[number % len(ways)]
+    reply = Reply(encode(body), headers=(("Content-Encoding", coding),))
+    return host.close([host.add("/large", reply, Outcome.OK), host.add_good("/good")])

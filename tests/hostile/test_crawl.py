@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from geomi.engine.links import SITEMAPS_PER_HOST
+from geomi.engine.sitemaps import SITEMAPS_PER_HOST
 from tests.hostile import documents, farm
 from tests.hostile.crawler import Report
 
@@ -26,14 +26,16 @@ def idle_kib() -> int:
         return farm.crawl(Path(root), farm.idle())[0].peak_kib
 
 
-def check(report: Report, hosts: list[farm.Host]) -> None:
+def check(
+    report: Report, hosts: list[farm.Host], longest_fetch_s: float = farm.TIMEOUT_S
+) -> None:
     """Compare a crawl with what must come of it."""
     expected = {host.url(path): ending for host in hosts for path, ending in host.endings.items()}
     assert {url: report.outcomes.get(url) for url in expected} == expected
     assert "None" not in report.outcomes.values()  # every entry has an ending with a name
     good = {host.title(path) for host in hosts for path in host.good}
     assert good <= set(report.titles)
-    assert max(report.fetch_s.values()) <= farm.TIMEOUT_S + MAX_LATE_S
+    assert max(report.fetch_s.values()) <= longest_fetch_s + MAX_LATE_S
     assert report.stall_s <= MAX_LATE_S
     assert report.peak_kib - idle_kib() < MAX_GROWTH_KIB
 
@@ -66,6 +68,13 @@ def test_large_pages_that_are_dear_to_read_cost_themselves_alone(tmp_path: Path)
     report, _ = farm.crawl(tmp_path, hosts)
     check(report, hosts)
     assert "siblings" not in report.titles  # what cannot be read is not kept
+
+
+@pytest.mark.slow
+def test_the_largest_pages_of_many_hosts_at_once_wait_for_one_another(tmp_path: Path) -> None:
+    hosts = farm.crowd()
+    report, _ = farm.crawl(tmp_path, hosts, farm.PATIENT)
+    check(report, hosts, farm.PATIENCE_S)
 
 
 @pytest.mark.slow

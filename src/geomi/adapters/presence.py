@@ -62,6 +62,12 @@ class Presence:
         os.close(self._descriptor)
 
 
+def is_held(root: Path, owner: str) -> bool:
+    """Tell whether a process that lives holds a lock."""
+    file = root / "workers" / f"{owner}.lock"
+    return file.exists() and not _is_free(file)
+
+
 def dead_owners(root: Path, holders: Sequence[str] = ()) -> list[str]:
     """Name the workers whose lock is left but no longer held, and holders of leases without one.
 

@@ -75,7 +75,9 @@ def _expression(text: str) -> Callable[[str], bool]:
     try:
         search = re2.compile(text, options).search
     except re2.error as error:
-        raise ConfigError(f"is not an RE2 expression: {error}") from error
+        told = error.args[0] if error.args else ""
+        words = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+        raise ConfigError(f"is not an RE2 expression: {words}") from error
     return lambda place: search(place) is not None
 
 

@@ -47,7 +47,7 @@ def digest(rules: UrlRules) -> str:
     return sha256_hex(json.dumps([_ALGORITHM, asdict(rules)], sort_keys=True))[:12]
 
 
-_ALGORITHM = 2  # raise it with any change of `identity` that gives some URL another key
+_ALGORITHM = 3  # raise it with any change of `identity` that gives some URL another key
 _SLASHES = re.compile("/{2,}")
 
 

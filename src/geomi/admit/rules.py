@@ -117,6 +117,7 @@ def _blocked_host_check(scope: Scope) -> Check:
 
 
 def _scope_check(scope: Scope, seeds: tuple[Url, ...]) -> Check | None:
+    listed = tuple(map(_parsed_host, scope.hosts))  # nonsense is refused also where it is not used
     match scope.within:
         case Within.ANY:
             return None
@@ -125,7 +126,7 @@ def _scope_check(scope: Scope, seeds: tuple[Url, ...]) -> Check | None:
         case Within.HOST:
             return _host_check(scope.within, seeds)
         case Within.LIST:
-            return _host_check(scope.within, (*seeds, *map(_parsed_host, scope.hosts)))
+            return _host_check(scope.within, (*seeds, *listed))
         case _ as unknown:
             assert_never(unknown)
 
@@ -163,7 +164,7 @@ def _exclude_check(patterns: tuple[glob.Pattern, ...]) -> Check:
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
         for pattern in patterns:
             if pattern.matches(url):
-                hint = f"remove --exclude {shlex.quote(pattern.text)}"
+                hint = f"take {shlex.quote(pattern.text)} out of scope.exclude"
                 return Verdict(False, "exclude", pattern.text, hint)
         return None
 
@@ -211,7 +212,7 @@ def _include_check(patterns: tuple[glob.Pattern, ...]) -> Check:
         for pattern in patterns:
             if pattern.matches(url):
                 return None
-        return Verdict(False, "include", "no --include pattern matches", _include_hint(url))
+        return Verdict(False, "include", "no include pattern matches", _include_hint(url))
 
     return check
 

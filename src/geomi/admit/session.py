@@ -2,9 +2,10 @@
 
 A server without cookies writes its session into each link, so that one page has endlessly many
 URLs. Such a part is not refused: it is left out of the identity, and each page is fetched once,
-under the form that was found first. `PHPSESSID` and its like are always sessions. `sid` and
-`session` may be a story of a newspaper or a talk of a conference: they are sessions only where the
-value looks drawn at random; the others are counted (`shape.py`).
+under the form that was found first. Pages that are taken for one by mistake are lost without a
+word, so only two things count: names that nothing but software gives, such as `PHPSESSID`, and
+`sid`, `session` and their like where the value is long and surely drawn at random. Any other `sid`
+may be a story of a newspaper or a talk of a conference: it stays, and is counted (`shape.py`).
 """
 
 from __future__ import annotations
@@ -12,18 +13,21 @@ from __future__ import annotations
 import re
 
 SURE_NAMES = frozenset({
-    "phpsessid", "jsessionid", "sessionid", "session_id", "sessid", "asp.net_sessionid", "cfid",
-    "cftoken", "oscsid", "zenid", "osc_sid", "xtcsid",
+    "phpsessid", "jsessionid", "asp.net_sessionid", "cfid", "cftoken", "oscsid", "zenid",
+    "osc_sid", "xtcsid",
 })  # fmt: skip
 SURE_START = "aspsessionid"  # ASP adds letters of its own
-DOUBTFUL_NAMES = frozenset({"sid", "session"})
-RANDOM_CHARS = 8  # shorter values are what people and counters write: `?session=12`, `DEV301`
+DOUBTFUL_NAMES = frozenset({"sid", "session", "sessionid", "session_id", "sessid"})
+RANDOM_CHARS = 16  # 64 bits in hex; numbers of things and codes of talks are shorter
+# How often letters and digits take turns: about 7 times in 16 random hex digits, but 3 times in
+# `keynote2024part2` and once in `a000000000000001`.
+RANDOM_TURNS = 4
 
 
 def is_session(name: str, value: str) -> bool:
     """Tell whether a parameter names a visitor; `name` is in lower case."""
     if name in DOUBTFUL_NAMES:
-        return _looks_random(value)
+        return _is_random(value)
     return value != "" and (name in SURE_NAMES or name.startswith(SURE_START))
 
 
@@ -41,18 +45,26 @@ def without_session(path: str) -> str:
 
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_RUN = re.compile(r"[a-zA-Z]+|[0-9]+", re.ASCII)
+# What base64 has besides letters and digits, escaped or not; between words it makes a slug.
+_MARKS = re.compile(r"%[0-9A-F]{2}|[-_+/=.,~]", re.ASCII | re.IGNORECASE)
 # Names and values end at `/` and `;`, so each place is tried once. What follows a mere `.` or `..`
 # stays: without it they would lead upwards.
 _JAVA = re.compile(r"(?<!/\.)(?<!/\.\.);([\w.]{1,32})=([^/;]*)", re.ASCII)
 _ASP_NET = re.compile(r"/\((?:[A-Z]\([\w-]{1,128}\)){1,4}\)(?=/|\Z)", re.ASCII)
 
 
-def _looks_random(value: str) -> bool:
+def _is_random(value: str) -> bool:
     if len(value) < RANDOM_CHARS:
         return False
-    if not value.isalnum():
-        return _UUID.fullmatch(value) is not None
-    return not value.isalpha() and not value.isdigit()
+    parts = _MARKS.split(value)
+    return any(map(_is_random_part, parts)) or _UUID.fullmatch(value) is not None
+
+
+def _is_random_part(part: str) -> bool:
+    if len(part) < RANDOM_CHARS or not part.isalnum():
+        return False
+    return len(_RUN.findall(part)) > RANDOM_TURNS
 
 
 def _kept(found: re.Match[str]) -> str:

@@ -3,8 +3,9 @@
 `detect` needs nothing but the URL, so that a verdict can be repeated at any time; its thresholds
 are those of G-06 and G-07. `judge_tally` looks at what the visits of one pattern (`shape.py`) have
 brought: a pattern has a budget, and goes on beyond it only while its pages say something new or
-lead somewhere new. An ordinary documentation URL must pass both; the decoys in the tests are the
-other half of these rules. Sessions are no trap: they are left out of the identity (`session.py`).
+lead somewhere new, or once they lead to no more of their own kind. An ordinary documentation URL
+must pass both; the decoys in the tests are the other half of these rules. Sessions are no trap:
+they are left out of the identity (`session.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ MAX_REPETITIONS = 2  # G-06: the third one in a row is a loop
 MAX_PATH_SEGMENTS = 25  # not tuned: well above generated API pages, of which Javadoc's lie 10 deep
 FIRST_YEAR = 1800  # newspaper archives reach back to the 1850s
 YEARS_AHEAD = 2  # conferences and school calendars are published that early
+
+# The traps that a URL shows by itself; those of a pattern are overruled by the pattern's name.
+DETECTORS = ("calendar", "deep_path", "many_parameters", "repeating_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,12 @@ BUDGETS = {
 }
 
 
+# An endless space grows with almost every visit. After so many in a row that found no new URL of
+# the pattern, what is left was linked from elsewhere, as from an archive page, and has an end. Not
+# less than what a worker takes at once: it sees what they brought only with the next ones.
+STILL_GROWING = 10
+
+
 def judge_length(url: Url, max_chars: int) -> Verdict | None:
     """Refuse a URL longer than the job's limit (URL-19, TRP-06)."""
     length = len(url.href)
@@ -86,7 +96,7 @@ def judge_tally(
         is_inside: whether the URL was found on a page of the same pattern.
     """
     budget = BUDGETS.get(kind_of(pattern))
-    if budget is None or tally.visited < budget.visits:
+    if budget is None or tally.visited < budget.visits or tally.stale_growth >= STILL_GROWING:
         return None
     leads_nowhere = not budget.stale_links or tally.stale_links >= budget.stale
     if not leads_nowhere:

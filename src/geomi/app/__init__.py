@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from geomi.app.home import DATABASE, TENANT, Home, egress_rules, open_home, recover
 from geomi.app.plan import Plan, make_plan
-from geomi.app.run import Order, crawl, gate_for, worker_for
+from geomi.app.run import Order, crawl, gate_for, is_running, worker_for
 
 __all__ = [
     "DATABASE",
@@ -20,6 +20,7 @@ __all__ = [
     "crawl",
     "egress_rules",
     "gate_for",
+    "is_running",
     "make_plan",
     "open_home",
     "recover",

@@ -57,7 +57,7 @@ async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> 
     Args:
         has_own_id: the registration itself names the ID.
     """
-    refuse_unreviewed(provider)
+    refuse_unreviewed(provider, now_s=world.clock.wall_s())
     before = overlaid(await world.providers.list()).get(provider.key)
     if before is not None:
         refuse_forbidden(before)
@@ -120,7 +120,13 @@ async def cautions(world: World, key: str) -> list[Caution]:
 async def reviews(world: World) -> tuple[SiteRule, ...]:
     """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
     forbidden = (
-        SiteRule(url.host, "", Review.EXCLUDE, note=_forbids(provider))
+        SiteRule(
+            url.host,
+            "",
+            Review.EXCLUDE,
+            note=f"provider {provider.key} forbids crawling",
+            remedy=f"geomi providers review {provider.key} --allows",
+        )
         for provider in await world.providers.list()
         if provider.tos_allows_crawling is False
         for url in map(parse_url, provider.seed_urls)
@@ -137,10 +143,3 @@ async def _refuse_orphans(world: World, key: str) -> None:
             f"{len(jobs)} jobs were started for provider `{key}`",
             hint=f"geomi providers takedown {key}, or geomi jobs delete {jobs[0].id} --yes",
         )
-
-
-def _forbids(provider: Provider) -> str:
-    return (
-        f"provider {provider.key} forbids crawling; "
-        f"if that has changed: geomi providers review {provider.key} --allows"
-    )

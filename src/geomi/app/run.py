@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geomi.adapters.crew import LocalHand, ProcessHand, Started, start_worker
 from geomi.adapters.outlet.folder import job_outlets
-from geomi.adapters.presence import Presence
+from geomi.adapters.presence import Presence, is_held
 from geomi.admit.rules import Admission
 from geomi.app import registry
 from geomi.app.home import TENANT, Home, recover, requeue
@@ -62,6 +62,11 @@ async def crawl(
     on_start(supervisor)
     with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
         return await supervisor.run(workers=workers, resumed=resumed)
+
+
+def is_running(root: Path, job: CrawlJob) -> bool:
+    """Tell whether a process of this machine is working on a job."""
+    return is_held(root, f"job-{job.id}")
 
 
 def gate_for(

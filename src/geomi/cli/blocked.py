@@ -28,6 +28,8 @@ PER_READ = 1000
 MAX_DAYS = 36_500
 MAX_REASON_CHARS = 2000
 BY_HAND = 0  # no status came: a person decided
+DEFAULT_FOR = "30d"
+PATTERN_HINT = "geomi crawl --exclude takes patterns, and so does exclude = [...] in geomi.toml"
 
 _SECONDS = {"m": 60, "h": 3600, "d": 86_400}
 _DURATION = re.compile(r"([0-9]{1,6})([mhd])")
@@ -46,20 +48,30 @@ def list_blocked(output: Directory = None, json: AsJson = False) -> None:
         return
     for refusal in found:
         status = f"HTTP {refusal.status}" if refusal.status else "by hand"
-        say(f"{refusal.url}  {status}  {_until(refusal, wall_s)}  {refusal.reason}")
+        told = [refusal.url, status, _until(refusal, wall_s), refusal.reason]
+        say("  ".join(dict.fromkeys(told)))  # of a site that said no the status is the reason
 
 
 @commands.command("add")
 def add(
     url: UrlArgument,
-    for_: Annotated[str, typer.Option("--for", metavar="30d|12h|45m", help="How long.")] = "30d",
+    for_: Annotated[
+        str | None,
+        typer.Option("--for", metavar="30d|12h|45m", help="How long.", show_default=DEFAULT_FOR),
+    ] = None,
     forever: Annotated[bool, typer.Option("--forever", help="For good.")] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
     """Leave a URL alone."""
-    seconds = None if forever else _seconds(for_)
+    if forever and for_ is not None:
+        raise ConfigError(
+            f"--forever and --for {for_} are both given", hint="leave out one of them"
+        )
+    seconds = None if forever else _seconds(for_ or DEFAULT_FOR)
+    if "*" in url:
+        raise ConfigError(f"`{url}` is a pattern; one URL is left alone", hint=PATTERN_HINT)
     if len(reason) > MAX_REASON_CHARS:
         raise ConfigError(f"the reason has more than {MAX_REASON_CHARS} characters")
     (parsed,) = read_seeds([url])

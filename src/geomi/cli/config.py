@@ -10,6 +10,7 @@ from typing import Annotated
 import orjson
 import typer
 
+from geomi import __version__
 from geomi.cli.options import (
     AsJson,
     Assignments,
@@ -20,6 +21,7 @@ from geomi.cli.options import (
     configure,
 )
 from geomi.cli.talk import give, say
+from geomi.fetch.request import user_agent
 from geomi.settings.layers import all_values
 from geomi.settings.options import Settings
 from geomi.settings.process import PROXY_VARIABLES
@@ -70,12 +72,14 @@ def tell_values(values: Mapping[str, object], origins: Mapping[str, str]) -> Non
 
 
 def _values(configured: Configured) -> dict[str, object]:
+    """Return every value by its key; the name is told as it would be sent."""
     process = asdict(configured.settings)
     run = asdict(configured.resolved.run)
     return {
         **{f"geomi.{name}": value for name, value in process.items()},
         **{f"run.{name}": value for name, value in run.items()},
         **all_values(configured.resolved.config),
+        "http.user_agent": user_agent(configured.resolved.config, version=__version__),
     }
 
 

@@ -66,6 +66,9 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
             give(_as_json(one))
         else:
             print(one.url)
+    for read in found.lists:
+        if read.problem and not read.is_missing:
+            note(f"warning: {read.url}: {read.problem}")
     for problem in found.problems:
         note(f"warning: {problem}")
     if found.is_cut:

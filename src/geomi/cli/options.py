@@ -22,13 +22,29 @@ from geomi.settings.layers import (
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
 from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.values import refuse_blank
 
 CONFIG_FILE = "geomi.toml"
 WHAT, PACE = "What to crawl", "How gently"  # panels of the help
 
+
+
+def _path(text: str) -> Path:
+    """Read a path; an empty one would be the folder we are in."""
+    refuse_blank(text, "--output")
+    return Path(text)
+
+
 Directory = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="The data directory.", show_default="./geomi-data"),
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        parser=_path,
+        help="The data directory.",
+        show_default="./geomi-data",
+    ),
 ]
 Profile = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="A named behaviour.")

@@ -98,6 +98,7 @@ def _program(
 
 def main() -> int:
     """Run one command and return its exit code."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         _never_fail_on_a_letter(stream)
     try:
@@ -140,6 +141,18 @@ def _complain_of_usage(error: Exception) -> int:
     if words:
         complain(ConfigError(" ".join(words.split()), hint=f"{path} --help"))
     return ConfigError.exit_code
+
+
+def _open_missing_streams() -> None:
+    """Let a stream that was closed before we began (`>&-`) lead nowhere.
+
+    In this order each opens under its own number, which otherwise the next file would get, and
+    with it what a library prints.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(nowhere, mode, encoding="utf-8", closefd=False))
 
 
 def _never_fail_on_a_letter(stream: TextIO) -> None:

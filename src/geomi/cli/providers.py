@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 from uuid import uuid4
@@ -12,6 +12,7 @@ from uuid import uuid4
 import orjson
 import typer
 
+from geomi.adapters.clock import system_readings
 from geomi.app import Home, registry
 from geomi.app.takedown import holdings, take_down
 from geomi.cli.home import in_home
@@ -23,8 +24,7 @@ from geomi.settings.providers import (
     MAX_PROVIDER_BYTES,
     check_date,
     presets,
-    read_provider,
-    refuse_unreviewed,
+    read_registration,
 )
 
 commands = typer.Typer(
@@ -75,8 +75,9 @@ def add(
 ) -> None:
     """Register a provider from a file; an error stores nothing."""
     payload = _read(file)
-    provider = read_provider(payload, key=file.stem, provider_id=str(uuid4()))
-    refuse_unreviewed(provider)
+    provider = read_registration(
+        payload, key=file.stem, provider_id=str(uuid4()), now_s=system_readings().wall_s()
+    )
     has_own_id = "provider_id" in payload
     added = in_home(
         output,
@@ -102,7 +103,7 @@ def review(
     """Note that a provider's terms were read, and what they say."""
     if allows is None:
         raise ConfigError("what do the terms say?", hint="--allows or --forbids")
-    reviewed_at = check_date(date) if date else None
+    reviewed_at = check_date(date, now_s=system_readings().wall_s()) if date else None
 
     async def work(home: Home) -> Provider:
         today = moment(home.world.clock.wall_s())[:10]
@@ -118,7 +119,7 @@ def review(
 def remove(key: Key, output: Directory = None, json: AsJson = False) -> None:
     """Forget a registration; what was collected stays (`takedown` erases it)."""
     removed = in_home(output, lambda home: registry.remove(home.world, key))
-    _conclude(removed, f"provider {key} is no longer registered", json=json)
+    _conclude(removed, _forgotten(removed), json=json)
 
 
 @commands.command("takedown")
@@ -161,7 +162,10 @@ def _read(file: Path) -> Mapping[str, object]:
             payload = tomllib.loads(content.decode())
         else:
             raise ConfigError(f"`{file}` is neither .json nor .toml")
-    except (OSError, ValueError, RecursionError) as error:  # of either parser, and of no text
+    except OSError as error:
+        told = f"cannot read `{file}`: {error.strerror}"
+        raise ConfigError(told, hint="give a registration, .json or .toml") from error
+    except (ValueError, RecursionError) as error:  # of either parser, and of no text
         raise ConfigError(f"cannot read `{file}`: {error}") from error
     if not isinstance(payload, Mapping):
         raise ConfigError(f"`{file}` holds no object", hint="one provider a file")
@@ -170,6 +174,20 @@ def _read(file: Path) -> Mapping[str, object]:
 
 async def _takedowns(home: Home) -> list[Takedown]:
     return await home.world.providers.takedowns()
+
+
+def _forgotten(removed: Provider) -> str:
+    """Say what was forgotten: a registration, or what was noted about a preset."""
+    preset = presets().get(removed.key)
+    if preset is None:
+        return f"provider {removed.key} is no longer registered"
+    reviewed = replace(
+        preset,
+        tos_reviewed_at=removed.tos_reviewed_at,
+        tos_allows_crawling=removed.tos_allows_crawling,
+    )
+    what = "review" if removed == reviewed else "registration"
+    return f"the {what} of provider {removed.key} is forgotten; it is as it comes with geomi"
 
 
 def _conclude(provider: Provider, text: str, *, json: bool) -> None:

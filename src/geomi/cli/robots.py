@@ -35,15 +35,20 @@ from geomi.fetch.request import product_token, user_agent
 from geomi.library.crawler import REMEDIES
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.robots.match import matching
+from geomi.robots.notes import notes
 from geomi.robots.parse import Rule, token_in
 from geomi.robots.stored import RuleObject, rule_object
 from geomi.url.parse import Url
 
 STDIN = "-"
+ANY_HOST = "example.com"  # of a path that is judged by a file: no host matters there
 
 
 def robots(  # noqa: PLR0913  # one parameter a flag is what the command line is
-    url: Annotated[str, typer.Argument(help="The page in question.", metavar="URL")],
+    url: Annotated[
+        str,
+        typer.Argument(help="The page in question; with --file a path will do.", metavar="URL"),
+    ],
     agent: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +73,8 @@ def robots(  # noqa: PLR0913  # one parameter a flag is what the command line is
     json: AsJson = False,
 ) -> None:
     """Say whether robots.txt allows a URL, and which line decides; nothing is left behind."""
-    (asked,) = read_seeds([url])
+    is_bare = file is not None and url.startswith("/")
+    (asked,) = read_seeds([f"https://{ANY_HOST}{url}" if is_bare else url])
     configured = configure(
         {"profile": profile},
         assignments=assignments,
@@ -77,6 +83,10 @@ def robots(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     reading = _from_file(file, asked, configured) if file else _from_site(asked, configured)
     answer = _judge(reading, asked, agent)
+    if is_bare:
+        answer = replace(answer, url=asked.target)
+    if file:
+        answer = replace(answer, notes=notes(reading.copy.body, reading.file.dialect))
     if json:
         give(answer)
     else:
@@ -100,6 +110,8 @@ class Answer:
         winner: the line that decides; None where none matches or there is no file to ask.
         match_len: the length of its pattern in octets, by which it wins.
         others: the lines that match too and are weaker, the strongest first.
+        obeys_crawl_delay: whether a crawl with these settings waits as long.
+        notes: what is odd about a file that was given.
     """
 
     url: str
@@ -111,9 +123,11 @@ class Answer:
     match_len: int
     others: tuple[Line, ...]
     crawl_delay_s: float | None
+    obeys_crawl_delay: bool
     sitemaps: tuple[str, ...]
     status: int
     stored: RuleObject
+    notes: tuple[str, ...] = ()
 
 
 def _from_file(path: str, url: Url, configured: Configured) -> Reading:
@@ -179,6 +193,7 @@ def _judge(reading: Reading, url: Url, agent: str | None) -> Answer:
         match_len=found.size,
         others=tuple(lines[1:]),
         crawl_delay_s=own.crawl_delay_s,
+        obeys_crawl_delay=own.file.dialect.respect_crawl_delay,
         sitemaps=own.file.sitemaps,
         status=copy.status,
         stored=rule_object(copy, own.file, expires_s=own.policy.expires_s),
@@ -197,8 +212,10 @@ def _tell(answer: Answer) -> None:
     rows = [("decided by", winner), ("group", group)]
     rows += [("also matches", f"line {other.line}: {other.rule}") for other in answer.others]
     if answer.crawl_delay_s is not None:
-        rows.append(("crawl delay", f"{answer.crawl_delay_s:g} s"))
+        ignored = "" if answer.obeys_crawl_delay else ", ignored (robots.respect_crawl_delay=false)"
+        rows.append(("crawl delay", f"{answer.crawl_delay_s:g} s{ignored}"))
     rows += [("sitemap", sitemap) for sitemap in answer.sitemaps]
+    rows += [("note", text) for text in answer.notes]
     for name, value in rows:
         say(f"{name:<{_WIDTH}}  {value}")
 

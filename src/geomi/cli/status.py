@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from geomi.app import Home
+from geomi.app import Home, is_running
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, say, say_pairs
@@ -21,11 +21,11 @@ MOST_EXAMPLES = 2
 
 def status(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
     """Show a job: its state, its counters, its hosts, and which rules kept links out."""
-    found = in_home(output, lambda home: _look(home, job))
+    found, is_worked_on = in_home(output, lambda home: _look(home, job))
     if json:
-        give(as_data(found))
+        give(as_data(found) | {"is_running": is_worked_on})
     else:
-        _tell(found)
+        _tell(found, is_worked_on=is_worked_on)
 
 
 def job_data(job: CrawlJob) -> dict[str, object]:
@@ -69,15 +69,18 @@ def as_data(found: Status) -> dict[str, object]:
     }
 
 
-async def _look(home: Home, job: str) -> Status:
-    return await look(home.world, await find(home.world, job))
+async def _look(home: Home, job: str) -> tuple[Status, bool]:
+    found = await find(home.world, job)
+    return await look(home.world, found), is_running(home.root, found)
 
 
-def _tell(found: Status) -> None:
+def _tell(found: Status, *, is_worked_on: bool) -> None:
     job, stats = found.job, found.job.stats
+    is_left = not (job.state.is_final or is_worked_on)
+    way_on = "; nobody is working on it: go on with --resume" if is_left else ""
     pairs = {
         "job": job.id,
-        "state": job_state(job),
+        "state": job_state(job) + way_on,
         "seeds": ", ".join(job.seeds[:MOST_HOSTS]),
         "pages": f"{stats.collected:,}, of which {stats.duplicates:,} repeat another",
         "urls": _counts(found.states),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home
+from geomi.app import Home, registry
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, note, say
@@ -32,7 +32,8 @@ def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = F
     """List the traps of a job, what may be one, and what was decided about sites."""
 
     async def work(home: Home) -> use.Suspicions:
-        return await use.suspicions(home.world, await find(home.world, job))
+        decided = await registry.reviews(home.world)
+        return await use.suspicions(home.world, await find(home.world, job), decided)
 
     found = in_home(output, work)
     if json:
@@ -69,7 +70,11 @@ def reset(
     json: AsJson = False,
 ) -> None:
     """Forget what was decided about a site, or about one pattern of it."""
-    gone = in_home(output, lambda home: use.reset(home.world, host, pattern))
+
+    async def work(home: Home) -> list[SiteRule]:
+        return await use.reset(home.world, host, pattern, await registry.reviews(home.world))
+
+    gone = in_home(output, work)
     if json:
         give([asdict(rule) for rule in gone])
         return
@@ -80,9 +85,13 @@ def reset(
 def _decide(
     host: str, pattern: str, review: Review, why: str, output: Directory, json: bool
 ) -> None:
-    rule = in_home(
-        output, lambda home: use.decide(home.world, host, pattern, review, why), create=True
-    )
+    async def work(home: Home) -> tuple[SiteRule, bool]:
+        decided = await use.decide(home.world, host, pattern, review, why)
+        return decided, await use.was_asked(home.world, decided)
+
+    rule, is_known = in_home(output, work, create=True)
+    if not is_known:
+        note(f"note: no request to `{rule.host}` is in the log here")
     if json:
         give(asdict(rule))
     else:
@@ -127,4 +136,5 @@ def _tell(found: use.Suspicions) -> None:
 
 def _told(rule: SiteRule) -> str:
     about = f"{rule.host} {rule.pattern}".rstrip()
-    return f"{rule.review} {about}" + (f" ({rule.note})" if rule.note else "")
+    why = "; ".join(part for part in (rule.note, rule.remedy) if part)
+    return f"{rule.review} {about}" + (f" ({why})" if why else "")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home
+from geomi.app import Home, registry
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, say, say_check
@@ -31,7 +31,8 @@ def why(
 
 
 async def _explain(home: Home, job: str, url: Url) -> Explanation:
-    return await explain(home.world, await find(home.world, job), url)
+    world = home.world
+    return await explain(world, await find(world, job), url, await registry.reviews(world))
 
 
 def _tell(explanation: Explanation) -> None:

@@ -37,6 +37,9 @@ _NEXT_FACTOR: Final = np.uint64(0x27D4EB2F165667C5)  # another; the order of two
 _EIGHT: Final = np.arange(8, dtype=np.uint64)
 _LANES: Final = np.uint64(0x0101010101010101)
 _LANE_MAX = 255  # as many ones fit into one byte-wide lane
+# Counting takes 64 bytes a feature, so a text of very many is counted in blocks of 2 MiB; a table
+# of half a million cells would take 32 MiB.
+_BLOCK = 128 * _LANE_MAX
 
 
 def simhash(text: str) -> int:
@@ -70,9 +73,15 @@ def _words(text: bytes) -> Words:
     capped = np.minimum(sizes, _LONG)
     # An edge is the place before its byte, so the window of a place begins one byte after it.
     windows = np.ndarray(len(data) - _WINDOW, np.dtype("<u8"), data, offset=1, strides=(1,))
-    heads: Words = windows[starts] & _HEADS[capped]
-    tails: Words = windows[ends - _WINDOW] & _TAILS[capped]
-    return heads * _HEAD_FACTOR + tails * _TAIL_FACTOR + sizes.astype(np.uint64)
+    values: Words = windows[starts]  # in place from here on: half a million words are 4 MiB
+    values &= _HEADS[capped]
+    values *= _HEAD_FACTOR
+    tails: Words = windows[ends - _WINDOW]
+    tails &= _TAILS[capped]
+    tails *= _TAIL_FACTOR
+    values += tails
+    values += sizes.view(np.uint64)
+    return values
 
 
 def _pairs(words: Words) -> Words:
@@ -89,6 +98,14 @@ def _mix(values: Words) -> Words:
 
 def _majority(features: Words) -> int:
     """Return the bits that more than half of the features have set."""
+    ones = _ones(features[:_BLOCK])
+    for start in range(_BLOCK, features.size, _BLOCK):
+        ones += _ones(features[start : start + _BLOCK])
+    return int.from_bytes(np.packbits(2 * ones > features.size, bitorder="little"), "little")
+
+
+def _ones(features: Words) -> Words:
+    """Count for each bit, the lowest first, how many features have it set."""
     groups = -(-features.size // _LANE_MAX)
     padded = np.zeros(groups * _LANE_MAX, np.uint64)
     padded[: features.size] = features
@@ -96,5 +113,5 @@ def _majority(features: Words) -> int:
     eighths = padded.reshape(groups, _LANE_MAX) >> _EIGHT[:, None, None]
     eighths &= _LANES
     sums = np.add.reduce(eighths, axis=2).astype("<u8").view(np.uint8).reshape(8, groups, 8)
-    ones = np.add.reduce(sums, axis=1, dtype=np.uint64).T.ravel()
-    return int.from_bytes(np.packbits(2 * ones > features.size, bitorder="little"), "little")
+    ones: Words = np.add.reduce(sums, axis=1, dtype=np.uint64).T.ravel()
+    return ones

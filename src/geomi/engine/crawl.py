@@ -144,10 +144,8 @@ class Worker:
             for entry in lease.entries:
                 if self._stop is not None or self._job.paused or asker.must_rest():
                     return
-                visit = await self._visit(entry, asker)
-                if visit is None:
+                if not await self._visit(entry, asker):
                     return
-                await self._settler.put(visit)
         except MustRest:
             return  # the host goes back until then, and its entries wait with it
         except LeaseLost as lost:
@@ -155,10 +153,18 @@ class Worker:
         finally:
             self._settler.release(asker.farewell())
 
-    async def _visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
+    async def _visit(self, entry: UrlEntry, asker: Asker) -> bool:
+        """Visit one entry and hand it over; False when its host has to rest first.
+
+        Nothing of it is held here while the next one comes, which may wait for the room it takes.
+        """
         if asker.is_down():
-            return self._road.unvisited(entry, asker)
-        return await self._road.visit(entry, asker)
+            visit: Visit | None = self._road.unvisited(entry, asker)
+        else:
+            visit = await self._road.visit(entry, asker)
+        if visit is not None:
+            await self._settler.put(visit)
+        return visit is not None
 
     async def _look(self) -> None:
         """Read the job's row now and then: somebody may have paused it, or a limit is reached."""

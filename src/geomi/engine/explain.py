@@ -7,7 +7,8 @@ out has no entry, so the pages that link to it are read back to learn how deep i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import orjson
@@ -23,6 +24,7 @@ from geomi.fetch.request import product_token, user_agent
 from geomi.model.entry import Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.robots import RobotsKey
+from geomi.model.site import SiteRule
 from geomi.model.verdict import Outcome, State, Verdict
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -61,23 +63,34 @@ class _Mention:
     depth: int
 
 
-async def explain(world: World, job: CrawlJob, url: Url) -> Explanation:
-    """Answer "why was this page (not) crawled?" for one job."""
+async def explain(
+    world: World, job: CrawlJob, url: Url, reviews: Sequence[SiteRule]
+) -> Explanation:
+    """Answer "why was this page (not) crawled?" for one job.
+
+    Args:
+        reviews: what people decided about sites.
+    """
     naming = Naming(job.config)
     url = naming.wire(url)
     entry = await world.census.entry(job.id, naming.hash(url), host=url.authority)
     mention = None if entry else await _mention(world, job, url, naming)
-    steps = [*await _rules(world, job, url, entry, mention), _frontier(entry, mention, job)]
+    rules = await _rules(world, job, url, entry, mention, Reviews(reviews))
+    steps = [*rules, _frontier(url, entry, mention, job)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
     return _conclude(url, job, entry, steps)
 
 
 async def _rules(
-    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, mention: _Mention | None
+    world: World,
+    job: CrawlJob,
+    url: Url,
+    entry: UrlEntry | None,
+    mention: _Mention | None,
+    reviews: Reviews,
 ) -> list[Step]:
-    """Judge a URL anew: the site, the job's rules, its pattern, robots.txt, what was refused."""
-    reviews = Reviews(await world.sites.list())
+    """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
     excluded = reviews.refusal(url.host)
     steps = [Step("site", excluded)] if excluded else []
     admission = Admission(job.config, job.seeds, now_year=_year(world))
@@ -86,14 +99,22 @@ async def _rules(
     for name, verdict in admission.explain(url, depth, is_seed=is_seed):
         is_lifted = not verdict.admitted and reviews.lift(url.host, verdict)
         told = Verdict(True, name, f"{verdict.rule}, allowed by a review") if is_lifted else verdict
-        steps.append(Step(name, told))
+        steps.append(Step(name, _with_origin(job, told)))
     exhausted = Patterns(Naming(job.config), reviews).exhausted(entry) if entry else None
     later = (
         ("pattern", exhausted or await _pattern(world, job, url, entry, reviews)),
-        ("robots", await _robots(world, job, url)),
         ("blocked_urls", await _refused(world, url, Naming(job.config).hash(url))),
+        ("robots", await _robots(world, job, url)),
     )
     return steps + [Step(name, verdict) for name, verdict in later if verdict is not None]
+
+
+def _with_origin(job: CrawlJob, verdict: Verdict) -> Verdict:
+    """Say where an exclude pattern was set: it need not be the flag of that name."""
+    origin = dict(job.origins).get("scope.exclude", "")
+    if verdict.admitted or verdict.rule != "exclude" or not origin:
+        return verdict
+    return replace(verdict, hint=f"{verdict.hint} (set by {origin})")
 
 
 def _conclude(url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]) -> Explanation:
@@ -102,12 +123,10 @@ def _conclude(url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]
     if entry is not None and entry.state is not State.PENDING and entry.outcome not in _BY_RULE:
         refusals = []
     decisive = refusals[0] if refusals else steps[-1]
-    state: str = entry.state if entry else "never entered the frontier"
-    is_unwanted = bool(refusals) and state == State.PENDING
     return Explanation(
         url=url.href,
         job=job.id,
-        answer="waiting, and no longer wanted" if is_unwanted else _ANSWERS.get(state, state),
+        answer=_answer(entry, is_refused=bool(refusals)),
         decided_by=decisive.verdict.rule,
         detail=decisive.verdict.detail,
         hint=decisive.verdict.hint,
@@ -115,22 +134,39 @@ def _conclude(url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]
     )
 
 
-# Endings that say what a rule said, which names itself and its remedy better.
-_BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED})
+def _answer(entry: UrlEntry | None, *, is_refused: bool) -> str:
+    if entry is None:
+        return "not fetched"
+    if entry.state is State.PENDING:
+        return "waiting, and no longer wanted" if is_refused else "waiting to be fetched"
+    if entry.outcome in _NOT_ASKED:
+        return _NOT_ASKED[entry.outcome]
+    return _ANSWERS[entry.state]
 
-_ANSWERS: dict[str, str] = {
-    State.PENDING: "waiting to be fetched",
+
+# Endings that say what a rule said, which names itself and its remedy better.
+_BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED, Outcome.LEFT_ALONE})
+
+# Endings without a request, whatever the state they lead to is called.
+_NOT_ASKED = {
+    Outcome.EXCLUDED: "not fetched",
+    Outcome.TRAPPED: "not fetched",
+    Outcome.LEFT_ALONE: "not fetched: it is left alone",
+}
+
+_ANSWERS = {
     State.COMPLETED: "fetched and kept",
     State.FAILED: "fetched without success",
     State.SKIPPED: "visited and not kept",
     State.BLOCKED: "not fetched: it is not allowed",
-    "never entered the frontier": "not fetched",
 }
 
 
-def _frontier(entry: UrlEntry | None, mention: _Mention | None, job: CrawlJob) -> Step:
+def _frontier(url: Url, entry: UrlEntry | None, mention: _Mention | None, job: CrawlJob) -> Step:
     if entry is not None:
         found = f"found on {entry.parent}" if entry.parent else f"a {entry.source} of this job"
+        if entry.url != url.href:  # both have one identity
+            found = f"the same page as {entry.url}, which is asked for; {found}"
         detail = f"{found}, depth {entry.depth}, {entry.state}"
         if entry.state is not State.PENDING:
             return Step("frontier", Verdict(True, "frontier", detail))
@@ -140,6 +176,8 @@ def _frontier(entry: UrlEntry | None, mention: _Mention | None, job: CrawlJob) -
         return Step("frontier", Verdict(False, "frontier", detail))
     detail = f"never seen: none of the {job.stats.collected} collected pages links to it"
     hint = "give it as a start URL, or crawl deeper or wider so that a page linking to it is read"
+    if not job.config.scope.probe:
+        hint += "; --set scope.probe=true asks for /sitemap.xml and /llms.txt, as geomi map does"
     return Step("frontier", Verdict(False, "never_seen", detail, hint))
 
 
@@ -164,6 +202,8 @@ def _visit(entry: UrlEntry) -> Step:
     tries = f"after {entry.attempts} visits" if entry.attempts > 1 else ""
     detail = ", ".join(part for part in (status, entry.detail, tries) if part) or outcome
     hint = f"--exclude '{_path(entry.url)}'" if kept else ""
+    if outcome is Outcome.LEFT_ALONE:
+        hint = "another crawl asks for it, once it is blocked no longer"
     return Step("visit", Verdict(kept, f"outcome.{outcome}", detail, hint))
 
 

@@ -15,7 +15,7 @@ from geomi.fetch import redirect
 from geomi.fetch.retry import parse_retry_after, retry
 from geomi.frontier.state import settle_state
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, UrlEntry
+from geomi.model.entry import EntryKind, Novelty, Settlement, Source, UrlEntry
 from geomi.model.page import Capture, Fetched
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State, Verdict
@@ -33,13 +33,13 @@ UNCOUNTED = frozenset(
         Outcome.ADDRESS_REFUSED,
         Outcome.EXCLUDED,
         Outcome.TRAPPED,
+        Outcome.LEFT_ALONE,
     }
 )
 # G-01: 401, 407 and 451 refuse in the same way, and not for longer than this job.
 REFUSED_FOR_LONG = 403
 
 NOTHING = Found()
-NOTHING_NEW = Novelty(links=False, text=False, text_mark=b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,16 @@ class Visit:
     links: int = 0
     is_news: bool = True
 
-    def adding(self, discovered: tuple[Discovered, ...]) -> Visit:
-        """Return this visit with some more URLs found on the way."""
-        if not discovered:
+    def adding(self, found: Found) -> Visit:
+        """Return this visit with what else was found on the way."""
+        if not found.discovered and not found.excluded:
             return self
-        more = replace(self.settlement, discovered=self.settlement.discovered + discovered)
+        settled = self.settlement
+        more = replace(
+            settled,
+            discovered=settled.discovered + found.discovered,
+            excluded=settled.excluded + found.excluded,
+        )
         return replace(self, settlement=more)
 
 
@@ -121,9 +126,8 @@ class Fates:
         """Close a URL whose site refused it before (ERR-04, C-91)."""
         until = "for good" if refusal.until_s is None else f"until {_day(refusal.until_s)}"
         detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
-        answer = Fetched(entry.url, refusal.status)
         end = _End(detail=detail, is_asked=False)
-        return self._close(entry, asker, Outcome.REFUSED, answer, end)
+        return self._close(entry, asker, Outcome.LEFT_ALONE, Fetched(entry.url), end)
 
     def blocked(self, entry: UrlEntry, asker: Asker, reading: Reading, verdict: Verdict) -> Visit:
         """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
@@ -146,12 +150,10 @@ class Fates:
         if outcome is Outcome.GONE and _is_guess(entry):
             outcome, detail = Outcome.EMPTY, "there is none"
         answer = fetched or Fetched(entry.url)
-        wait_s = self._wait_s(entry, outcome, answer)
-        was_answered = fetched is not None and wait_s is None
+        # A failure says nothing about the pattern of its URL: deleted pages are no trap.
         end = _End(
             detail=detail,
-            wait_s=wait_s,
-            novelty=_nothing_new(entry) if was_answered else None,
+            wait_s=self._wait_s(entry, outcome, answer),
             refusal=self._refusal(entry, answer),
         )
         return self._close(entry, asker, outcome, answer, end)
@@ -169,7 +171,7 @@ class Fates:
             found = Found(excluded=(Exclusion(answer.rule, target, answer.detail),))
         else:
             found = Found(discovered=(answer,))
-        end = _End(detail=detail, found=found, novelty=_nothing_new(entry))
+        end = _End(detail=detail, found=found, novelty=self._gate.redirect_novelty(entry, found))
         return self._close(entry, asker, outcome, fetched, end)
 
     # something was read
@@ -279,10 +281,6 @@ def _counts(entry: UrlEntry, outcome: Outcome, state: State) -> bool:
 def _is_guess(entry: UrlEntry) -> bool:
     """Whether a list was asked for on the chance that it is there; nobody had named it."""
     return entry.kind is not EntryKind.PAGE and entry.source is Source.SEED
-
-
-def _nothing_new(entry: UrlEntry) -> Novelty | None:
-    return NOTHING_NEW if entry.pattern else None
 
 
 def _day(at_s: float) -> str:

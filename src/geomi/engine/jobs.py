@@ -185,8 +185,9 @@ _TOWARDS_PROCESSING = {
 def _beginnings(gate: LinkGate, config: CrawlConfig, seeds: Sequence[Url]) -> list[Discovered]:
     """Return what a job starts from: its seeds, sitemaps that were given (LNK-16), and probes."""
     given = config.scope.sitemap_urls
-    sitemaps = gate.sitemaps([url.href for url in map(_read_seed, given)], seeds[0])
-    named = [replace(sitemap, parent=None) for sitemap in sitemaps]  # by a person, on no page
+    found = gate.sitemaps([url.href for url in map(_read_seed, given)], seeds[0])
+    # A person named them, and no page did.
+    named = [replace(sitemap, parent=None) for sitemap in found.discovered]
     probes = [probe for seed in seeds for probe in gate.probes(seed)]
     return [*(admitted(gate, seed) for seed in seeds), *named, *probes]
 

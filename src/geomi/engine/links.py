@@ -8,13 +8,15 @@ turned out to be endless, by the time a URL's turn comes: then it is judged once
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geomi.admit.rules import Admission
 from geomi.engine.naming import Naming, has_extras, told_apart
 from geomi.engine.patterns import Patterns
 from geomi.engine.review import Reviews
+from geomi.engine.sitemaps import Sitemaps
 from geomi.frontier.priority import priority
 from geomi.frontier.seen import Seen
 from geomi.model.config import CrawlConfig, Within
@@ -30,9 +32,7 @@ from geomi.url.parse import parse as parse_url
 
 Reader = Callable[[str], Url | None]
 
-SITEMAPS_PER_HOST = 50
-SITEMAP_NESTING = 2  # C-82
-PROBES = ((EntryKind.SITEMAP, "/sitemap.xml"), (EntryKind.LISTING, "/llms.txt"))
+ANY_DEPTH = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class LinkGate:
         self._naming = Naming(config)
         self._patterns = Patterns(self._naming, self._reviews)
         self._seen = Seen()
-        self._sitemaps: dict[str, set[str]] = {}  # those that each host has had
+        self._sitemaps = Sitemaps(config, self._naming, self._seen, self._host_verdict)
 
     def seed(self, url: Url) -> Discovered | Verdict:
         """Judge one of the URLs the crawl was asked to start from."""
@@ -67,15 +67,31 @@ class LinkGate:
         return self._discovered(url, self._naming.key(url), 0, Source.SEED, None)
 
     def admit(
-        self, entry: UrlEntry, final_url: str, links: Sequence[Link], *, nofollow: bool
+        self,
+        entry: UrlEntry,
+        final_url: str,
+        links: Sequence[Link],
+        *,
+        nofollow: bool,
+        left_out: int = 0,
     ) -> Found:
-        """Judge the links of a page; `nofollow` is the page's own wish (C-42)."""
+        """Judge the links of a page.
+
+        Args:
+            nofollow: the page's own wish (C-42).
+            left_out: how many links beyond the limit of a page were not read.
+        """
         if nofollow:
             return Found(links=len(links))
         obeys = not self._config.scope.follow_nofollow
         wanted = [link.url for link in links if not (obeys and "nofollow" in link.rel)]
         # The URLs of links are parsed already, which costs more than all rules together.
-        return self._judge(wanted, split, entry.depth + 1, Source.LINK, final_url)
+        found = self._judge(wanted, split, entry.depth + 1, Source.LINK, final_url)
+        if not left_out:
+            return found
+        limit = self._config.limits.max_links_per_page
+        told = Exclusion("links.limit", final_url, f"{left_out} links beyond the first {limit}")
+        return replace(found, excluded=(*found.excluded, told))
 
     def admit_sitemap(self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0) -> Found:
         """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""
@@ -84,13 +100,7 @@ class LinkGate:
         changed = {loc: at_s for loc, at_s in dated if at_s is not None}
         urls = [*listed, *content.alternates]
         pages = self._judge(urls, parse_url, 1, Source.SITEMAP, entry.url, changed)
-        if entry.nesting >= SITEMAP_NESTING:
-            return pages
-        # C-82: only robots.txt may name a sitemap on another host.
-        foreign = [url for url in content.sitemaps if not _is_on(entry.host, url)]
-        own = [url for url in content.sitemaps if _is_on(entry.host, url)]
-        nested = self._sitemap_entries(own, entry.url, entry.nesting + 1)
-        excluded = tuple(Exclusion("sitemap.host", url) for url in foreign)
+        nested, excluded = self._sitemaps.listed(entry, content.sitemaps)
         return Found(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
 
     def admit_listing(self, entry: UrlEntry, final_url: str, hrefs: Sequence[str]) -> Found:
@@ -98,22 +108,15 @@ class LinkGate:
         urls = [url for url in absolute(hrefs, final_url) if url is not None]
         return self._judge(urls, split, 1, Source.SITEMAP, entry.url)
 
-    def sitemaps(self, urls: Sequence[str], host: Url) -> tuple[Discovered, ...]:
+    def sitemaps(self, urls: Sequence[str], host: Url) -> Found:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
         if not self._config.scope.sitemaps or self._config.scope.within is Within.ANY:
-            return ()
-        return self._sitemap_entries(urls, f"{host.scheme}://{host.host}/robots.txt", 0)
+            return Found()
+        return Found(*self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt"))
 
     def probes(self, seed: Url) -> tuple[Discovered, ...]:
-        """Return what a seed's host is asked for on the chance that it is there.
-
-        As entries of a seed they are told apart from lists that somebody has named: that one of
-        them is missing is no failure.
-        """
-        if not self._config.scope.probe:
-            return ()
-        urls = ((kind, parse_url(path, seed.href)) for kind, path in PROBES)
-        return tuple(self._list(url, kind, Source.SEED) for kind, url in urls if url is not None)
+        """Return what a seed's host is asked for on the chance that it is there."""
+        return tuple(self._sitemaps.probes(seed)) if self._config.scope.probe else ()
 
     def follow(self, entry: UrlEntry, target: str) -> Discovered | Verdict:
         """Judge a redirect's target: same depth, one hop more, and what was first asked for."""
@@ -168,6 +171,11 @@ class LinkGate:
         """
         return self._patterns.novelty(entry, found.discovered, text, repeats=repeats)
 
+    def redirect_novelty(self, entry: UrlEntry, found: Found) -> Novelty | None:
+        """Say what a redirect brought, where its pattern is counted: perhaps a new place."""
+        new = [target for target in found.discovered if not self._has_seen(target)]
+        return self._patterns.redirected(entry, new)
+
     def remember(self, discovered: Sequence[Discovered]) -> None:
         """Note URLs that a committed settlement has put into the store."""
         for found in discovered:
@@ -207,6 +215,12 @@ class LinkGate:
                 changed_s = changed.get(raw)
                 discovered.append(self._discovered(url, key, depth, source, parent, changed_s))
         return Found(tuple(discovered), tuple(excluded), len(urls))
+
+    def _has_seen(self, target: Discovered) -> bool:
+        if self._seen.is_known(told_apart(target.url, target.kind), ANY_DEPTH):
+            return True
+        url = target.url
+        return has_extras(url) and self._seen.is_known(self._naming.key(split(url)), ANY_DEPTH)
 
     def _verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
         """Judge a page by the job's rules and by what people decided about its site."""
@@ -251,43 +265,3 @@ class LinkGate:
             pattern=self._naming.pattern(url, key),
             lastmod_s=changed_s,
         )
-
-    def _sitemap_entries(
-        self, urls: Sequence[str], parent: str, nesting: int
-    ) -> tuple[Discovered, ...]:
-        parsed = [parse_url(url) for url in urls[:SITEMAPS_PER_HOST]]
-        return tuple(
-            self._list(url, EntryKind.SITEMAP, Source.SITEMAP, parent, nesting)
-            for url in parsed
-            if url is not None
-            and self._host_verdict(url).admitted
-            and self._has_room(url)
-            and not self._seen.is_known(told_apart(url.href, EntryKind.SITEMAP), 0)
-        )
-
-    def _list(
-        self, url: Url, kind: EntryKind, source: Source, parent: str | None = None, nesting: int = 0
-    ) -> Discovered:
-        return Discovered(
-            url_hash=self._naming.hash(url, kind),
-            url=url.href,
-            host=url.authority,
-            depth=0,
-            priority=priority(self._config.order, 0, Source.SITEMAP, boosted=False),
-            source=source,
-            kind=kind,
-            parent=parent,
-            nesting=nesting,
-        )
-
-    def _has_room(self, url: Url) -> bool:
-        """Count a host's sitemaps: they use up no page, so nothing else would end them."""
-        had = self._sitemaps.setdefault(url.authority, set())
-        if len(had) < SITEMAPS_PER_HOST:
-            had.add(url.href)
-        return url.href in had
-
-
-def _is_on(host: str, text: str) -> bool:
-    url = parse_url(text)
-    return url is not None and url.authority == host

@@ -13,6 +13,7 @@ from geomi.engine.ask import Asker
 from geomi.engine.fate import NOTHING, Brought, Fates, Visit
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
+from geomi.engine.naming import Naming
 from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
 from geomi.engine.revisit import (
@@ -57,6 +58,7 @@ class Road:
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
         self._revisits = Revisits(world, job.config)
         self._twins = Twins(world)
+        self._naming = Naming(job.config)
         self._fates = Fates(world, job.config, gate)
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
@@ -181,10 +183,12 @@ class Road:
         nofollow = "nofollow" in wishes
         print_ = fingerprint(article.text, fetched.body, [link.url for link in article.links])
         twin = await self._twins.find(entry, print_)
-        found = self._admit(entry, fetched.url, article.links, twin, nofollow=nofollow)
+        found = await self._admit(
+            entry, fetched.url, article.links, twin, article.links_left_out, nofollow=nofollow
+        )
         brought = Brought(found, article.text, twin)
         if "noindex" in wishes:
-            return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought)
+            return self._unwanted(entry, asker, fetched, brought)
         rendering = decide(self._config.render, article.needs_browser)
         if not article.text and not (article.needs_browser and rendering.is_wanted):
             return self._fates.passed_over(
@@ -205,10 +209,10 @@ class Road:
         wishes = self._wishes(fetched)
         nofollow = known.nofollow or "nofollow" in wishes
         twin = await self._twins.find(entry, known.page.fingerprint)
-        found = self._admit(entry, fetched.url, known.links, twin, nofollow=nofollow)
+        found = await self._admit(entry, fetched.url, known.links, twin, nofollow=nofollow)
         brought = Brought(found, known.text, twin)
         if "noindex" in wishes:
-            return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought)
+            return self._unwanted(entry, asker, fetched, brought)
         at_s = self._world.clock.wall_s()
         again_s = self._due_s(entry, known, at_s, changed=False)
         renewal = Renewal(entry, fetched, twin, fetched_at_s=at_s, due_s=again_s)
@@ -221,18 +225,39 @@ class Road:
         if known is None:
             return NOTHING
         page, twin = known.page, Twin(known.page.duplicate_of, known.page.near)
-        return self._admit(entry, page.final_url, known.links, twin, nofollow=known.nofollow)
+        return await self._admit(entry, page.final_url, known.links, twin, nofollow=known.nofollow)
 
     def _wishes(self, fetched: Fetched, told: Iterable[str] = ()) -> frozenset[str]:
         tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
         return directives([*told, *tags], self._requests.token)
 
-    def _admit(
-        self, entry: UrlEntry, url: str, links: Sequence[Link], twin: Twin, *, nofollow: bool
+    def _unwanted(self, entry: UrlEntry, asker: Asker, fetched: Fetched, brought: Brought) -> Visit:
+        """Pass over a page that asks not to be kept, and say where it asks (ROB-33)."""
+        is_header = "noindex" in self._wishes(fetched)
+        detail = f"its {'X-Robots-Tag header' if is_header else 'meta robots tag'} says noindex"
+        return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought, detail)
+
+    async def _admit(
+        self,
+        entry: UrlEntry,
+        url: str,
+        links: Sequence[Link],
+        twin: Twin,
+        left_out: int = 0,
+        *,
+        nofollow: bool,
     ) -> Found:
         """Judge links; those of a page that repeats another add nothing, as a rule (C-41)."""
-        repeats = twin.is_exact and not self._config.scope.links_of_duplicates
-        return self._gate.admit(entry, url, links, nofollow=nofollow or repeats)
+        if twin.is_exact and not self._config.scope.links_of_duplicates:
+            nofollow = nofollow or await self._is_heard(entry, twin)
+        return self._gate.admit(entry, url, links, nofollow=nofollow, left_out=left_out)
+
+    async def _is_heard(self, entry: UrlEntry, twin: Twin) -> bool:
+        """Say whether the page that this one repeats speaks for both: it lies as near as this."""
+        url = split(twin.url)
+        name = self._naming.hash(url)
+        first = await self._world.census.entry(entry.job, name, host=url.authority)
+        return first is not None and first.depth <= entry.depth
 
     def _kept(
         self,

@@ -55,7 +55,15 @@ class Patterns:
             links=any(_leads_out(entry.pattern, found) for found in discovered),
             text=not (repeats or is_told or mark == entry.tally.text_mark),
             text_mark=mark,
+            kin=_kin(entry, discovered),
         )
+
+    def redirected(self, entry: UrlEntry, targets: Sequence[Discovered]) -> Novelty | None:
+        """Say what a redirect brought: it tells nothing, and may lead to a new place."""
+        if not entry.pattern:
+            return None
+        leads_out = any(_leads_out(entry.pattern, target) for target in targets)
+        return Novelty(links=leads_out, text=False, text_mark=b"", kin=_kin(entry, targets))
 
     def _is_inside(self, entry: UrlEntry) -> bool:
         """Tell whether an entry was found on a page of its own space."""
@@ -64,6 +72,13 @@ class Patterns:
             return False
         # A growing path begins with the one before; those of real pages lie side by side.
         return kind_of(entry.pattern) != "long" or entry.url.startswith(found_on.href)
+
+
+def _kin(entry: UrlEntry, discovered: Sequence[Discovered]) -> frozenset[str]:
+    """Return the patterns by which an endless space goes on: months lead to days, and back."""
+    kind = kind_of(entry.pattern)
+    patterns = {found.pattern for found in discovered if found.host == entry.host}
+    return frozenset(pattern for pattern in patterns if kind_of(pattern) == kind)
 
 
 def _leads_out(pattern: str, found: Discovered) -> bool:

@@ -17,12 +17,12 @@ class Reviews:
 
     def __init__(self, rules: Sequence[SiteRule] = ()) -> None:
         self._allowed: dict[str, set[str]] = {}
-        self._excluded: dict[str, str] = {}
+        self._excluded: dict[str, SiteRule] = {}
         for rule in rules:
             if rule.review is Review.ALLOW:
                 self._allowed.setdefault(rule.host, set()).add(rule.pattern)
             else:
-                self._excluded[rule.host] = rule.note
+                self._excluded[rule.host] = rule
 
     def allow(self, host: str, name: str) -> bool:
         """Tell whether a pattern, or the rule `trap.…`, was found to be no trap on a host."""
@@ -35,7 +35,8 @@ class Reviews:
 
     def refusal(self, host: str) -> Verdict | None:
         """Refuse a host that somebody has excluded."""
-        if host not in self._excluded:
+        rule = self._excluded.get(host)
+        if rule is None:
             return None
-        detail = self._excluded[host] or "somebody has looked at this site and excluded it"
-        return Verdict(False, "site.excluded", detail, f"geomi traps reset {host}")
+        detail = rule.note or "somebody has looked at this site and excluded it"
+        return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")

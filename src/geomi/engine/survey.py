@@ -27,7 +27,7 @@ from geomi.fetch.body import is_readable
 from geomi.fetch.respond import respond
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Batch, Discovered, EntryKind, Lease, UrlEntry
+from geomi.model.entry import Batch, Discovered, EntryKind, Lease, Source, UrlEntry
 from geomi.model.page import Fetched
 from geomi.model.verdict import Exclusion, Outcome, State, Verdict
 from geomi.robots.meta import directives
@@ -105,7 +105,9 @@ class _Surveyor:
             self._found.problems.append(f"{host}: {reading.unreached}: {reading.copy.detail}")
             return
         named = self._gate.sitemaps(reading.file.sitemaps, seeds[0])
-        await self._read_lists(deque((*named, *self._gate.probes(seeds[0]))), asker, reading)
+        self._take(replace(named, discovered=()))
+        waiting = deque((*named.discovered, *self._gate.probes(seeds[0])))
+        await self._read_lists(waiting, asker, reading)
         for seed in seeds:
             await self._read_seed(seed, asker, reading)
         self._judge(reading, seeds[0])
@@ -131,13 +133,13 @@ class _Surveyor:
             found, problem = self._read_list(reader, fetched)
             pages = [one for one in found.discovered if one.kind is EntryKind.PAGE]
             waiting += [one for one in found.discovered if one.kind is not EntryKind.PAGE]
-            self._found.lists.append(ListRead(one.url, len(pages), problem))
+            is_missing = _is_missing(one, respond(fetched))
+            self._found.lists.append(ListRead(one.url, len(pages), problem, is_missing))
             self._take(replace(found, discovered=tuple(pages)))
 
     def _read_list(self, reader: ListReader, fetched: Fetched) -> tuple[Found, str]:
         if (outcome := respond(fetched)) is not Outcome.OK:
-            status = f"HTTP {fetched.status}" if fetched.status else fetched.detail
-            return Found(), f"{outcome}: {status}"
+            return Found(), f"{outcome}: {fetched.detail or f'HTTP {fetched.status}'}"
         return reader.found(fetched, self._gate, wall_s=self._world.clock.wall_s())
 
     async def _read_seed(self, seed: Url, asker: Asker, reading: Reading) -> None:
@@ -163,7 +165,12 @@ class _Surveyor:
                 fetched.body, fetched.url, kind, self._config.extract, max_links=limit
             )
             nofollow = "nofollow" in directives(sorted(article.robots), self._requests.token)
-            self._take(self._gate.admit(entry, fetched.url, article.links, nofollow=nofollow))
+            left_out = article.links_left_out
+            self._take(
+                self._gate.admit(
+                    entry, fetched.url, article.links, nofollow=nofollow, left_out=left_out
+                )
+            )
 
     async def _ask(
         self, entry: UrlEntry, asker: Asker, reading: Reading, reader: ListReader
@@ -222,6 +229,12 @@ class _Surveyor:
             verdict = reading.judge(url)
             if not verdict.admitted:
                 self._found.listed[url_hash] = replace(one, robots=verdict.detail)
+
+
+def _is_missing(one: Discovered, outcome: Outcome) -> bool:
+    """Say whether a list is not there; where nobody named it, a page may stand in its place."""
+    is_other = outcome is Outcome.WRONG_TYPE and one.source is Source.SEED
+    return outcome is Outcome.GONE or is_other
 
 
 def _spread(listed: Sequence[Listed], host: str, many: int) -> Iterator[Listed]:

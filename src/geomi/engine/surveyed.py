@@ -22,11 +22,12 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class ListRead:
-    """A sitemap or a listing that was asked for."""
+    """A sitemap or a listing that was asked for; one that is not there is no problem of ours."""
 
     url: str
     urls: int
     problem: str = ""
+    is_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

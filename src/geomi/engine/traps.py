@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from geomi.admit.shape import kind_of
-from geomi.admit.trap import BUDGETS, judge_tally
+from geomi.admit.trap import BUDGETS, DETECTORS, STILL_GROWING, judge_tally
 from geomi.engine.review import TRAP_RULES, Reviews
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName
@@ -50,9 +51,8 @@ class Suspicions:
     reviews: tuple[SiteRule, ...]
 
 
-async def suspicions(world: World, job: CrawlJob) -> Suspicions:
-    """List what looks endless in a job, and what was decided about sites."""
-    decided = await world.sites.list()
+async def suspicions(world: World, job: CrawlJob, decided: Sequence[SiteRule]) -> Suspicions:
+    """List what looks endless in a job, beside what was decided about sites."""
     reviews = Reviews(decided)
     suspects = [
         suspect
@@ -68,29 +68,47 @@ async def decide(world: World, host: str, pattern: str, review: Review, note: st
     """Keep a decision about a host, or about one pattern on it."""
     if len(note) > MAX_NOTE_CHARS:
         raise ConfigError(f"the note has more than {MAX_NOTE_CHARS} characters")
-    if pattern and kind_of(pattern) not in BUDGETS and not pattern.startswith(TRAP_RULES):
-        raise ConfigError(
-            f"`{pattern[:80]}` is neither a pattern nor a rule", hint="geomi traps list"
-        )
+    if pattern:
+        _check_pattern(pattern)
     rule = SiteRule(_host_name(host), pattern, review, note, world.clock.wall_s())
     await world.sites.put(rule)
     return rule
 
 
-async def reset(world: World, host: str, pattern: str | None) -> list[SiteRule]:
+async def was_asked(world: World, rule: SiteRule) -> bool:
+    """Tell whether the log knows the host of a decision, on any port."""
+    return any(split_authority(host)[0] == rule.host for host in await world.requests.hosts())
+
+
+async def reset(
+    world: World, host: str, pattern: str | None, decided: Sequence[SiteRule]
+) -> list[SiteRule]:
     """Forget the decisions about a host, or the one about a pattern; return what they were."""
     name = _host_name(host)
-    gone = [
-        rule
-        for rule in await world.sites.list()
-        if rule.host == name and pattern in (None, rule.pattern)
-    ]
+    found = [rule for rule in decided if rule.host == name and pattern in (None, rule.pattern)]
+    gone = [rule for rule in found if not rule.remedy]
+    if found and not gone:
+        raise ConfigError(f"`{name}` is excluded: {found[0].note}", hint=found[0].remedy)
     if not gone:
         about = f"`{pattern}` of `{name}`" if pattern else f"`{name}`"
         raise UnknownName(f"nothing was decided about {about}", hint="geomi traps list")
     for rule in gone:
         await world.sites.remove(rule.host, rule.pattern)
     return gone
+
+
+def _check_pattern(text: str) -> None:
+    """Raise for a text that names neither a pattern nor a detector: it would allow nothing."""
+    kind, _, template = text.partition(":")
+    is_pattern = kind in BUDGETS and template.startswith("/")
+    is_rule = text.startswith(TRAP_RULES) and text.removeprefix(TRAP_RULES) in DETECTORS
+    if not (is_pattern or is_rule):
+        rules = ", ".join(f"{TRAP_RULES}{name}" for name in DETECTORS)
+        raise ConfigError(
+            f"`{text[:80]}` is neither a pattern nor a rule",
+            hint=f"patterns begin with one of {', '.join(BUDGETS)}, as in pagination:/list?page; "
+            f"rules are {rules}",
+        )
 
 
 def _suspect(authority: str, pattern: str, tally: Tally, reviews: Reviews) -> Suspect | None:
@@ -102,6 +120,7 @@ def _suspect(authority: str, pattern: str, tally: Tally, reviews: Reviews) -> Su
         standing = Standing.TRAP
     elif (
         tally.visited >= SUSPECTED_AT * budget.visits
+        and tally.stale_growth < STILL_GROWING
         and tally.stale_links >= SUSPECTED_AT * budget.stale
     ):
         standing = Standing.SUSPECTED

@@ -2,19 +2,23 @@
 
 Hrefs are deduplicated as plain strings before any object is made, because building objects for
 repeated navigation links is what makes crawlers slow. They are resolved against the final URL or
-the page's `<base href>` (C-18). Links into the same page (`#part`) are left out (LNK-04).
+the page's `<base href>` (C-18). Links into the same page (`#part`) are left out (LNK-04). Where a
+browser goes by itself is linked too: frames, which old manuals are made of, `<meta>` that sends the
+reader on, and the next page of a series. An `<iframe>` counts only on the page's own host: others
+are videos, maps and advertisements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from geomi.extract.dom import Document, Element
 from geomi.model.page import Link
-from geomi.url.parse import absolute
+from geomi.url.parse import absolute, split
 
 MAX_HREFS = 50_000  # different ones; many may lead to the same URL
+MAX_FRAMES = 100  # of each kind
 MAX_TEXT_CHARS = 200
 MAX_REL_CHARS = 100
 NOFOLLOW = "nofollow"
@@ -30,10 +34,15 @@ def base_url(document: Document, url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What a page links to, and where each href as it is written leads (None: nowhere)."""
+    """What a page links to, and where each href as it is written leads (None: nowhere).
+
+    Args:
+        left_out: how many links there are beyond the limit.
+    """
 
     links: tuple[Link, ...]
     targets: Mapping[str, str | None]
+    left_out: int = 0
 
 
 def read_links(document: Document, base: str, max_links: int) -> Anchors:
@@ -47,8 +56,34 @@ def read_links(document: Document, base: str, max_links: int) -> Anchors:
             found[href] = anchor.text, (anchor.attr("rel") or "").lower()
             if len(found) == MAX_HREFS:
                 break
+    for href in _unasked(document, base):
+        found.setdefault(href, ("", ""))
     targets = dict(zip(found, absolute(tuple(found), base), strict=True))
-    return Anchors(_as_links(found, targets, max_links), targets)
+    links = _as_links(found, targets, max_links)
+    left_out = _many(targets) - len(links) if len(links) == max_links else 0
+    return Anchors(links, targets, left_out)
+
+
+def _unasked(document: Document, base: str) -> Iterator[str]:
+    """Yield where a browser goes without a click."""
+    # The parser keeps an index of tags: asking it for one that is not there costs next to nothing.
+    frames = document.select("frame[src]")[:MAX_FRAMES]
+    yield from (frame.attr("src") or "" for frame in frames)
+    yield from _own_frames(document, base)
+    if document.select("meta[http-equiv]") and (refresh := document.meta_refresh()) is not None:
+        yield refresh[1]
+    for link in document.select("link[rel~=next i]")[:MAX_FRAMES]:
+        yield link.attr("href") or ""
+
+
+def _own_frames(document: Document, base: str) -> Iterator[str]:
+    frames = document.select("iframe[src]")[:MAX_FRAMES]
+    if not frames:
+        return
+    hrefs = [frame.attr("src") or "" for frame in frames]
+    for href, url in zip(hrefs, absolute(hrefs, base), strict=True):
+        if url is not None and split(url).host == split(base).host:
+            yield href
 
 
 def _merged(text: str, rel: str, again: Element) -> tuple[str, str]:
@@ -68,6 +103,10 @@ def _as_links(
         if url is not None and url not in links:
             links[url] = Link(url, _one_line(text), rel[:MAX_REL_CHARS])
     return tuple(links.values())
+
+
+def _many(targets: Mapping[str, str | None]) -> int:
+    return len(set(targets.values()) - {None})
 
 
 def _one_line(text: str) -> str:

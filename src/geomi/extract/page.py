@@ -80,6 +80,7 @@ def _read(document: Document, url: str, rules: Extraction, max_links: int) -> Ar
         strategy=content.strategy,
         confidence=content.confidence,
         metadata=metadata.pairs,
+        links_left_out=anchors.left_out,
     )
 
 

@@ -35,6 +35,7 @@ SETTLED: dict[Outcome, State] = {
     Outcome.TRAPPED: State.SKIPPED,
     Outcome.ROBOTS: State.BLOCKED,
     Outcome.ADDRESS_REFUSED: State.BLOCKED,
+    Outcome.LEFT_ALONE: State.BLOCKED,
     Outcome.REFUSED: State.FAILED,
     Outcome.GONE: State.FAILED,
     Outcome.CLIENT_ERROR: State.FAILED,

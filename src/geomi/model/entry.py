@@ -41,21 +41,28 @@ class Tally:
         stale_links: visits in a row that found no new place outside the pattern.
         stale_text: visits in a row whose text, numbers aside, was known already.
         text_mark: digest of the last text, numbers aside.
+        stale_growth: visits in a row since a page of its kind led to a new URL of the pattern.
     """
 
     visited: int = 0
     stale_links: int = 0
     stale_text: int = 0
     text_mark: bytes = b""
+    stale_growth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """What one visit of a counted pattern brought."""
+    """What one visit of a counted pattern brought.
+
+    Args:
+        kin: patterns of the same kind that it found URLs of; only the store knows what is new.
+    """
 
     links: bool
     text: bool
     text_mark: bytes
+    kin: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,11 @@ class Request:
     sink: Sink | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Fetched:
     """What one request brought, or why nothing came: `failure` is None when a server answered.
+
+    Who brought a large body learns by a weak reference when nobody needs it any more.
 
     Args:
         body: decoded bytes; empty for redirects and for answers that were cut short.
@@ -90,6 +92,7 @@ class Article:
         text: main text without markup, the basis of hashes.
         strategy: which rung of the extraction ladder won, and `confidence` how sure it is (0 to 1).
         robots: directives of the page itself (`noindex`, `nofollow`), lower case.
+        links_left_out: how many links there are beyond the limit.
         needs_browser: why the static page looks unfinished; empty when it does not.
     """
 
@@ -108,6 +111,7 @@ class Article:
     confidence: float = 0.0
     needs_browser: str = ""
     metadata: tuple[tuple[str, str], ...] = ()
+    links_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

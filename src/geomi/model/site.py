@@ -34,13 +34,18 @@ class Review(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SiteRule:
-    """One such decision; `pattern` names a suspected trap, empty for the whole host."""
+    """One such decision; `pattern` names a suspected trap, empty for the whole host.
+
+    Args:
+        remedy: how it is taken back, where it is no decision about the host itself.
+    """
 
     host: str  # name without port
     pattern: str
     review: Review
     note: str = ""
     since_s: float = 0.0
+    remedy: str = ""
 
 
 class Channel(StrEnum):

@@ -53,9 +53,10 @@ class Outcome(StrEnum):
     REDIRECT_EXCLUDED = "redirect_excluded"
     EMPTY = "empty"
     NOINDEX = "noindex"  # the page itself asks not to be kept (ROB-33); its links count
-    # it was let in, and is no longer wanted when its turn comes
+    # it was let in, and is not asked for when its turn comes
     EXCLUDED = "excluded"  # by a rule that is stricter now
     TRAPPED = "trapped"  # its pattern brings nothing new any more
+    LEFT_ALONE = "left_alone"  # its site refused it before, or a person blocked it (ERR-04)
 
 
 class State(StrEnum):

@@ -16,12 +16,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from geomi.model.config import RobotsRules
 from geomi.robots.decode import decode
 
 MAX_SITEMAPS = 1000  # more than any honest file names; an index file can name 50,000
 MAX_SITEMAP_CHARS = 2048  # the limit of sitemaps.org for a location
+
+# What a line is.
+USER_AGENT, ALLOW, DISALLOW, DELAYS, SITEMAP, BLANK, NOTHING = range(7)
+# ROB-21: a value with one of these is no path; the rule is dropped, its group goes on.
+NO_PATTERN = re.compile(r"[\s\\\x00-\x1f\x7f]")
+DELAY = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}", re.ASCII)
 
 ANYONE = "*"
 RFC_9309 = RobotsRules()
@@ -71,10 +78,11 @@ class RobotsFile:
 
 def parse(body: bytes, dialect: RobotsRules = RFC_9309) -> RobotsFile:
     """Parse a robots.txt, whatever it contains."""
-    kept = _cut(body, dialect.max_bytes)
+    kept = cut(body, dialect.max_bytes)
     reader = _Reader(dialect)
-    for number, key, value in _records(decode(kept)):
-        reader.read(number, key, value)
+    for number, key, _, value, _ in records(kept):
+        if key != NOTHING:
+            reader.read(number, key, value)
     return RobotsFile(
         groups=reader.finish(),
         delays=tuple(reader.delays),
@@ -82,6 +90,48 @@ def parse(body: bytes, dialect: RobotsRules = RFC_9309) -> RobotsFile:
         was_cut=len(kept) < len(body) or reader.is_full,
         dialect=dialect,
     )
+
+
+def cut(body: bytes, max_bytes: int) -> bytes:
+    """Return what is read of a file: whole lines up to a limit."""
+    if len(body) <= max_bytes:
+        return body
+    kept = body[:max_bytes]
+    return kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
+
+
+class Record(NamedTuple):
+    """One line that is no comment, as it was read.
+
+    Args:
+        key: what it is, `NOTHING` where that cannot be told.
+        name: the key as the site wrote it, or the line where it is nothing.
+    """
+
+    line: int
+    key: int
+    name: str = ""
+    value: str = ""
+    has_colon: bool = True
+
+
+def records(body: bytes) -> Iterator[Record]:
+    """Split a file into its lines, and say of each what it is."""
+    for number, line in enumerate(_LINE_END.split(decode(body)), 1):
+        content = line.partition("#")[0].strip()
+        if not content:
+            if "#" not in line:  # a comment alone is no blank line
+                yield Record(number, BLANK)
+            continue
+        name, colon, value = content.partition(":")
+        if not colon:
+            words = content.split()
+            name, value = words if len(words) == 2 else ("", "")
+        key = _KEYS.get(name.strip().lower(), NOTHING)
+        if key == NOTHING:
+            yield Record(number, NOTHING, content)
+        else:
+            yield Record(number, key, name.strip(), value.strip(), bool(colon))
 
 
 def token_in(identification: str) -> str:
@@ -96,27 +146,22 @@ def token_in(identification: str) -> str:
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# ROB-21: a value with one of these is no path; the rule is dropped, its group goes on.
-_NO_PATTERN = re.compile(r"[\s\\\x00-\x1f\x7f]")
-_DELAY = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}", re.ASCII)
-
-_USER_AGENT, _ALLOW, _DISALLOW, _DELAYS, _SITEMAP, _BLANK = range(6)
 _KEYS = {
-    "user-agent": _USER_AGENT,
-    "useragent": _USER_AGENT,
-    "user agent": _USER_AGENT,
-    "allow": _ALLOW,
-    "disallow": _DISALLOW,
-    "dissallow": _DISALLOW,
-    "dissalow": _DISALLOW,
-    "disalow": _DISALLOW,
-    "diasllow": _DISALLOW,
-    "disallaw": _DISALLOW,
-    "crawl-delay": _DELAYS,
-    "crawldelay": _DELAYS,
-    "crawl delay": _DELAYS,
-    "sitemap": _SITEMAP,
-    "site-map": _SITEMAP,
+    "user-agent": USER_AGENT,
+    "useragent": USER_AGENT,
+    "user agent": USER_AGENT,
+    "allow": ALLOW,
+    "disallow": DISALLOW,
+    "dissallow": DISALLOW,
+    "dissalow": DISALLOW,
+    "disalow": DISALLOW,
+    "diasllow": DISALLOW,
+    "disallaw": DISALLOW,
+    "crawl-delay": DELAYS,
+    "crawldelay": DELAYS,
+    "crawl delay": DELAYS,
+    "sitemap": SITEMAP,
+    "site-map": SITEMAP,
 }
 
 
@@ -139,19 +184,19 @@ class _Reader:
     _is_naming: bool = False
 
     def read(self, number: int, key: int, value: str) -> None:
-        if key == _BLANK:
+        if key == BLANK:
             if self.dialect.blank_line_ends_group:
                 self._close()
-        elif key == _SITEMAP:
+        elif key == SITEMAP:
             self._add_sitemap(value)
-        elif key == _USER_AGENT:
+        elif key == USER_AGENT:
             self._name(value)
         elif self._agents:
             self._is_naming = False
-            if key == _DELAYS:
+            if key == DELAYS:
                 self._add_delay(number, value)
             else:
-                self._add_rule(number, value, allows=key == _ALLOW)
+                self._add_rule(number, value, allows=key == ALLOW)
 
     def finish(self) -> tuple[Group, ...]:
         self._close()
@@ -176,7 +221,7 @@ class _Reader:
 
     def _add_rule(self, number: int, value: str, *, allows: bool) -> None:
         self._has_rules = True
-        if not value or _NO_PATTERN.search(value):  # ROB-19: an empty value is no rule
+        if not value or NO_PATTERN.search(value):  # ROB-19: an empty value is no rule
             return
         self.is_full = 0 < self.dialect.max_rules <= self._count
         if not self.is_full:
@@ -184,7 +229,7 @@ class _Reader:
             self._rules.append(Rule(allows, value, number))
 
     def _add_delay(self, number: int, value: str) -> None:
-        if _DELAY.fullmatch(value):
+        if DELAY.fullmatch(value):
             seconds = float(value)
             self.delays.extend(CrawlDelay(agent, seconds, number) for agent in self._addressed)
             self._addressed = []  # one delay each, or many agents times many delays fill the memory
@@ -194,31 +239,6 @@ class _Reader:
             return
         if value and len(value) <= MAX_SITEMAP_CHARS and len(self.sitemaps) < MAX_SITEMAPS:
             self.sitemaps.append(value)
-
-
-def _cut(body: bytes, max_bytes: int) -> bytes:
-    if len(body) <= max_bytes:
-        return body
-    kept = body[:max_bytes]
-    return kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
-
-
-def _records(text: str) -> Iterator[tuple[int, int, str]]:
-    for number, line in enumerate(_LINE_END.split(text), 1):
-        content = line.partition("#")[0].strip()
-        if not content:
-            if "#" not in line:  # a comment alone is no blank line
-                yield number, _BLANK, ""
-            continue
-        name, colon, value = content.partition(":")
-        if not colon:
-            words = content.split()
-            if len(words) != 2:
-                continue
-            name, value = words
-        key = _KEYS.get(name.strip().lower())
-        if key is not None:
-            yield number, key, value.strip()
 
 
 def _agent(value: str) -> str:

@@ -24,6 +24,7 @@ from geomi.settings.values import (
     NOT_GIVEN,
     first_problem,
     header_pairs,
+    refuse_blank,
     refuse_unknown,
     split_text,
 )
@@ -80,6 +81,8 @@ def flags_layer(given: Mapping[str, object], assignments: Sequence[str] = ()) ->
     """
     values = {OPTIONS[name]: value for name, value in given.items() if value not in NOT_GIVEN}
     names = {OPTIONS[name]: f"--{name.replace('_', '-')}" for name in given}
+    for key, value in values.items():
+        refuse_blank(value, names[key])
     for text in assignments:
         name, equals, value = text.partition("=")
         if not equals:
@@ -111,7 +114,10 @@ def file_layer(path: Path) -> tuple[Layer, Mapping[str, object]]:
         if path.suffix in scan.SUFFIXES:
             return Layer(f"file {path}", *scan.read(text, str(path))), {}
         content = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        told = f"cannot read configuration `{path}`: {error.strerror}"
+        raise ConfigError(told, hint="give a TOML file, or a scanner's scan.yml") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read configuration `{path}`: {error}") from error
     refuse_unknown(content, ("crawl", "geomi"), f"table in `{path}`")
     crawl, process = content.get("crawl", {}), content.get("geomi", {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, MinLen
 
 MIB = 1024 * 1024
 
@@ -31,10 +31,10 @@ class Settings:
 class RunOptions:
     """How one crawl is run and what it leaves behind; not part of what the job decides."""
 
-    output: str = "geomi-data"
+    output: Annotated[str, MinLen(1)] = "geomi-data"
     profile: str = "default"
     workers: Annotated[int, Ge(1), Le(64)] = 1
-    format: tuple[Format, ...] = ("md", "jsonl", "warc")
+    format: Annotated[tuple[Format, ...], MinLen(1)] = ("md", "jsonl", "warc")
 
 
 # Option names of the command line, `GEOMI_CRAWL_*` and `[crawl]`, and the setting each stands for.

@@ -2,17 +2,18 @@
 one says about a crawl.
 
 A registration is refused as a whole: unknown and missing fields, values out of range, seeds that
-are no URLs, patterns that do not compile, and terms that nobody has read (G-21).
+are no URLs, patterns that do not compile, and terms that nobody has read (G-21). All of its faults
+are told at once, as far as they can be seen: what is no provider yet has no seeds to look at.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from datetime import date
-from functools import cache
+from datetime import UTC, date, datetime
+from functools import cache, partial
 from importlib import resources
 from typing import get_args, get_type_hints
 from uuid import NAMESPACE_DNS, UUID, uuid5
@@ -25,13 +26,17 @@ from geomi.admit import glob
 from geomi.errors import ConfigError
 from geomi.model.site import Provider, Selectors
 from geomi.settings.layers import Layer
-from geomi.settings.values import first_problem, refuse_unknown
+from geomi.settings.values import joined, problem_at, refuse_all, refuse_unknown
 from geomi.url.parse import parse as parse_url
 
 MAX_PROVIDER_BYTES = 65_536  # of a registration; the longest lists allowed take half of it
 MAX_PATTERNS = 100
 MAX_TEXT_CHARS = 2000
+DAY_S = 86_400.0
+TERMS = ("tos_reviewed_at", "tos_allows_crawling")
 PROFILE = "docs"  # what a provider's documents are crawled under unless somebody says otherwise
+
+Check = Callable[[], object]  # raises where something is wrong
 
 # Any fixed one would do: a preset has the same UUID in every installation.
 _PRESETS = uuid5(NAMESPACE_DNS, "providers.geomi")
@@ -53,24 +58,39 @@ def read_provider(payload: Mapping[str, object], *, key: str, provider_id: str) 
     """Check a registration and return the provider it describes; its own key and ID win."""
     given = {"key": key, "provider_id": provider_id, **payload}
     given.setdefault("name", given["key"])
-    refuse_unknown(given, [*_names(Provider), "seed_url"], "field of a provider")
-    selectors = given.get("custom_selectors")
-    if isinstance(selectors, Mapping):
-        refuse_unknown(selectors, _names(Selectors), "field of custom_selectors")
-    provider = _validated(_with_seed_urls(given))
-    _check_names(provider)
-    _check_places(provider)
+    values = _with_seed_urls(given)
+    provider, wrong = _validated(values)
+    refuse_all([*_unknown_fields(given), *wrong])
+    assert provider is not None, "what has no fault is a provider"
+    refuse_all([partial(_check_names, provider), *_places(provider)])
     return provider
 
 
-def refuse_unreviewed(provider: Provider) -> None:
+def read_registration(
+    payload: Mapping[str, object], *, key: str, provider_id: str, now_s: float
+) -> Provider:
+    """Read what somebody wants to register; its terms have to be among what it says."""
+    try:
+        provider = read_provider(payload, key=key, provider_id=provider_id)
+    except ConfigError as fault:
+        if any(payload.get(name) is None for name in TERMS):
+            raise joined([fault, _unreviewed(str(payload.get("key", key)))]) from fault
+        raise
+    refuse_unreviewed(provider, now_s=now_s)
+    return provider
+
+
+def refuse_unreviewed(provider: Provider, *, now_s: float) -> None:
     """Raise where nobody has read the provider's terms, or they forbid crawling (LEG-03, G-21)."""
     if provider.tos_reviewed_at is None or provider.tos_allows_crawling is None:
+        raise _unreviewed(provider.key)
+    check_date(provider.tos_reviewed_at, now_s=now_s)
+    if provider.tos_allows_crawling is False:
+        hosts = dict.fromkeys(url.host for url in map(parse_url, provider.seed_urls) if url)
         raise ConfigError(
-            f"the terms of provider `{provider.key}` have not been reviewed",
-            hint="read them, then add `tos_reviewed_at` (a date) and `tos_allows_crawling`",
+            f"provider `{provider.key}` does not allow crawling, so it is not registered",
+            hint=f"to keep every crawl away from it: geomi traps exclude {next(iter(hosts))}",
         )
-    refuse_forbidden(provider)
 
 
 def refuse_forbidden(provider: Provider) -> None:
@@ -104,12 +124,34 @@ def provider_layer(provider: Provider) -> Layer:
     return Layer(f"provider {provider.key}", values)
 
 
-def check_date(text: str) -> str:
-    """Return an ISO date; raise for anything else."""
+def check_date(text: str, *, now_s: float | None = None) -> str:
+    """Return an ISO date; raise for anything else, and for a day after `now_s` that is nowhere yet.
+
+    It may be tomorrow already where the terms were read.
+    """
     try:
-        return date.fromisoformat(text).isoformat()
+        day = date.fromisoformat(text)
     except ValueError as error:
         raise ConfigError(f"`{text}` is not a date", hint="write it as 2026-01-31") from error
+    if now_s is not None and day > datetime.fromtimestamp(now_s + DAY_S, UTC).date():
+        raise ConfigError(f"`{text}` lies in the future", hint="give the day they were read")
+    return day.isoformat()
+
+
+def _unreviewed(key: str) -> ConfigError:
+    return ConfigError(
+        f"the terms of provider `{key}` have not been reviewed",
+        hint="read them, then add `tos_reviewed_at` (a date) and `tos_allows_crawling`",
+    )
+
+
+def _unknown_fields(given: Mapping[str, object]) -> Iterator[Check]:
+    known = [*_names(Provider), "seed_url"]
+    for name in given:
+        yield partial(refuse_unknown, {name: None}, known, "field of a provider")
+    selectors = given.get("custom_selectors")
+    for name in selectors if isinstance(selectors, Mapping) else ():
+        yield partial(refuse_unknown, {name: None}, _names(Selectors), "field of custom_selectors")
 
 
 def _names(kind: type[Provider | Selectors]) -> list[str]:
@@ -127,18 +169,22 @@ def _with_seed_urls(given: Mapping[str, object]) -> dict[str, object]:
     return values
 
 
-def _validated(values: Mapping[str, object]) -> Provider:
-    """Build a provider from what JSON can say: `"3"` and `true` are no numbers."""
+def _validated(values: Mapping[str, object]) -> tuple[Provider | None, list[Check]]:
+    """Build a provider from what JSON can say, or refuse it: `"3"` and `true` are no numbers."""
     try:
-        return _adapter().validate_json(orjson.dumps(values), strict=True)
+        return _adapter().validate_json(orjson.dumps(values), strict=True), []
     except ValidationError as error:
-        place, value, wrong = first_problem(error)
-        if error.errors()[0]["type"] == "missing":
-            raise ConfigError(f"provider `{values['key']}` lacks `{place}`") from error
-        told = f"`{place}` of provider `{values['key']}` is `{value}`: {wrong}"
-        raise ConfigError(told, hint=_range(place)) from error
+        return None, [partial(_refuse, values, error, at) for at in range(error.error_count())]
     except TypeError as error:
         raise ConfigError(f"provider `{values['key']}` cannot be read: {error}") from error
+
+
+def _refuse(values: Mapping[str, object], error: ValidationError, at: int) -> None:
+    place, value, wrong = problem_at(error, at)
+    if error.errors()[at]["type"] == "missing":
+        raise ConfigError(f"provider `{values['key']}` lacks `{place}`")
+    told = f"`{place}` of provider `{values['key']}` is `{value}`: {wrong}"
+    raise ConfigError(told, hint=_range(place))
 
 
 @cache
@@ -175,18 +221,30 @@ def _check_names(provider: Provider) -> None:
         check_date(provider.tos_reviewed_at)
 
 
-def _check_places(provider: Provider) -> None:
-    """Raise for a URL or a pattern that no crawl could use."""
+def _places(provider: Provider) -> Iterator[Check]:
+    """Check every URL and pattern: there may be one that no crawl could use."""
     if len(provider.blocked_path_patterns) > MAX_PATTERNS:
         raise ConfigError(f"`blocked_path_patterns` has more than {MAX_PATTERNS} patterns")
-    blocked = [glob.compile(text) for text in provider.blocked_path_patterns]
-    for text in provider.allowed_path_patterns:
-        glob.compile(text)
+    for text in (*provider.allowed_path_patterns, *provider.blocked_path_patterns):
+        yield partial(glob.compile, text)
     for text in (*provider.seed_urls, *filter(None, [provider.sitemap_url])):
+        yield partial(_check_url, text)
+    yield partial(_check_seeds, provider)
+
+
+def _check_url(text: str) -> None:
+    if parse_url(text) is None:
+        raise ConfigError(f"`{text[:200]}` is not an http(s) URL", hint="https://example.org/")
+
+
+def _check_seeds(provider: Provider) -> None:
+    try:
+        blocked = [glob.compile(text) for text in provider.blocked_path_patterns]
+    except ConfigError:
+        return  # told of already
+    for text in provider.seed_urls:
         url = parse_url(text)
-        if url is None:
-            raise ConfigError(f"`{text[:200]}` is not an http(s) URL", hint="https://example.org/")
-        if any(pattern.matches(url) for pattern in blocked) and text in provider.seed_urls:
+        if url is not None and any(pattern.matches(url) for pattern in blocked):
             raise ConfigError(
                 f"seed `{text[:200]}` is excluded by the provider's own `blocked_path_patterns`"
             )

@@ -6,7 +6,7 @@ same nonsense in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import get_args, get_origin
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from geomi.errors import ConfigError
 
+MAX_FAULTS = 20  # told of one file
 NOT_GIVEN: tuple[object, ...] = (None, (), [])  # how an option that nobody named arrives
 
 
@@ -28,11 +29,43 @@ def refuse_unknown(given: Mapping[str, object], known: Sequence[str], what: str)
             raise ConfigError(f"unknown {what}: `{name}`", hint=hint)
 
 
+def refuse_blank(given: object, name: str) -> None:
+    """Raise for an option that was given nothing, as a variable of a shell that is not set does."""
+    texts = given if isinstance(given, tuple | list) else (given,)
+    if any(isinstance(text, str) and not text.strip() for text in texts):
+        raise ConfigError(f"{name} is empty", hint="give it a value, or leave it out")
+
+
 def first_problem(error: ValidationError) -> tuple[str, object, str]:
     """Return where the first problem lies, the value there, and what is wrong with it."""
-    problem = error.errors()[0]
+    return problem_at(error, 0)
+
+
+def problem_at(error: ValidationError, index: int) -> tuple[str, object, str]:
+    """Return where one of the problems lies, the value there, and what is wrong with it."""
+    problem = error.errors()[index]
     place = ".".join(str(part) for part in problem["loc"] if isinstance(part, str))
     return place, problem["input"], problem["msg"][:1].lower() + problem["msg"][1:]
+
+
+def refuse_all(checks: Iterable[Callable[[], object]]) -> None:
+    """Run every check, and raise what all of them refuse as one error: a file is mended once."""
+    faults: list[ConfigError] = []
+    for check in checks:
+        try:
+            check()
+        except ConfigError as fault:
+            faults.append(fault)
+    if faults:
+        raise joined(faults) from faults[0]
+
+
+def joined(faults: Sequence[ConfigError]) -> ConfigError:
+    """Make one error of several, each told once."""
+    told = list(dict.fromkeys(fault.message for fault in faults))
+    hints = list(dict.fromkeys(fault.hint for fault in faults if fault.hint))
+    more = [f"and {len(told) - MAX_FAULTS} more"] if len(told) > MAX_FAULTS else []
+    return ConfigError("; ".join(told[:MAX_FAULTS] + more), hint="; ".join(hints[:MAX_FAULTS]))
 
 
 def split_text(hint: object, raw: object) -> object:

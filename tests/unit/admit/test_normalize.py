@@ -35,7 +35,7 @@ HOSTS = st.sampled_from(
     ]
 )
 SESSIONS = st.sampled_from(
-    [";jsessionid=1", "/(S(a))", "?sid=0a1b2c3d4e", "&PHPSESSID=1", "/.", "="]
+    [";jsessionid=1", "/(S(a))", "?sid=0a1b2c3d4e5f6789", "&PHPSESSID=1", "/.", "="]
 )
 TAILS = st.lists(
     st.text(alphabet="aZ/.%27eE?&=utm_ref;#가", max_size=12) | SESSIONS, max_size=6
@@ -101,7 +101,7 @@ def test_docs_vectors_displayed(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("http://a.test/p?sid=0a1b2c3d4e5f", "http://a.test/p"),
+        ("http://a.test/p?sid=0a1b2c3d4e5f6789", "http://a.test/p"),
         ("http://a.test/p?a=1&PHPSESSID=7&b=2", "http://a.test/p?a=1&b=2"),
         ("http://a.test/p?%50HPSESSID=7", "http://a.test/p"),
         ("http://a.test/p;jsessionid=0A/?x=1", "http://a.test/p?x=1"),

@@ -78,7 +78,7 @@ def test_scope(within: Within, text: str, rule: str, hint: str) -> None:
         ("/docs/intro", "admitted", ""),
         ("/docs/old/x", "exclude", "/docs/old/**"),
         ("/docs/old", "exclude", "/docs/old/**"),
-        ("/blog/x", "include", "no --include pattern matches"),
+        ("/blog/x", "include", "no include pattern matches"),
     ],
 )
 @pytest.mark.req("SCP-02")

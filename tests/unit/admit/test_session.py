@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geomi.admit.session import RANDOM_CHARS, is_session, without_session
 
-TOKEN = "0a1b2c3d4e5f"
+TOKEN = "0a1b2c3d4e5f67890a1b"
 
 
 @pytest.mark.parametrize(
@@ -16,16 +16,31 @@ TOKEN = "0a1b2c3d4e5f"
     [
         ("phpsessid", "1", True),
         ("jsessionid", TOKEN, True),
-        ("sessionid", "9", True),
+        ("cftoken", "9", True),
+        ("zenid", "x", True),
         ("aspsessionidqqaabbcc", "X", True),
         ("phpsessid", "", False),
-        # these two may be anything
+        # these may be anything
         ("sid", TOKEN, True),
+        ("sessionid", TOKEN, True),
+        ("session_id", TOKEN, True),
+        ("sessid", TOKEN, True),
+        ("sid", "d41d8cd98f00b204e9800998ecf8427e", True),
+        ("sid", "hJ3k9Qx7Zp2Lm8Rt4Vw1%3D%3D", True),
+        ("session", "eyJ1-9f8e7d6c5b4a39281", True),
         ("session", "8c2f4d0e-1111-4222-8333-444455556666", True),
         ("sid", TOKEN[:RANDOM_CHARS], True),
         ("sid", TOKEN[: RANDOM_CHARS - 1], False),
         ("sid", "1", False),
         ("session", "12", False),
+        ("sessionid", "12", False),
+        ("session", "KEY001AI1", False),
+        ("sid", "a0000001", False),
+        ("sid", "a000000000000001", False),
+        ("sid", "0123456789012345", False),
+        ("session", "keynote2024seoul", False),
+        ("session", "IntroductionToPython3ForScientists", False),
+        ("session", "2024-keynote-part-1-of-3-in-seoul", False),
         ("session", "DEV301", False),
         ("session", "opening-keynote", False),
         ("session", "keynote-of-2024", False),
@@ -39,7 +54,7 @@ TOKEN = "0a1b2c3d4e5f"
 )
 @pytest.mark.req("TRP-03")
 def test_parameters(name: str, value: str, expected: bool) -> None:
-    """`PHPSESSID` always; `sid` and `session` where the value was drawn at random."""
+    """`PHPSESSID` always; `sid` and `session` where a long value was surely drawn at random."""
     assert is_session(name, value) is expected
 
 

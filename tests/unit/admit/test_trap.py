@@ -10,6 +10,7 @@ from geomi.admit.trap import (
     BUDGETS,
     MAX_PARAMETERS,
     MAX_PATH_SEGMENTS,
+    STILL_GROWING,
     detect,
     judge_length,
     judge_tally,
@@ -127,6 +128,17 @@ def test_a_pattern_ends_when_its_budget_and_its_news_are_over(kind: str) -> None
     assert refusal(pattern, visits - 1, stale, stale) == ""
     assert refusal(pattern, visits, stale, stale - 1) == ""
     assert (refusal(pattern, visits, stale - 1, stale) == "") is budget.stale_links
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+@pytest.mark.req("TRP-02")
+def test_what_no_longer_grows_has_an_end(kind: str) -> None:
+    """All that is left of it was linked from elsewhere, whatever its pages say."""
+    many = 10_000
+    for stale_growth, is_caught in ((STILL_GROWING - 1, True), (STILL_GROWING, False)):
+        tally = Tally(many, many, many, b"", stale_growth)
+        verdict = judge_tally(f"{kind}:/x?*", tally, host="a.test", depth=many, is_inside=True)
+        assert (verdict is not None) is is_caught
 
 
 @pytest.mark.parametrize("kind", [kind for kind, budget in BUDGETS.items() if budget.cap])

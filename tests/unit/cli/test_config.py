@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
+
 import pytest
 
+from geomi import __version__
 from geomi.cli.config import _shown
+from geomi.cli.program import main
 
 
 @pytest.mark.parametrize(
@@ -23,3 +29,25 @@ from geomi.cli.config import _shown
 )
 def test_secrets_are_hidden(key: str, value: object, shown: object) -> None:
     assert _shown(key, value) == shown
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        ((), f"geomi/{__version__} (+https://example.org/us)"),
+        (("--profile", "scanner"), "WebKillerAI"),
+        (("--set", "http.user_agent=my-bot/1"), "my-bot/1"),
+    ],
+)
+def test_the_name_is_told_as_it_would_be_sent(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    flags: tuple[str, ...],
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GEOMI_CONTACT", "https://example.org/us")
+    monkeypatch.setattr(sys, "argv", ["geomi", "config", "show", "--json", *flags])
+    assert main() == 0
+    assert json.loads(capsys.readouterr().out)["http.user_agent"].startswith(name)

@@ -66,7 +66,12 @@ def told(
         ("crawl http://a.test/ -H nonsense", "`nonsense` is not a header", "'Name: value'"),
         ("crawl http://a.test/ --profile fast", "no profile `fast`", "default, docs"),
         ("crawl http://a.test/ --resolve a", "`a`", ""),
-        ("crawl http://a.test/ --config none.toml", "cannot read configuration `none.toml`", ""),
+        (
+            "crawl http://a.test/ --config none.toml",
+            "cannot read configuration `none.toml`: No such file or directory",
+            "a TOML file",
+        ),
+        ("crawl http://a.test/ -x re:(", "is not an RE2 expression: missing ): (", ""),
         ("crawl http://a.test/ --set limits.max_pages", "names no value", "KEY=VALUE"),
         ("crawl http://a.test/ --set limits.max_page=1", "`limits.max_page`", "limits.max_pages"),
         ("restore none.tar", "there is no backup `none.tar`", ""),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from geomi.adapters.sqlite import open_sqlite
+from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
+from geomi.model.site import Refusal
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -78,11 +83,14 @@ class TestProviders:
             ("a.toml", "\xff", "cannot read `a.toml`"),
             ("a.toml", "a = " + "[" * 30_000, "cannot read `a.toml`"),
             ("a.yaml", "", "neither .json nor .toml"),
-            ("none.json", None, "cannot read `none.json`"),
+            ("none.json", None, "cannot read `none.json`: No such file or directory\nhint: give a"),
             ("a.json", " " * 65_537, "more than 65,536 bytes"),
             ("a.toml", VALID + "max_depth = 6", "`max_depth` of provider `a` is `6`"),
             ("a.toml", VALID.replace(TERMS, ""), "have not been reviewed"),
-            ("a.toml", VALID.replace("true", "false"), "does not allow crawling"),
+            ("a.toml", VALID.replace("true", "false"), "hint: to keep every crawl away from it"),
+            ("a.toml", VALID.replace("2026", "2999"), "`2999-01-31` lies in the future"),
+            ("a.toml", VALID + "max_depth = 6\nmax_pages = 0", "is `6`"),
+            ("a.toml", VALID + "max_depth = 6\nmax_pages = 0", "is `0`"),
             ("A b.toml", VALID, "`A b` cannot be a provider's key"),
         ],
         ids=lambda value: str(value)[:24].strip(),
@@ -110,7 +118,9 @@ class TestProviders:
         assert "hint: if that has changed: geomi providers review stripe --allows" in err
         allowed = data(command, "providers", "review", "stripe", "--allows")
         assert (allowed["tos_allows_crawling"], len(allowed["tos_reviewed_at"])) == (True, 10)
-        assert command("providers", "remove", "stripe")[0] == 0
+        code, _, err = command("providers", "remove", "stripe")
+        told = "the review of provider stripe is forgotten; it is as it comes with geomi\n"
+        assert (code, err) == (0, told)
         assert data(command, "providers", "show", "stripe")["origin"] == "preset"
 
     def test_a_takedown_is_asked_for_twice(self, command: Command) -> None:
@@ -138,8 +148,19 @@ class TestBlocked:
         assert out == f"{url}  by hand  for good  blocked by hand\n"
         assert data(command, "blocked", "remove", url) == {"removed": url}
         assert data(command, "blocked", "list") == []
+        added = data(command, "blocked", "add", url)
+        assert added["until_s"] - added["since_s"] == pytest.approx(30 * 86_400)
+        command("blocked", "remove", url)
         code, _, err = command("blocked", "remove", url)
         assert (code, f"`{url}` is not blocked" in err) == (2, True)
+
+    def test_a_reason_is_told_once(self, command: Command) -> None:
+        command("blocked", "add", "http://a.test/x")
+        refusal = Refusal(b"h", "http://a.test/no", 403, "HTTP 403", 1e9)
+        with closing(open_sqlite(Path("geomi-data") / DATABASE, tenant=TENANT)) as store:
+            asyncio.run(store.refusals.put(refusal))
+        _, out, _ = command("blocked", "list")
+        assert out.splitlines()[0] == "http://a.test/no  HTTP 403  for good"
 
 
 class TestProfiles:
@@ -175,12 +196,15 @@ class TestProfiles:
         ("providers show opnai", "unknown provider: `opnai`"),
         ("providers review openai", "what do the terms say?"),
         ("providers review openai --allows --date x", "`x` is not a date"),
+        ("providers review openai --allows --date 2999-01-01", "`2999-01-01` lies in the future"),
         ("profiles show dosc", "no profile `dosc`"),
         ("blocked add https://a.test/ --for soon", "--for `soon` is no time"),
         ("blocked add https://a.test/ --for 0d", "--for `0d` is no time"),
         ("blocked add https://a.test/ --for 36501d", "--for `36501d` is no time"),
         (f"blocked add https://a.test/ --reason {'x' * 2001}", "more than 2000 characters"),
         ("blocked add mailto:x", "is not a URL"),
+        ("blocked add https://a.test/ --for 1d --forever", "are both given"),
+        ("blocked add https://a.test/x/*", "--exclude takes patterns"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_made(

@@ -26,6 +26,50 @@ def test_anchor_text_and_rel_are_kept() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            '<frameset><frame src="nav.html"><frame src="/main"></frameset>',
+            ["docs/nav.html", "main"],
+        ),
+        ('<iframe src="part"></iframe><iframe src="//ads.test/x"></iframe>', ["docs/part"]),
+        ('<iframe src="about:blank"></iframe><iframe src=""></iframe><iframe></iframe>', []),
+        ('<link rel="next" href="page/2"><link rel="prev" href="page/0">', ["docs/page/2"]),
+        ('<link rel="Prefetch NEXT" href="two">', ["docs/two"]),
+        ('<meta http-equiv="refresh" content="0; url=new">', ["docs/new"]),
+        ("<META HTTP-EQUIV=Refresh CONTENT=\"5;URL='/new home'\">", ["new%20home"]),
+        ('<base href="/v2/"><meta http-equiv="refresh" content="0;url=x">', ["v2/x"]),
+        ('<meta http-equiv="refresh" content="30">', []),
+        ('<meta http-equiv="refresh" content="0; url=javascript:f()">', []),
+        ('<meta http-equiv="content-type" content="0; url=/x">', []),
+        ('<a href="new">new</a><meta http-equiv="refresh" content="0; url=new">', ["docs/new"]),
+    ],
+)
+@pytest.mark.req("LNK-03")
+def test_where_a_browser_goes_by_itself_is_linked(html: str, expected: list[str]) -> None:
+    """Frames, a page that sends on, and the next one of a series; an iframe of this host."""
+    assert [link.url for link in read(html)] == [f"http://a.test/{path}" for path in expected]
+
+
+def test_frames_have_a_limit() -> None:
+    """One more than the limit is not read."""
+    many = links.MAX_FRAMES + 1
+    for tag in ("frame", "iframe"):
+        html = "".join(f'<{tag} src="/{n}"></{tag}>' for n in range(many))
+        page = f"<frameset>{html}</frameset>" if tag == "frame" else html
+        assert len(read(page, max_links=many)) == many - 1
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """Each URL once, and only what leads somewhere."""
+    hrefs = ["/0", "/1", "/2", "/2#x", "/3", "mailto:x@a.test", "/3"]
+    html = "".join(f'<a href="{href}">x</a>' for href in hrefs)
+    document = parse_html(html.encode(), "text/html")
+    counted = [read_links(document, URL, limit).left_out for limit in (2, 3, 4, 5)]
+    assert counted == [2, 1, 0, 0]
+
+
 @pytest.mark.req("LNK-04")
 def test_links_within_the_page_and_out_of_the_web_are_left_out() -> None:
     html = '<a href="#x">a</a><a href="mailto:a@b.test">b</a><a href="javascript:f()">c</a><a>d</a>'

@@ -19,7 +19,7 @@ SKIPPED = {
     Outcome.EXCLUDED,
     Outcome.TRAPPED,
 }
-BLOCKED = {Outcome.ROBOTS, Outcome.ADDRESS_REFUSED}
+BLOCKED = {Outcome.ROBOTS, Outcome.ADDRESS_REFUSED, Outcome.LEFT_ALONE}
 
 
 @pytest.mark.req("FRN-13", "ERR-12")

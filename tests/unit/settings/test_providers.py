@@ -21,11 +21,14 @@ from geomi.settings.providers import (
     presets,
     provider_layer,
     read_provider,
+    read_registration,
     refuse_forbidden,
     refuse_unreviewed,
 )
+from geomi.settings.values import MAX_FAULTS
 from geomi.url.parse import parse as parse_url
 
+NOW_S = 1_772_366_400.0  # 2026-03-01 12:00Z
 ID = "8d5f6f5e-7a11-4a53-9d3c-0f5ad1f0a001"
 DEVSITE = ("article.devsite-article-body", (".devsite-nav", ".devsite-toc", ".devsite-banner"))
 
@@ -296,9 +299,27 @@ class TestRegistration:
     def test_terms_that_nobody_read_or_that_forbid_it(
         self, changes: dict[str, object], told: str
     ) -> None:
-        refuse_unreviewed(read())
-        with pytest.raises(ConfigError, match=told):
-            refuse_unreviewed(read(**changes))
+        refuse_unreviewed(read(), now_s=NOW_S)
+        with pytest.raises(ConfigError, match=told) as caught:
+            refuse_unreviewed(read(**changes), now_s=NOW_S)
+        assert "providers review" not in caught.value.hint, "nothing is stored to review"
+
+    def test_every_fault_is_told_at_once(self) -> None:
+        payload = registration(max_depth=9, max_pages=0, max_dept=1, tos_allows_crawling=None)
+        with pytest.raises(ConfigError) as caught:
+            read_registration(payload, key="example", provider_id=ID, now_s=NOW_S)
+        for told in ("`max_dept`", "is `9`", "is `0`", "have not been reviewed"):
+            assert told in caught.value.message
+        assert "max_depth: 1 to 5; max_pages: 1 to 500" in caught.value.hint
+        with pytest.raises(ConfigError) as caught:
+            read(key="No Key", seed_urls=["x:y"], allowed_path_patterns=["a", "re:("])
+        for told in ("`No Key`", "`x:y`", "pattern `a`", "pattern `re:(`"):
+            assert told in caught.value.message
+
+    def test_a_file_of_faults_is_told_in_part(self) -> None:
+        patterns = [f"p{number}" for number in range(MAX_FAULTS + 1)]
+        with pytest.raises(ConfigError, match=r"and 1 more$"):
+            read(allowed_path_patterns=patterns)
 
     def test_only_a_clear_no_keeps_a_crawl_away(self) -> None:
         refuse_forbidden(presets()["openai"])
@@ -308,9 +329,17 @@ class TestRegistration:
 
     @pytest.mark.parametrize("text", ["", "today", "2026-02-30", "2026-1-1"])
     def test_a_date_is_one(self, text: str) -> None:
-        assert check_date("2026-02-28") == "2026-02-28"
+        assert check_date("2026-02-28", now_s=NOW_S) == "2026-02-28"
         with pytest.raises(ConfigError, match="is not a date"):
             check_date(text)
+
+    def test_nobody_has_read_terms_in_the_future(self) -> None:
+        """A day ahead is today somewhere."""
+        assert check_date("2026-03-02", now_s=NOW_S) == "2026-03-02"
+        with pytest.raises(ConfigError, match="`2026-03-03` lies in the future"):
+            check_date("2026-03-03", now_s=NOW_S)
+        with pytest.raises(ConfigError, match="lies in the future"):
+            refuse_unreviewed(read(tos_reviewed_at="2026-03-03"), now_s=NOW_S)
 
 
 class TestLayer:

@@ -19,6 +19,7 @@ from geomi.adapters.http.heap import give_back_large_blocks
 from geomi.adapters.http.message import write_request
 from geomi.adapters.http.pool import Pool
 from geomi.adapters.http.response import Reader
+from geomi.adapters.http.room import Room, Share
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
 from geomi.ports.clock import Clock
@@ -36,6 +37,7 @@ class HttpClient:
         self._clock = clock
         self._pool = Pool()
         self._buffer = bytearray(BUFFER_BYTES)
+        self._room = Room()
         give_back_large_blocks()
 
     async def fetch(self, request: Request) -> Fetched:
@@ -49,7 +51,7 @@ class HttpClient:
         except FetchFailed as failed:
             failure = failed.failure
         is_error_answer = visit.reader.status >= 300
-        return Fetched(
+        fetched = Fetched(
             url=request.url,
             status=visit.reader.status,
             headers=tuple(visit.reader.headers) if visit.reader.status else (),
@@ -63,6 +65,9 @@ class HttpClient:
             detail=failure.detail if failure is not None else "",
             is_stale=visit.is_reused and visit.was_never_answered,
         )
+        if visit.share is not None:
+            visit.share.keep_for(fetched)
+        return fetched
 
     async def aclose(self) -> None:
         """Close every connection, and the gate."""
@@ -91,7 +96,7 @@ class HttpClient:
                 connection, ip = await self._egress.connect(
                     url.host,
                     url.port,
-                    partial(Connection, self._buffer),
+                    partial(Connection, self._buffer, self._room),
                     tls=url.scheme == "https",
                     timeout_s=visit.request.connect_timeout_s,
                 )
@@ -112,13 +117,14 @@ class _Visit:
         self.deadline_s = asyncio.get_running_loop().time() + request.total_timeout_s
         self.ip = ""
         self.is_reused = False
+        self.share: Share | None = None
 
     async def exchange(self, message: bytes, connection: Connection) -> None:
         """Send the request over a connection and read what comes."""
         if self.reader.is_over:
             self.reader = Reader(self.request)
         self.ip = connection.ip
-        await connection.exchange(
+        self.share = await connection.exchange(
             message,
             self.reader,
             deadline_s=self.deadline_s,

@@ -3,7 +3,8 @@
 Rules: the whole fetch has a deadline, every silence has one, and an answer that has begun must keep
 up a minimum speed, because a server that drips a byte a second never falls silent. Whatever ends an
 exchange before the answer is whole closes the connection. An idle connection that receives anything
-is closed: nothing it says could be meant for the next request.
+is closed: nothing it says could be meant for the next request. While a large body waits for room
+nothing is read, so that the server waits too; of the three clocks the deadline alone goes on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 from typing import cast
 
 from geomi.adapters.http.response import Reader
+from geomi.adapters.http.room import Room, Share
 from geomi.model.verdict import Outcome
 
 # A page of 50 kB at 1 KiB in 10 s would take longer than any total deadline; slower is not serving.
@@ -26,14 +28,16 @@ class Connection(asyncio.BufferedProtocol):
         buffer: where asyncio puts what it receives. All connections of a loop may share one,
             because it is read before anything else runs. `data_received` would allocate it anew for
             each packet, which costs 0.05 ms on a page of 50 kB.
+        room: where large bodies wait for leave.
 
     Attributes:
         ip: the checked address behind it.
         opened_s, parked_s: loop time of its opening and of its last exchange's end.
     """
 
-    def __init__(self, buffer: bytearray) -> None:
+    def __init__(self, buffer: bytearray, room: Room) -> None:
         self._buffer = memoryview(buffer)
+        self._room = room
         self.ip = ""
         self.opened_s = 0.0
         self.parked_s = 0.0
@@ -41,6 +45,7 @@ class Connection(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._reader: Reader | None = None
+        self._share: Share | None = None
         self._done: asyncio.Future[None] | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._deadline_s = self._silence_s = self._heard_s = 0.0
@@ -49,29 +54,34 @@ class Connection(asyncio.BufferedProtocol):
 
     async def exchange(
         self, message: bytes, reader: Reader, *, deadline_s: float, silence_s: float
-    ) -> None:
+    ) -> Share | None:
         """Send a request and wait until `reader` is over; what went wrong is in the reader.
 
         Args:
             deadline_s: loop time at which the answer must be whole.
             silence_s: the longest time without a byte.
+
+        Returns:
+            The room that a large body took, which is now the caller's to give back.
         """
         if self._transport is None or not self.is_open:
             reader.end(None)
-            return
+            return None
         self._reader = reader
         self._done = self._loop.create_future()
         self._deadline_s, self._silence_s = deadline_s, silence_s
-        self._heard_s = self._window_start_s = self._loop.time()
-        self._window_start_bytes = 0
+        self._start_window(self._loop.time(), 0)
         self._transport.write(message)
         self._look_at_clocks()
         has_taker = False
         try:
             await self._done
             has_taker = True
+            return self._share
         finally:
-            self._reader = self._done = None
+            if self._share is not None and not has_taker:
+                self._share.give_back()
+            self._reader = self._share = self._done = None
             reader.release()
             if self._watch is not None:
                 self._watch.cancel()
@@ -103,6 +113,9 @@ class Connection(asyncio.BufferedProtocol):
         reader.feed(self._buffer[:nbytes])
         if reader.is_over:
             self._finish()
+        elif reader.is_held and self._share is None and self._transport is not None:
+            self._transport.pause_reading()
+            self._share = self._room.ask(reader.need_bytes, self._go_on)
 
     def eof_received(self) -> None:
         self.is_open = False  # returning None lets the transport close itself
@@ -111,9 +124,27 @@ class Connection(asyncio.BufferedProtocol):
         self.is_open = False
         if self._reader is not None:
             self._reader.end(exc)
+            if self._reader.is_over:  # else it is here, and waits for room
+                self._finish()
+
+    # the room
+
+    def _go_on(self) -> None:
+        """Read on: there is room for the whole body."""
+        reader = self._reader
+        if reader is None or reader.is_over or self._transport is None:
+            return
+        reader.proceed()
+        self._start_window(self._loop.time(), reader.wire_bytes)
+        self._transport.resume_reading()
+        if reader.is_over:
             self._finish()
 
     # the clocks
+
+    def _start_window(self, now_s: float, wire_bytes: int) -> None:
+        self._heard_s = self._window_start_s = now_s
+        self._window_start_bytes = wire_bytes
 
     def _look_at_clocks(self) -> None:
         """End the exchange if a clock has run out, or look again when the next one could."""
@@ -121,9 +152,12 @@ class Connection(asyncio.BufferedProtocol):
         if reader is None:
             return
         now_s = self._loop.time()
+        if reader.is_held:  # the silence is ours
+            self._start_window(now_s, reader.wire_bytes)
         problem = self._overdue(now_s, reader.wire_bytes)
         if problem:
-            reader.fail(Outcome.TIMEOUT, problem)
+            waited = "; it waited for room in memory" if reader.is_held else ""
+            reader.fail(Outcome.TIMEOUT, problem + waited)
             self._finish()
             return
         next_s = min(

@@ -4,7 +4,9 @@ Rules: at most two content codings; the caps are looked at after every bounded p
 any coding costs its cap and one piece, never its full size; output above `max_bytes`, or more than
 a hundred times its input beyond the first MiB (G-10), ends the fetch. What lies between two codings
 has the same caps: 66 bytes of brotli can hold 40 MiB of deflate blocks that are all empty. With
-`truncate` the first `max_bytes` of the output are kept instead.
+`truncate` the first `max_bytes` of the output are kept instead. A body that turns out to be large
+is held until there is room for it; of a coded one only what came is kept meanwhile, because a
+decoder's window may be larger than all that it has given out.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ class Body:
     """The decoded body of one response, growing inside its caps.
 
     Args:
-        sink: takes the pieces in place of this body, which then stays empty.
+        sink: takes the pieces in place of this body, which then stays empty and is never held.
+        free_bytes: how large it grows before it is held until `proceed`; None: as large as it may.
     """
 
     __slots__ = (
-        "_between_bytes", "_codings", "_max_bytes", "_out", "_size_bytes", "_truncate", "_write",
-        "coded_bytes", "is_cut",
+        "_between_bytes", "_came", "_codings", "_content_encoding", "_free_bytes", "_max_bytes",
+        "_out", "_sink", "_size_bytes", "_truncate", "_write", "coded_bytes", "is_cut", "is_held",
     )  # fmt: skip
 
     def __init__(
@@ -49,15 +52,19 @@ class Body:
         *,
         truncate: bool = False,
         sink: Sink | None = None,
+        free_bytes: int | None = None,
     ) -> None:
-        self._codings = _codings(content_encoding) if content_encoding else ()
+        self._content_encoding = content_encoding
         self._max_bytes = max_bytes
         self._truncate = truncate
-        self._out = BytesIO()  # gives its bytes away without a copy of them
-        self._write = sink or self._out.write
-        self._size_bytes = self._between_bytes = 0
+        self._sink = sink
+        self._free_bytes = max_bytes if sink or free_bytes is None else min(free_bytes, max_bytes)
+        self._start()
+        may_be_held = self._free_bytes < max_bytes
+        self._came: list[bytes] | None = [] if self._codings and may_be_held else None
         self.coded_bytes = 0
         self.is_cut = False  # `max_bytes` are here and the rest is of no use
+        self.is_held = False
 
     @property
     def is_coded(self) -> bool:
@@ -70,11 +77,20 @@ class Body:
             return
         self.coded_bytes += len(data)
         if not self._codings:
-            self._keep(data)
+            self._keep(data)  # also of a body that is held: it is no more than the rest of a packet
             return
-        for piece in self._decoded(data):
-            if not self._keep(piece):
-                return
+        if self._came is not None:
+            self._came.append(data)
+        if not self.is_held:
+            self._decode(data)
+
+    def proceed(self) -> None:
+        """Go on with a body that was held; raise `FetchFailed` like `feed`."""
+        self._free_bytes, self.is_held = self._max_bytes, False
+        came, self._came = self._came, None
+        for data in came or ():
+            if not self.is_cut:
+                self._decode(data)
 
     def finish(self) -> bytes:
         """Return the whole body; raise `FetchFailed` when its coding ended too early."""
@@ -85,6 +101,17 @@ class Body:
                         Outcome.BAD_ENCODING, f"the {coding.name} body ended before its last block"
                     )
         return self._out.getvalue()
+
+    def _start(self) -> None:
+        self._codings = _codings(self._content_encoding) if self._content_encoding else ()
+        self._out = BytesIO()  # gives its bytes away without a copy of them
+        self._write = self._sink or self._out.write
+        self._size_bytes = self._between_bytes = 0
+
+    def _decode(self, data: bytes) -> None:
+        for piece in self._decoded(data):
+            if not self._keep(piece):
+                return
 
     def _decoded(self, data: bytes) -> Iterator[bytes]:
         outer, *inner = self._codings
@@ -99,7 +126,7 @@ class Body:
             yield from inner[0].pieces(piece)
 
     def _keep(self, piece: bytes) -> bool:
-        """Add one piece; False when the body wants no more."""
+        """Add one piece; False when the body wants no more, or no more for now."""
         room_bytes = self._max_bytes - self._size_bytes
         if len(piece) > room_bytes:
             if not self._truncate:
@@ -110,7 +137,14 @@ class Body:
         if not self.is_cut:
             self._check_ratio(self._size_bytes)
         self._write(piece)
-        return not self.is_cut
+        if self._size_bytes > self._free_bytes and not self.is_cut:
+            self._hold()
+        return not (self.is_cut or self.is_held)
+
+    def _hold(self) -> None:
+        self.is_held = True
+        if self._codings:
+            self._start()
 
     def _check_ratio(self, size_bytes: int) -> None:
         if size_bytes > RATIO_FLOOR_BYTES and size_bytes > MAX_RATIO * self.coded_bytes:

@@ -16,6 +16,7 @@ import httptools
 
 from geomi.adapters.http.decode import MARGIN_BYTES, Body
 from geomi.adapters.http.failure import Failure, FetchFailed
+from geomi.adapters.http.room import FREE_BYTES
 from geomi.fetch.body import accepts, media_type
 from geomi.model.page import Request
 from geomi.model.verdict import Outcome
@@ -39,6 +40,7 @@ class Reader:
         self.is_over = False
         self.is_reusable = False
         self.failure: Failure | None = None
+        self.need_bytes = request.max_bytes  # what the body may become
         self._request = request
         self._body: Body | None = None
         self._raw_head = b""
@@ -69,18 +71,35 @@ class Reader:
         if not self.status and len(self._raw_head) > MAX_HEAD_BYTES:
             self.fail(Outcome.TOO_LARGE, _HEAD_TOO_LARGE)
         if self._is_complete or (self.status and self._body is None):
-            self.is_over = True
+            self.is_over = not self.is_held
         elif self.wire_bytes - len(self.head) > self._request.max_bytes + MARGIN_BYTES:
             self._pass_wire_cap()
 
+    @property
+    def is_held(self) -> bool:
+        """Whether a large body waits for room; `proceed` lets it go on."""
+        return self._body is not None and self._body.is_held and self.failure is None
+
+    def proceed(self) -> None:
+        """Go on with a body that was held; its end may have come already."""
+        if self._body is None:
+            return
+        try:
+            self._body.proceed()
+        except FetchFailed as failed:
+            self.fail(failed.failure.outcome, failed.failure.detail)
+        if self._is_complete or self._body.is_cut:
+            self.is_over = True
+
     def end(self, error: Exception | None) -> None:
         """Take note that the connection is closed."""
-        if self.is_over:
+        if self.is_over or self._is_complete:
             return
         if not self.wire_bytes:
             self.fail(Outcome.CONNECT_ERROR, f"closed without an answer{_why(error)}")
         elif self._ends_with_connection and error is None:
-            self._is_complete = self.is_over = True
+            self._is_complete = True
+            self.is_over = not self.is_held
         else:
             self.fail(Outcome.PROTOCOL_ERROR, f"closed inside its answer{_why(error)}")
 
@@ -181,11 +200,14 @@ class Reader:
             self._request.max_bytes,
             truncate=self._request.truncate,
             sink=self._request.sink if self.status < 300 else None,
+            free_bytes=FREE_BYTES,
         )
         length = self.header("content-length")
         self._ends_with_connection = coding != "chunked" and not length
         if length and coding != "chunked" and not self._request.truncate:
             self._check_length(int(length), is_coded=self._body.is_coded)
+            if not self._body.is_coded:
+                self.need_bytes = int(length)
 
     def _is_wanted(self) -> bool:
         """Compare the media type; an error's body is dropped, a page's is a failure."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from geomi.adapters.ledger.count import all_asked, count, total, with_examples
 from geomi.adapters.ledger.host import close, update
-from geomi.adapters.ledger.pattern import after
+from geomi.adapters.ledger.pattern import after, grown, kin
 from geomi.adapters.memory.log import write_log
 from geomi.adapters.memory.world import Book, Queue, World
 from geomi.model.entry import (
@@ -21,6 +21,7 @@ from geomi.model.entry import (
     Discovered,
     EntryKind,
     HostUpdate,
+    Novelty,
     Settled,
     Settlement,
     Tally,
@@ -65,11 +66,19 @@ def _close(world: World, book: Book, visit: Settlement) -> bool:
     if visit.page is not None:
         _keep(world, book, visit.page)
     if visit.novelty is not None and visit.state is not State.PENDING and entry.pattern:
-        tally = queue.patterns.get(entry.pattern, Tally())
-        queue.patterns[entry.pattern] = after(tally, visit.novelty)
+        _count(queue, entry.pattern, visit, visit.novelty)
     if visit.refusal is not None:
         world.refusals[book.job.tenant, visit.refusal.url_hash] = visit.refusal
     return True
+
+
+def _count(queue: Queue, pattern: str, visit: Settlement, novelty: Novelty) -> None:
+    """Add a visit to its pattern; others of its kind may have grown by it."""
+    larger = {of for url_hash, of in kin(visit).items() if url_hash not in queue.entries}
+    for other in larger & queue.patterns.keys():
+        queue.patterns[other] = grown(queue.patterns[other])
+    tally = queue.patterns.get(pattern, Tally())
+    queue.patterns[pattern] = after(tally, novelty, grew=pattern in larger)
 
 
 def _end(queue: Queue, entry: UrlEntry, visit: Settlement) -> None:

@@ -67,6 +67,11 @@ def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
     return row[0] if row else None
 
 
+def new_among(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> set[bytes]:
+    """Return which of some URLs a queue does not have yet."""
+    return set(hashes).difference(_known(db, queue, hashes))
+
+
 def reopen(db: sqlite3.Connection, job: int) -> int:
     """Let the links of every page that a job has kept be followed anew; return how many pages."""
     total = 0

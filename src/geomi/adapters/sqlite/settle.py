@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from geomi.adapters.ledger.count import (
     COUNTERS,
@@ -23,14 +24,14 @@ from geomi.adapters.ledger.count import (
     with_examples,
 )
 from geomi.adapters.ledger.host import HostRow, close, update
-from geomi.adapters.ledger.pattern import after
+from geomi.adapters.ledger.pattern import after, kin
 from geomi.adapters.sqlite.hosts import get_host, put_host
-from geomi.adapters.sqlite.links import Finds, find_queue
+from geomi.adapters.sqlite.links import Finds, find_queue, new_among
 from geomi.adapters.sqlite.log import write_log
 from geomi.adapters.sqlite.rows import capture_columns, examples_of, page_columns
 from geomi.adapters.sqlite.sites import write_refusal
 from geomi.adapters.sqlite.statements import statements
-from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally, UrlEntry
+from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
@@ -83,7 +84,7 @@ class _Books:
         if visit.page is not None:
             self._keep(job, visit.page)
         if visit.novelty is not None and visit.state is not State.PENDING:
-            self._tally(job, visit.entry, visit.novelty)
+            self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
             write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
 
@@ -150,16 +151,17 @@ class _Books:
             slices = bands(page.fingerprint.simhash)
             self.db.executemany(SQL["band"], ((job, band, capture) for band in slices))
 
-    def _tally(self, job: int, entry: UrlEntry, novelty: Novelty) -> None:
-        if not entry.pattern:
+    def _tally(self, job: int, visit: Settlement, novelty: Novelty) -> None:
+        pattern = visit.entry.pattern
+        queue = self._queue(job, visit.entry.host)
+        if not pattern or queue is None:
             return
-        key = (self._queue(job, entry.host), entry.pattern)
-        row = self.db.execute(SQL["tally"], key).fetchone()
-        tally = after(Tally(*row) if row else Tally(), novelty)
-        self.db.execute(
-            SQL["put_tally"],
-            (*key, tally.visited, tally.stale_links, tally.stale_text, tally.text_mark),
-        )
+        found = kin(visit)
+        larger = {found[url_hash] for url_hash in new_among(self.db, queue, list(found))}
+        self.db.executemany(SQL["grow_tally"], ((queue, other) for other in larger))
+        row = self.db.execute(SQL["tally"], (queue, pattern)).fetchone()
+        tally = after(Tally(*row) if row else Tally(), novelty, grew=pattern in larger)
+        self.db.execute(SQL["put_tally"], (queue, pattern, *astuple(tally)))
 
     def _host(self, host: str) -> HostRow:
         if host not in self._hosts:

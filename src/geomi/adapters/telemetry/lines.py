@@ -26,7 +26,7 @@ from geomi.model.job import JobState
 from geomi.model.verdict import State
 from geomi.ports.clock import Clock
 
-_WRITTEN_AS = {
+WRITTEN_AS = {
     "from_cache": "fromCache",  # ROB-29
     "age_s": "ageSec",
     "winner_pattern": "winnerPattern",  # ROB-30
@@ -48,7 +48,7 @@ class EventLines:
         at = datetime.fromtimestamp(self._clock.wall_s(), UTC).isoformat(timespec="milliseconds")
         line = {"event": name, "ts": at.replace("+00:00", "Z"), "level": level}
         for field in fields(event):
-            line[_WRITTEN_AS.get(field.name, field.name)] = getattr(event, field.name)
+            line[WRITTEN_AS.get(field.name, field.name)] = getattr(event, field.name)
         self._stream.write(json.dumps(line, separators=_COMPACT) + "\n")
         self._stream.flush()
 

@@ -131,7 +131,7 @@ class TestPatterns:
         ]
         await store.frontier.settle(batch(*visits[:2]))
         await store.frontier.settle(batch(visits[2], give_back(lease)))
-        tally = Tally(visited=3, stale_links=2, stale_text=1, text_mark=b"2")
+        tally = Tally(visited=3, stale_links=2, stale_text=1, text_mark=b"2", stale_growth=3)
         assert await store.census.patterns("job") == [("a.test:80", "page", tally)]
         left = (await claim_one(store, now_s=START_S + DELAY_S)).entries
         assert [entry.tally for entry in left] == [tally, tally, Tally()]
@@ -152,7 +152,31 @@ class TestPatterns:
         sent = batch(replace(visit(lease, lease.entries[1]), novelty=nothing))
         await store.frontier.settle(sent)
         await store.frontier.settle(sent)
-        assert await store.census.patterns("job") == [("a.test:80", "p", Tally(1, 1, 1))]
+        assert await store.census.patterns("job") == [("a.test:80", "p", Tally(1, 1, 1, b"", 1))]
+
+    @waits
+    async def test_a_pattern_grows_by_what_is_new_and_of_its_kind(self, stores: Stores) -> None:
+        store = stores("local")
+        known, *new = [replace(url(f"/d{n}"), pattern="day") for n in range(4)]
+        elsewhere = replace(url("/d9", "b.test"), pattern="day")
+        month = replace(url("/m"), pattern="month")
+        await begin(store, *(replace(url(f"/{n}"), pattern="day") for n in range(4)), known, month)
+        lease = await claim_one(store)
+        entries = {entry.url[-2:]: entry for entry in lease.entries}
+        days = frozenset({"day"})
+        # Since how many visits the days have not grown, after visits that found something.
+        for name, found, kin, expected in (
+            ("/0", (known,), days, {"day": 1}),
+            ("/1", (elsewhere,), days, {"day": 2}),
+            ("/2", (known, new[0]), days, {"day": 0}),
+            ("/3", (new[1],), frozenset[str](), {"day": 1}),
+            ("/m", (new[2],), days, {"day": 0, "month": 1}),
+        ):
+            brought = Novelty(links=False, text=False, text_mark=b"", kin=kin)
+            sent = visit(lease, entries[name], discovered=found)
+            await store.frontier.settle(batch(replace(sent, novelty=brought)))
+            counted = await store.census.patterns("job")
+            assert {pattern: tally.stale_growth for _, pattern, tally in counted} == expected
 
     @waits
     async def test_patterns_belong_to_a_host_and_a_job(self, stores: Stores) -> None:
@@ -165,7 +189,7 @@ class TestPatterns:
             replace(visit(lease, entry), novelty=new) for lease in leases for entry in lease.entries
         ]
         await store.frontier.settle(batch(*visits))
-        twice, once = Tally(2, 0, 0, b"m"), Tally(1, 0, 0, b"m")
+        twice, once = Tally(2, 0, 0, b"m", 2), Tally(1, 0, 0, b"m", 1)
         assert await store.census.patterns("job") == [
             ("a.test:80", "p", twice),
             ("b.test:80", "p", twice),

@@ -66,7 +66,8 @@ def end_visit(
     name = lease.host.removesuffix(":80")
     path = entry.url.removeprefix(f"http://{name}")
     request = asked(path, name, at_s=now_s, job=lease.job)
-    novelty = Novelty(links=bool(found), text=len(found) > 1, text_mark=b"")
+    kin = frozenset({"even"}) if len(found) % 2 else frozenset[str]()
+    novelty = Novelty(links=bool(found), text=len(found) > 1, text_mark=b"", kin=kin)
     if is_complete(entry.outcome) and entry.outcome is not None:
         done = visit(lease, entry, now_s=now_s, outcome=entry.outcome)
         return replace(done, counts=False, discovered=found)

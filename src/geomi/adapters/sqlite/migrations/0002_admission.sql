@@ -18,6 +18,7 @@ CREATE TABLE patterns (
     stale_links INTEGER NOT NULL,
     stale_text INTEGER NOT NULL,
     text_mark BLOB NOT NULL,
+    stale_growth INTEGER NOT NULL,
     PRIMARY KEY (queue, pattern)
 ) WITHOUT ROWID;
 

@@ -25,7 +25,7 @@ WHERE jobs.id = :job AND jobs.tenant = :tenant AND (:host IS NULL OR queues.host
 -- One URL of a queue.
 SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
-       lastmod_s, visited, stale_links, stale_text, text_mark
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM entries AS found
 LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
 WHERE found.queue = ? AND url_hash = ?;
@@ -34,7 +34,7 @@ WHERE found.queue = ? AND url_hash = ?;
 -- A queue's URLs in the order of their hashes.
 SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
-       lastmod_s, visited, stale_links, stale_text, text_mark
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM entries AS found
 LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
 WHERE found.queue = :queue AND url_hash > :after AND (:state IS NULL OR state = :state)
@@ -50,7 +50,7 @@ ORDER BY rule;
 
 -- name: patterns
 -- What each pattern of a job has brought, the most visited first.
-SELECT queues.host, pattern, visited, stale_links, stale_text, text_mark
+SELECT queues.host, pattern, visited, stale_links, stale_text, text_mark, stale_growth
 FROM jobs
 CROSS JOIN queues ON queues.job = jobs.number
 CROSS JOIN patterns ON patterns.queue = queues.number

@@ -27,7 +27,7 @@ WHERE queues.host = :host AND queues.pending > 0 AND queues.ready_s <= :now_s AN
 -- The best entries of a queue: fresh ones, and those whose wait for another try is over.
 SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
-       lastmod_s, visited, stale_links, stale_text, text_mark
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM (
     SELECT * FROM (
         SELECT * FROM entries

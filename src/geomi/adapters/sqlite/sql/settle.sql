@@ -63,9 +63,16 @@ INSERT OR REPLACE INTO pages (
 
 -- name: tally
 -- What a pattern has brought so far.
-SELECT visited, stale_links, stale_text, text_mark FROM patterns WHERE queue = ? AND pattern = ?;
+SELECT visited, stale_links, stale_text, text_mark, stale_growth
+FROM patterns
+WHERE queue = ? AND pattern = ?;
+
+-- name: grow_tally
+-- A page led to a new URL of a pattern.
+UPDATE patterns SET stale_growth = 0 WHERE queue = ? AND pattern = ?;
 
 -- name: put_tally
 -- Write what a pattern has brought.
-INSERT OR REPLACE INTO patterns (queue, pattern, visited, stale_links, stale_text, text_mark)
-VALUES (?, ?, ?, ?, ?, ?);
+INSERT OR REPLACE INTO patterns (
+    queue, pattern, visited, stale_links, stale_text, text_mark, stale_growth
+) VALUES (?, ?, ?, ?, ?, ?, ?);

@@ -1,0 +1,97 @@
+"""What the owner of a robots.txt should know of it before it is published.
+
+Rules kept:
+- A line that was read in a lenient way is named with what it is read as; another reader may not be
+  so kind (RFC 9309 §2.2 leaves it to each).
+- A line that means nothing is named, too: it is not understood, belongs to no group, or has a value
+  that can match nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from geomi.model.config import RobotsRules
+from geomi.robots.parse import (
+    ALLOW,
+    BLANK,
+    DELAY,
+    DELAYS,
+    DISALLOW,
+    NO_PATTERN,
+    NOTHING,
+    SITEMAP,
+    USER_AGENT,
+    Record,
+    cut,
+    records,
+)
+
+MAX_NOTES = 100  # of one file; whoever published a page of prose needs no more
+MAX_QUOTED_CHARS = 80
+
+_SPELLING = {
+    USER_AGENT: "User-agent",
+    ALLOW: "Allow",
+    DISALLOW: "Disallow",
+    DELAYS: "Crawl-delay",
+    SITEMAP: "Sitemap",
+}
+_IN_GROUP = frozenset({ALLOW, DISALLOW, DELAYS})
+
+
+def notes(body: bytes, dialect: RobotsRules) -> tuple[str, ...]:
+    """Name the lines that were read leniently, and those that mean nothing."""
+    kept = cut(body, dialect.max_bytes)
+    told = list(islice(_notes(kept, dialect), MAX_NOTES + 1))
+    if len(told) > MAX_NOTES:
+        told[MAX_NOTES:] = ["there are more lines like these"]
+    if len(kept) < len(body):
+        told.append(f"only the first {dialect.max_bytes:,} bytes are read")
+    return tuple(told)
+
+
+def _notes(kept: bytes, dialect: RobotsRules) -> Iterator[str]:
+    has_agents = False
+    for record in records(kept):
+        if record.key == BLANK:
+            has_agents = has_agents and not dialect.blank_line_ends_group
+        elif record.key == NOTHING:
+            yield f"line {record.line} is not understood: {_quoted(record.name)}"
+        else:
+            yield from _lenient(record)
+            has_agents = has_agents or (record.key == USER_AGENT and record.value != "")
+            if record.key in _IN_GROUP and not has_agents:
+                yield f"line {record.line} stands below no User-agent line and means nothing"
+            elif meaningless := _meaningless(record):
+                yield f"line {record.line}: {meaningless}"
+
+
+def _lenient(record: Record) -> Iterator[str]:
+    meant = _SPELLING[record.key]
+    if not record.has_colon:
+        written = _quoted(f"{record.name} {record.value}")
+        yield f"line {record.line}: {written} is read as {_quoted(f'{meant}: {record.value}')}"
+    elif record.name.lower() != meant.lower():
+        yield f"line {record.line}: {_quoted(record.name)} is read as {meant}"
+
+
+def _meaningless(record: Record) -> str:
+    """Say why a value is passed over or can match nothing; an empty rule is a way to allow all."""
+    value = record.value
+    if record.key == USER_AGENT:
+        return "" if value else "it names no agent"
+    if record.key == DELAYS:
+        return "" if DELAY.fullmatch(value) else f"{_quoted(value)} is no number of seconds"
+    if record.key == SITEMAP or not value:
+        return ""
+    if NO_PATTERN.search(value):
+        return f"{_quoted(value)} is no path, so the rule is not read"
+    if not value.startswith(("/", "*")):
+        return f"{_quoted(value)} begins with neither / nor *, so it matches nothing"
+    return ""
+
+
+def _quoted(text: str) -> str:
+    return f'"{text[:MAX_QUOTED_CHARS]}"'
