@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import signal
 import socket
 import sqlite3
@@ -180,6 +181,27 @@ def test_a_reader_that_leaves_is_no_error() -> None:
                 check=False,
             )
         assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_is_like_one_that_leads_nowhere(tmp_path: Path, closed: str) -> None:
+    told = "--allow-private --delay 0 -n 1 -o data"
+    with Site({"/": Reply(b"<title>home</title><p>Some words to keep.")}) as site:
+        for command in (f"crawl {site.url('/')} {told}", "status -o data", "--help", "robots"):
+            ended = subprocess.run(
+                ["sh", "-c", f"{shlex.join(GEOMI)} {command} {closed}"],
+                capture_output=True,
+                text=True,
+                env=clean_env(),
+                cwd=tmp_path,
+                check=False,
+            )
+            expected = 2 if command == "robots" else 0
+            assert (ended.returncode, "Traceback" in ended.stdout + ended.stderr) == (
+                expected,
+                False,
+            ), ended
+    assert records(tmp_path / "data")[0]["title"] == "home"
 
 
 def _assert_clear(ended: subprocess.CompletedProcess[str]) -> None:

@@ -70,6 +70,31 @@ def test_map_takes_a_limit_and_patterns(site: Site) -> None:
     assert {one["source"] for one in listed} <= {"seed", "sitemap", "link"}
 
 
+def test_map_tells_of_lists_that_are_there_and_cannot_be_read() -> None:
+    def robots(asked: Seen) -> Reply:
+        named = (
+            f"Sitemap: http://{asked.host}/{name}.xml" for name in ("broken", "gone", "private")
+        )
+        lines = ("User-agent: *", "Disallow: /private", *named)
+        return Reply("\n".join(lines).encode(), content_type="text/plain")
+
+    routes: dict[str, Route] = {
+        "/": page("/a"),
+        "/robots.txt": robots,
+        "/llms.txt": Reply(b"[a](/b) " * 200_000, content_type="text/plain"),
+        "/broken.xml": Reply(status=500),
+    }
+    with Site(routes) as site:  # where a list is not there, that is no news
+        told = run("map", site.url("/"), *QUICK, "--set", "limits.max_page_bytes=1000000")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.split() == [site.url("/"), site.url("/a")]
+    assert [line.removeprefix(f"warning: {site.url('')}") for line in told.stderr.splitlines()] == [
+        "/broken.xml: server_error: HTTP 500",
+        "/private.xml: robots.txt: line 2: Disallow: /private (User-agent: *)",
+        "/llms.txt: too_large: the body has 1600000 bytes; the limit is 1000000",
+    ]
+
+
 def plan(site: Site, *arguments: str) -> dict[str, Any]:
     told = run("plan", site.url("/"), "--allow-private", "--json", *arguments)
     assert told.returncode == 0, told.stderr

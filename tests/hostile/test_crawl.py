@@ -26,9 +26,7 @@ def idle_kib() -> int:
         return farm.crawl(Path(root), farm.idle())[0].peak_kib
 
 
-def check(
-    report: Report, hosts: list[farm.Host], longest_fetch_s: float = farm.TIMEOUT_S
-) -> None:
+def check(report: Report, hosts: list[farm.Host], longest_fetch_s: float = farm.TIMEOUT_S) -> None:
     """Compare a crawl with what must come of it."""
     expected = {host.url(path): ending for host in hosts for path, ending in host.endings.items()}
     assert {url: report.outcomes.get(url) for url in expected} == expected

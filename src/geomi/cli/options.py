@@ -28,7 +28,6 @@ CONFIG_FILE = "geomi.toml"
 WHAT, PACE = "What to crawl", "How gently"  # panels of the help
 
 
-
 def _path(text: str) -> Path:
     """Read a path; an empty one would be the folder we are in."""
     refuse_blank(text, "--output")

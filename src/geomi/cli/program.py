@@ -152,7 +152,7 @@ def _open_missing_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, open(nowhere, mode, encoding="utf-8", closefd=False))
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
 
 
 def _never_fail_on_a_letter(stream: TextIO) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -73,6 +74,15 @@ def told(
         ),
         ("crawl http://a.test/ -x re:(", "is not an RE2 expression: missing ): (", ""),
         ("crawl http://a.test/ --set limits.max_pages", "names no value", "KEY=VALUE"),
+        ("crawl http://a.test/ --user-agent=", "--user-agent is empty", "leave it out"),
+        ("crawl http://a.test/ --profile=", "--profile is empty", "leave it out"),
+        ("crawl http://a.test/ --include=", "--include is empty", "leave it out"),
+        ("crawl http://a.test/ --format=", "--format is empty", "leave it out"),
+        ("crawl http://a.test/ --format ,", "run.format = `[]` (flag --format)", ""),
+        ("crawl http://a.test/ --output=", "--output is empty", "leave it out"),
+        ("crawl http://a.test/ --set run.output=", "run.output = `` (flag --set)", ""),
+        ("status --output=", "--output is empty", "leave it out"),
+        ("crawl http://a.test/ --set scope.hosts=///", "host `///`", "example.org"),
         ("crawl http://a.test/ --set limits.max_page=1", "`limits.max_page`", "limits.max_pages"),
         ("restore none.tar", "there is no backup `none.tar`", ""),
         ("restore none.tar -o .", "the directory you are in cannot", "-o DIR"),
@@ -214,3 +224,17 @@ def test_a_reader_that_leaves_is_told_apart(leaves: BaseException) -> None:
 
 def _raise(error: BaseException) -> None:
     raise error
+
+
+def test_a_stream_that_was_closed_before_the_start_leads_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    monkeypatch.setattr(sys, "argv", ["geomi", "config", "show"])
+    assert main() == 0
+    monkeypatch.setattr(sys, "argv", ["geomi", "fly"])
+    assert main() == 2
+    assert sys.stdin.read() == ""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        os.close(stream.fileno())

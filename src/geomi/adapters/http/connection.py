@@ -132,11 +132,14 @@ class Connection(asyncio.BufferedProtocol):
     def _go_on(self) -> None:
         """Read on: there is room for the whole body."""
         reader = self._reader
-        if reader is None or reader.is_over or self._transport is None:
+        if reader is None or reader.failure is not None or self._transport is None:
             return
         reader.proceed()
         self._start_window(self._loop.time(), reader.wire_bytes)
         self._transport.resume_reading()
+        self._finish_if_over(reader)
+
+    def _finish_if_over(self, reader: Reader) -> None:
         if reader.is_over:
             self._finish()
 
