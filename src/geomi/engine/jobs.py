@@ -193,7 +193,8 @@ def _beginnings(gate: LinkGate, config: CrawlConfig, seeds: Sequence[Url]) -> li
 
 
 def _read_seed(text: str) -> Url:
-    if text.startswith("/"):  # a browser would take the first name of a path for a host
+    # A browser would take the first name of a path for a host.
+    if text.startswith("/") and not text.startswith(("//", "/\\")):
         raise ConfigError(f"`{text}` names no host", hint=f"write https://example.com{text}")
     url = parse_url(text if _SCHEME.match(text) else f"https://{text}")
     if url is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Le, MinLen
+from annotated_types import Ge, Le
 
 MIB = 1024 * 1024
 
@@ -31,10 +31,10 @@ class Settings:
 class RunOptions:
     """How one crawl is run and what it leaves behind; not part of what the job decides."""
 
-    output: Annotated[str, MinLen(1)] = "geomi-data"
+    output: str = "geomi-data"
     profile: str = "default"
     workers: Annotated[int, Ge(1), Le(64)] = 1
-    format: Annotated[tuple[Format, ...], MinLen(1)] = ("md", "jsonl", "warc")
+    format: tuple[Format, ...] = ("md", "jsonl", "warc")
 
 
 # Option names of the command line, `GEOMI_CRAWL_*` and `[crawl]`, and the setting each stands for.
