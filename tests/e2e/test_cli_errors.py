@@ -185,9 +185,9 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
 def test_a_closed_stream_is_like_one_that_leads_nowhere(tmp_path: Path, closed: str) -> None:
-    told = "--allow-private --delay 0 -n 1 -o data"
+    flags = "--allow-private --delay 0 -n 1 -o data"
     with Site({"/": Reply(b"<title>home</title><p>Some words to keep.")}) as site:
-        for command in (f"crawl {site.url('/')} {told}", "status -o data", "--help", "robots"):
+        for command in (f"crawl {site.url('/')} {flags}", "status -o data"):
             ended = subprocess.run(
                 ["sh", "-c", f"{shlex.join(GEOMI)} {command} {closed}"],
                 capture_output=True,
@@ -196,11 +196,8 @@ def test_a_closed_stream_is_like_one_that_leads_nowhere(tmp_path: Path, closed: 
                 cwd=tmp_path,
                 check=False,
             )
-            expected = 2 if command == "robots" else 0
-            assert (ended.returncode, "Traceback" in ended.stdout + ended.stderr) == (
-                expected,
-                False,
-            ), ended
+            assert ended.returncode == 0, ended
+            assert "Traceback" not in ended.stdout + ended.stderr
     assert records(tmp_path / "data")[0]["title"] == "home"
 
 

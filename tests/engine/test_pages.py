@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from geomi.adapters.http import client
+from geomi.adapters.http.room import FREE_BYTES, Room
 from geomi.engine import settle
 from geomi.engine.page import INLINE_BYTES
 from geomi.model.verdict import Outcome, State
@@ -369,3 +372,16 @@ def test_a_page_has_so_many_links(tmp_path: Path, size_bytes: int) -> None:
         crawled = crawl_site(tmp_path, site.url("/"), assignments=["limits.max_links_per_page=3"])
         assert paths(site.log) == ["/", "/1", "/2", "/3"]
     assert len(crawled.record(site.url("/"))["links"]) == 3
+
+
+def test_a_host_does_not_wait_for_room_that_its_own_last_page_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one page that there is room for is let go before the next one of its host comes."""
+    monkeypatch.setattr(client, "Room", partial(Room, FREE_BYTES))
+    blank = b" " * FREE_BYTES
+    routes = {f"/{n}": Reply(page(f"page {n}").body + blank) for n in range(3)}
+    with Site({"/": page("home", *routes), **routes}) as site:
+        crawled = crawl_site(tmp_path, site.url("/"), assignments=["http.total_timeout_s=5"])
+        assert paths(site.log) == ["/", *routes]  # nothing was asked for twice
+    assert crawled.report.job.stats.collected == 4

@@ -204,7 +204,7 @@ class TestPublisher:
 
 
 def test_a_crawl_without_files_writes_none(tmp_path: Path) -> None:
-    """`--format ""` keeps pages in the archive alone, without their raw bytes."""
+    """`--set run.format=` keeps pages in the archive alone, without their raw bytes."""
 
     async def work(url: str) -> int:
         ear = Ear()
