@@ -26,6 +26,7 @@ PEER_PACKAGES = ("scrapy", "uvloop", "selectolax", "trafilatura", "lxml_html_cle
 PAGES, HOSTS, SEED, PORT = 5000, 50, 7, 8800
 
 NGINX_CONF = f"""
+{"user root;" if os.geteuid() == 0 else ""}
 worker_processes 1;
 pid nginx.pid;
 error_log nginx.err warn;
