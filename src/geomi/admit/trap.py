@@ -116,6 +116,16 @@ def judge_tally(
     )
 
 
+def heeds_text(pattern: str, tally: Tally) -> bool:
+    """Say whether it matters yet what a page of a pattern tells.
+
+    Only the last visits of a budget do, and to compare a long text takes 0.16 ms; twice as many as
+    are asked for, because a tally is as old as its claim.
+    """
+    budget = BUDGETS.get(kind_of(pattern))
+    return budget is not None and tally.visited >= budget.visits - 2 * budget.stale
+
+
 def _cap(pattern: str, budget: Budget) -> float:
     """Return how many visits even news cannot prolong."""
     # One parameter may name all pages of a site: `index.php?page=about`.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from geomi.admit.novelty import text_mark
 from geomi.admit.shape import ENDLESS, kind_of
-from geomi.admit.trap import judge_tally
+from geomi.admit.trap import heeds_text, judge_tally
 from geomi.engine.marks import Marks
 from geomi.engine.naming import Naming
 from geomi.engine.review import Reviews
@@ -17,6 +17,7 @@ from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
 from geomi.model.verdict import Verdict
 from geomi.url.host import split_authority
 from geomi.url.parse import parse as parse_url
+from geomi.url.parse import split
 
 # What the site itself lists has an end, and what a person asked for is wanted.
 FINITE = frozenset({Source.SEED, Source.SITEMAP})
@@ -46,17 +47,16 @@ class Patterns:
         self, entry: UrlEntry, discovered: Sequence[Discovered], text: str, *, repeats: bool
     ) -> Novelty | None:
         """Say what a visit brought; None where its pattern is not counted."""
-        url = parse_url(entry.url) if entry.pattern else None
-        if url is None:
+        if not entry.pattern:
             return None
-        mark = text_mark(text, url, entry.pattern)
+        leads_out = any(_leads_out(entry.pattern, found) for found in discovered)
+        kin = _kin(entry, discovered)
+        if not heeds_text(entry.pattern, entry.tally):
+            return Novelty(links=leads_out, text=True, text_mark=b"", kin=kin)
+        mark = text_mark(text, split(entry.url), entry.pattern)
         is_told = self._marks.is_told(entry.host, entry.pattern, mark)
-        return Novelty(
-            links=any(_leads_out(entry.pattern, found) for found in discovered),
-            text=not (repeats or is_told or mark == entry.tally.text_mark),
-            text_mark=mark,
-            kin=_kin(entry, discovered),
-        )
+        is_news = not (repeats or is_told or mark == entry.tally.text_mark)
+        return Novelty(links=leads_out, text=is_news, text_mark=mark, kin=kin)
 
     def redirected(self, entry: UrlEntry, targets: Sequence[Discovered]) -> Novelty | None:
         """Say what a redirect brought: it tells nothing, and may lead to a new place."""
