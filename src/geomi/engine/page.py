@@ -91,7 +91,7 @@ class Road:
             return self._fates.expanded(entry, asker, await self._links_again(entry))
         if (verdict := self._gate.recheck(entry)) is not None:
             return self._fates.dropped(entry, asker, verdict)
-        if entry.kind is EntryKind.PAGE:
+        if entry.kind is EntryKind.PAGE and entry.is_known:
             wall_s = self._world.clock.wall_s()
             refusal = await self._world.refusals.find(entry.url_hash, wall_s=wall_s)
             if refusal is not None:

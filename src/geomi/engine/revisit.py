@@ -85,7 +85,7 @@ class Revisits:
 
     async def known(self, entry: UrlEntry) -> Known | None:
         """Find what is stored of an entry; only a record that this job would write is read."""
-        if entry.kind is not EntryKind.PAGE:
+        if entry.kind is not EntryKind.PAGE or not entry.is_known:
             return None
         page = await self._world.pages.get(entry.url_hash)
         if page is None:

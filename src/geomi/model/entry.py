@@ -95,7 +95,12 @@ class Discovered:
 
 @dataclass(frozen=True, slots=True)
 class UrlEntry:
-    """One URL in one job, as the frontier keeps it; `tally` is as old as the claim."""
+    """One URL in one job, as the frontier keeps it.
+
+    Args:
+        tally: what its pattern had brought by the time of the claim.
+        is_known: whether the tenant may have met the URL by then: has a page or a refusal of it.
+    """
 
     job: str
     url_hash: UrlHash
@@ -120,6 +125,7 @@ class UrlEntry:
     pattern: str = ""
     lastmod_s: float | None = None
     tally: Tally = Tally()
+    is_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

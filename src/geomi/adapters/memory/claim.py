@@ -19,6 +19,7 @@ class Ask:
     """Who asks for hosts, for which job, and for how long."""
 
     job: str
+    tenant: str
     owner: str
     lease_s: float
     now_s: float
@@ -29,9 +30,9 @@ class Ask:
         return self.now_s + self.lease_s
 
 
-def claim(world: World, ask: Ask, *, tenant: str, hosts: int, urls: int) -> list[Lease]:
+def claim(world: World, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
     """Lend up to `hosts` due hosts with up to `urls` due entries each."""
-    book = world.find_book(ask.job, tenant)
+    book = world.find_book(ask.job, ask.tenant)
     if book is None or not book.is_active:
         return []
     hosts = int(min(hosts, hosts_left(world, book, ask.now_s)))
@@ -48,14 +49,14 @@ def claim(world: World, ask: Ask, *, tenant: str, hosts: int, urls: int) -> list
     return leases
 
 
-def reserve(world: World, ask: Ask, *, tenant: str, host: str, delay_s: float) -> Lease | float:
+def reserve(world: World, ask: Ask, *, host: str, delay_s: float) -> Lease | float:
     """Lend one named host without entries, or say when it is free."""
     row, demands = world.host(host), world.demands_on(host)
     demands = replace(demands, floor_s=max(demands.floor_s, delay_s))
     earliest_s = free_s(row, demands)
     if earliest_s > ask.now_s:
         return earliest_s
-    book = world.find_book(ask.job, tenant)
+    book = world.find_book(ask.job, ask.tenant)
     if book and book.is_active and _is_crowded(world, book, host, ask.now_s):
         return ask.now_s + CROWDED_S
     lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
@@ -87,7 +88,11 @@ def _look(world: World, ask: Ask, book: Book, queue: Queue, *, most: float) -> L
         queue.ready_s = later_s or queue.first_due_s()
         return None
     best = sorted(due, key=lambda entry: -entry.priority)[: int(most)]
-    entries = tuple(map(queue.tallied, best))
+    met = world.pages.keys() | world.refusals.keys()
+    entries = tuple(
+        replace(queue.tallied(entry), is_known=(ask.tenant, entry.url_hash) in met)
+        for entry in best
+    )
     lent = lend(row, owner=ask.owner, job=ask.job, entries=len(entries), until_s=ask.until_s)
     world.put_host(lent)
     queue.ready_s, queue.served_s = ask.until_s, ask.now_s

@@ -32,15 +32,15 @@ class MemoryFrontier:
         self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
     ) -> list[Lease]:
         """Lend due hosts with their best entries."""
-        ask = Ask(job, owner, lease_s, now_s)
-        return claim(self._world, ask, tenant=self._tenant, hosts=hosts, urls=urls)
+        ask = Ask(job, self._tenant, owner, lease_s, now_s)
+        return claim(self._world, ask, hosts=hosts, urls=urls)
 
     async def reserve(
         self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float
     ) -> Lease | float:
         """Lend one named host, or say when it is free."""
-        ask = Ask(job, owner, lease_s, now_s)
-        return reserve(self._world, ask, tenant=self._tenant, host=host, delay_s=delay_s)
+        ask = Ask(job, self._tenant, owner, lease_s, now_s)
+        return reserve(self._world, ask, host=host, delay_s=delay_s)
 
     async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:
         """Prolong leases that are still live."""

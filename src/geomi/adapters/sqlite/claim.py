@@ -42,6 +42,7 @@ class Ask:
     """Who asks for hosts, for which job, and for how long."""
 
     job: str
+    tenant: str
     owner: str
     lease_s: float
     now_s: float
@@ -52,9 +53,9 @@ class Ask:
         return self.now_s + self.lease_s
 
 
-def claim(db: sqlite3.Connection, ask: Ask, *, tenant: str, hosts: int, urls: int) -> list[Lease]:
+def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
     """Lend up to `hosts` due hosts with up to `urls` due entries each."""
-    terms = db.execute(SQL["terms"], (ask.job, tenant)).fetchone()
+    terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
     if terms is None:
         return []
     number, max_pages, max_hosts, per_ip, settled = terms
@@ -82,9 +83,7 @@ def claim(db: sqlite3.Connection, ask: Ask, *, tenant: str, hosts: int, urls: in
     return leases
 
 
-def reserve(
-    db: sqlite3.Connection, ask: Ask, *, tenant: str, host: str, delay_s: float
-) -> Lease | float:
+def reserve(db: sqlite3.Connection, ask: Ask, *, host: str, delay_s: float) -> Lease | float:
     """Lend one named host without entries, or say when it is free."""
     row = get_host(db, host)
     demands = demands_on(db, host)
@@ -92,7 +91,7 @@ def reserve(
     earliest_s = free_s(row, demands)
     if earliest_s > ask.now_s:
         return earliest_s
-    terms = db.execute(SQL["terms"], (ask.job, tenant)).fetchone()
+    terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
     if terms and is_crowded(db, host, row.state.ip, per_ip=terms[3], now_s=ask.now_s):
         return ask.now_s + CROWDED_S
     lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
@@ -156,7 +155,7 @@ def _has_rivals(db: sqlite3.Connection, turn: _Turn, now_s: float) -> bool:
 
 
 def _due_entries(db: sqlite3.Connection, ask: Ask, turn: _Turn, most: int) -> tuple[UrlEntry, ...]:
-    values = {"queue": turn.queue, "now_s": ask.now_s, "many": most}
+    values = {"queue": turn.queue, "tenant": ask.tenant, "now_s": ask.now_s, "many": most}
     rows: list[Row] = db.execute(SQL["due_entries"], values).fetchall()
     host = turn.row.state.host
-    return tuple(entry_of(row, ask.job, host) for row in rows)
+    return tuple(entry_of(row, ask.job, host, is_known=bool(is_known)) for is_known, *row in rows)

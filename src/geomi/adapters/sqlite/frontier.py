@@ -37,16 +37,16 @@ class SqliteFrontier:
         self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
     ) -> list[Lease]:
         """Lend due hosts with their best entries."""
-        ask = Ask(job, owner, lease_s, now_s)
-        work = partial(claim, ask=ask, tenant=self._tenant, hosts=hosts, urls=urls)
+        ask = Ask(job, self._tenant, owner, lease_s, now_s)
+        work = partial(claim, ask=ask, hosts=hosts, urls=urls)
         return await self._database.write(work)
 
     async def reserve(
         self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float
     ) -> Lease | float:
         """Lend one named host, or say when it is free."""
-        ask = Ask(job, owner, lease_s, now_s)
-        work = partial(reserve, ask=ask, tenant=self._tenant, host=host, delay_s=delay_s)
+        ask = Ask(job, self._tenant, owner, lease_s, now_s)
+        work = partial(reserve, ask=ask, host=host, delay_s=delay_s)
         return await self._database.write(work)
 
     async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:

@@ -5,7 +5,7 @@ A row that cannot be read, because somebody or a bad disk has changed it, is nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -49,7 +49,7 @@ def host_columns(row: HostRow) -> Row:
     )  # fmt: skip
 
 
-def entry_of(row: Row, job: str, host: str) -> UrlEntry:
+def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) -> UrlEntry:
     """Read an entry."""
     (
         url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
@@ -81,6 +81,7 @@ def entry_of(row: Row, job: str, host: str) -> UrlEntry:
             pattern=pattern or "",
             lastmod_s=lastmod_s,
             tally=Tally(*tally) if tally[0] else _NO_TALLY,
+            is_known=is_known,
         )
 
 

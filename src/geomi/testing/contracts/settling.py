@@ -62,6 +62,7 @@ class TestSettling:
             detail="gone",
             attempts=1,
             settled_s=START_S + 3,
+            is_known=True,  # only a claim looks
         )
         outlook = await store.census.outlook("job", now_s=START_S + 3)
         assert (outlook.pending, outlook.leased, outlook.by_state) == (0, 0, {state: 1})

@@ -88,6 +88,21 @@ class TestRefusals:
         assert await store.refusals.list(after=b"", limit=9) == [kept]
 
     @waits
+    async def test_a_claim_says_which_urls_the_tenant_has_met(self, stores: Stores) -> None:
+        await keep(stores("local"), page(url("/0")))
+        await stores("local").refusals.put(refusal("/refused"))
+        met = {}
+        for tenant in ("local", "stranger"):
+            again = replace(job(), id=f"of {tenant}", tenant=tenant)
+            await stores(tenant).jobs.create(again)
+            named = (url("/0"), url("/refused"), url("/new"))
+            found = [replace(one, host=f"{tenant}.test:80") for one in named]
+            await stores(tenant).frontier.add(again.id, found, now_s=START_S)
+            lease = await claim_one(stores(tenant), again.id)
+            met[tenant] = {entry.url for entry in lease.entries if entry.is_known}
+        assert met == {"local": {url("/0").url, url("/refused").url}, "stranger": set()}
+
+    @waits
     async def test_refusals_are_replaced_listed_in_parts_and_removed(self, stores: Stores) -> None:
         store = stores("local")
         many = sorted((refusal(f"/{n}") for n in range(5)), key=lambda one: one.url_hash)
