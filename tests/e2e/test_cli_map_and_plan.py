@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from geomi.engine.survey import MAX_LISTS
 from geomi.testing.server import Reply, Route, Seen, Site
 from tests.e2e.command import run
 
@@ -129,3 +130,19 @@ def test_nobody_there() -> None:
     assert told.returncode != 0
     assert "error:" in told.stderr
     assert "Traceback" not in told.stderr
+
+
+def test_lists_that_were_left_unread_are_told() -> None:
+    """An index may name more sitemaps than a look reads."""
+
+    def index(asked: Seen) -> Reply:
+        names = (f"<loc>http://{asked.host}/{n}.xml</loc>" for n in range(MAX_LISTS))
+        named = "".join(f"<sitemap>{name}</sitemap>" for name in names)
+        body = f"<sitemapindex>{named}</sitemapindex>".encode()
+        return Reply(body, content_type="text/xml")
+
+    empty = Reply(urlset(), content_type="text/xml")
+    with Site({"/": page(), "/sitemap.xml": index}, otherwise=empty) as site:
+        told = run("map", site.url("/"), *QUICK)
+    assert told.returncode == 0, told.stderr
+    assert f"more lists were left unread; a look reads {MAX_LISTS}" in told.stderr

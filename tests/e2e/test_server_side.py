@@ -31,7 +31,7 @@ from tests.engine.running import Ear, home_in
 DELAY_S = 0.05
 TOOK_S = 0.02
 PER_IP = 2
-CONCURRENCY = 8  # two for each of four workers
+CONCURRENCY = 9  # which four workers cannot share evenly
 PAGES = 8
 NAMES = ("one.test", "two.test", "three.test", "four.test", "five.test")
 SHARED, OWN = "127.0.0.20", ("127.0.0.21", "127.0.0.22", "127.0.0.23")

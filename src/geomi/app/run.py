@@ -56,7 +56,7 @@ async def crawl(
         return Report(job, job.stop or StopReason.DONE, 0.0)
     await _warn(world, job)
     outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
-    workers = plan.resolved.run.workers
+    workers = min(plan.resolved.run.workers, job.config.politeness.concurrency)
     hire = _hire(home, job, workers, standby, reviews)
     supervisor = Supervisor(world, job, hire, outlets)
     on_start(supervisor)
@@ -80,7 +80,7 @@ def gate_for(
 def worker_for(
     home: Home, job: CrawlJob, *, workers: int, reviews: Sequence[SiteRule] = ()
 ) -> Worker:
-    """Make one of a job's workers, with its share of the requests in flight."""
+    """Make one of a job's workers; all together have no more requests in flight than asked for."""
     world, config = home.world, job.config
     gate = gate_for(world, config, job.seeds, reviews)
     return Worker(
@@ -88,7 +88,7 @@ def worker_for(
         job,
         Road(world, job, gate),
         gate,
-        concurrency=-(-config.politeness.concurrency // workers),
+        concurrency=max(1, config.politeness.concurrency // workers),
         has_space=partial(_has_space, home.root, home.settings.min_free_bytes),
     )
 

@@ -136,6 +136,9 @@ class _Surveyor:
             is_missing = _is_missing(one, respond(fetched))
             self._found.lists.append(ListRead(one.url, len(pages), problem, is_missing))
             self._take(replace(found, discovered=tuple(pages)))
+        if waiting:
+            told = f"{len(waiting)} more lists were left unread; a look reads {MAX_LISTS}"
+            self._found.problems.append(f"{asker.lease.host}: {told}")
 
     def _read_list(self, reader: ListReader, fetched: Fetched) -> tuple[Found, str]:
         if (outcome := respond(fetched)) is not Outcome.OK:
