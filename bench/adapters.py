@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 
 from geomi.admit.normalize import identity
+from geomi.dedup.decide import Evidence, decide
+from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.extract.page import extract as extract_page
 from geomi.model.config import Extraction, Links, UrlRules
+from geomi.model.page import KnownPage
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
 from geomi.url.parse import href, parse
@@ -35,3 +40,19 @@ def extract(html: str, url: str) -> str:
     body = html.encode("utf-8", "replace")
     rules = Extraction(links=Links.TEXT)
     return extract_page(body, url, "text/html; charset=utf-8", rules).markdown
+
+
+def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each page of a set that repeats one before it, and that one, as a crawl finds them."""
+    index: defaultdict[int, list[KnownPage]] = defaultdict(list)
+    found = []
+    for name, text in texts.items():
+        page = KnownPage(name, sketch(text))
+        keys = bands(page.sketch)
+        candidates = [other for key in keys for other in index[key][-PAGES_PER_BAND:]]
+        if duplicate := decide(Evidence(name, page.sketch, candidates=candidates)):
+            found.append((duplicate.of, name))
+            continue
+        for key in keys:
+            index[key].append(page)
+    return found

@@ -12,6 +12,7 @@ from geomi.adapters.sqlite import open_sqlite
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import EntryKind, Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats, JobState
+from geomi.model.page import DuplicateReason
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.material import asked, batch, claim, give_back, page, url, visit, waits
 
@@ -37,6 +38,14 @@ INSERT INTO pages VALUES (
     'local', :seen, 1, 'http://a.test/1', 'http://a.test/1', 200, 'text/html', 1000.0, 87400.0,
     :digest_c, :digest_h, x'', 0, 'segment-1', 10, 20, 'segment-1', 30, 40,
     '"1"', 'Mon, 01 Jan 2024 00:00:00 GMT', 'A page', '', 0
+), (
+    'local', :near, 2, 'http://a.test/3', 'http://a.test/3', 200, 'text/html', 1000.0, 87400.0,
+    :digest_c, :digest_h, x'', 0, 'segment-1', 10, 20, 'segment-1', 30, 40,
+    '"1"', 'Mon, 01 Jan 2024 00:00:00 GMT', 'A page', 'http://a.test/1', 1
+), (
+    'local', :copy, 3, 'http://a.test/4', 'http://a.test/4', 200, 'text/html', 1000.0, 87400.0,
+    :digest_c, :digest_h, x'', 0, 'segment-1', 10, 20, 'segment-1', 30, 40,
+    '"1"', 'Mon, 01 Jan 2024 00:00:00 GMT', 'A page', 'http://a.test/1', 0
 );
 INSERT INTO captures VALUES (
     1, 1, :seen, 'http://a.test/1', 'segment-1', 10, 20, 'segment-1', 30, 40, NULL, 0
@@ -52,6 +61,8 @@ def first_store(path: Path) -> None:
     values = {
         "seen": url("/1").url_hash,
         "left": url("/2").url_hash,
+        "near": url("/3").url_hash,
+        "copy": url("/4").url_hash,
         "digest_c": "c" * 64,
         "digest_h": "h" * 64,
     }
@@ -98,6 +109,11 @@ async def test_everything_of_the_first_schema_is_there(tmp_path: Path) -> None:
             discovered_s=931.0,
         )
         assert await store.pages.get(url("/1").url_hash) == page(url("/1"))
+        near = page(url("/3"), duplicate_of=url("/1").url)
+        assert await store.pages.get(near.url_hash) == near
+        copy = page(url("/4"), duplicate_of=url("/1").url)
+        exact = replace(copy, duplicate_reason=DuplicateReason.EXACT)
+        assert await store.pages.get(copy.url_hash) == exact
         assert len(await store.pages.feed("old", after=0, limit=9)) == 1
         assert await store.pages.cursor("old", "out") == (1, 55)
         assert await store.census.exclusions("old") == {"depth": (2, ("http://a.test/deep",))}

@@ -25,6 +25,7 @@ from geomi.model.page import Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Exclusion, Outcome, State
+from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
@@ -162,7 +163,7 @@ class TestLostSegments:
         safe = replace(page(url("/3")), record=Ref("other", 0, 1), response=None)
         await store.frontier.settle(
             batch(
-                visit(lease, one, page=page(url("/1"), simhash=7)),
+                visit(lease, one, page=page(url("/1"), sketch=sketch_of(7))),
                 visit(lease, two, page=copy, outcome=Outcome.DUPLICATE),
                 visit(lease, three, page=safe),
                 give_back(lease),
@@ -177,6 +178,7 @@ class TestLostSegments:
         outlook = await store.census.outlook("job", now_s=START_S)
         assert outlook.by_state == {State.PENDING: 2, State.COMPLETED: 1}
         assert [row.url for row in await store.pages.feed("job", after=0, limit=9)] == [three.url]
+        assert await store.pages.near(sketch_of(7)) == []
         again = await claim_one(store, now_s=START_S + DELAY_S)
         assert [entry.url for entry in again.entries] == [one.url, two.url]
 
@@ -213,6 +215,7 @@ class TestDamage:
             ("entries", "outcome = 'fine'"),
             ("entries", "kind = 'song'"),
             ("exclusions", "examples = 'x'"),
+            ("pages", "duplicate_reason = 'hearsay'"),
             ("robots", "failure = 'rain'"),
             ("requests", "purpose = 'fun'"),
             ("site_rules", "review = 'maybe'"),
@@ -238,7 +241,9 @@ async def _fill(store: SqliteStore) -> None:
     await begin(store, url())
     lease = await claim_one(store)
     done = replace(
-        visit(lease), asked=(asked(),), excluded=(Exclusion("depth", "http://a.test/deep"),)
+        visit(lease, page=page(url())),
+        asked=(asked(),),
+        excluded=(Exclusion("depth", "http://a.test/deep"),),
     )
     await store.frontier.settle(batch(done))
     await store.robots.put(RobotsCopy(RobotsKey("http", "a.test:80", "geomi"), 0, b"", START_S))
@@ -252,6 +257,7 @@ async def _read_all(store: SqliteStore) -> None:
     await store.jobs.list(limit=9)
     await store.census.entries("job", state=None, after=b"", limit=9)
     await store.census.exclusions("job")
+    await store.pages.get(url().url_hash)
     await store.robots.get(RobotsKey("http", "a.test:80", "geomi"))
     await store.requests.of_host("a.test:80", after_s=0.0, limit=9)
     await store.sites.list()

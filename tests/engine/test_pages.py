@@ -233,32 +233,13 @@ class TestDuplicates:
             crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
         first, second = crawled.record(site.url("/one/")), crawled.record(site.url("/two/"))
         assert second["metadata"]["duplicate_of"] == site.url("/one/")
+        assert second["metadata"]["duplicate_reason"] == "exact"
         assert "duplicate_of" not in first["metadata"]
         assert second["content_hash"] == first["content_hash"]
         assert outcome_of(crawled, site.url("/two/")) == (State.COMPLETED, Outcome.DUPLICATE)
         stats = crawled.report.job.stats
         assert (stats.collected, stats.duplicates, stats.settled) == (4, 1, 4)
         assert crawled.record(site.url("/shared"))["parent"] == site.url("/one/")
-
-    @pytest.mark.parametrize("follows", [False, True])
-    def test_a_job_may_follow_the_links_of_a_copy_c41(self, tmp_path: Path, follows: bool) -> None:
-        """`scope.links_of_duplicates`: here the original asks not to be followed, its copy not."""
-        base = "<base href='/'>"
-        routes = {
-            "/": page("home", "/one/", "/two/"),
-            "/one/": page("same", "/shared", head=base + '<meta name="robots" content="nofollow">'),
-            "/two/": page("same", "/shared", head=base),
-            "/shared": page("shared"),
-        }
-        with Site(routes) as site:
-            crawled = crawl_site(
-                tmp_path,
-                site.url("/"),
-                delay=0.02,
-                assignments=[f"scope.links_of_duplicates={follows}"],
-            )
-        assert outcome_of(crawled, site.url("/two/")) == (State.COMPLETED, Outcome.DUPLICATE)
-        assert (site.url("/shared") in crawled.urls) is follows
 
     def test_a_page_that_is_not_kept_has_no_copies(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -288,23 +269,9 @@ class TestDuplicates:
             crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
         assert len(crawled.records) == 5
         assert crawled.report.job.stats.duplicates == 0
-        assert crawled.record(site.url("/b"))["metadata"]["near_duplicate_of"] == site.url("/a")
-
-    def test_a_near_copy_is_flagged_and_followed(self, tmp_path: Path) -> None:
-        """One word in a long text: kept, flagged, and its links count."""
-        words = " ".join(f"word{number} of a long and quiet text" for number in range(200))
-        routes = {
-            "/": page("home", "/a", "/b"),
-            "/a": page("same", "/", text=words),
-            "/b": page("same", "/deeper", text=words + " once more"),
-            "/deeper": page("deeper"),
-        }
-        with Site(routes) as site:
-            crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
         metadata = crawled.record(site.url("/b"))["metadata"]
-        assert metadata["near_duplicate_of"] == site.url("/a")
-        assert outcome_of(crawled, site.url("/b")) == (State.COMPLETED, Outcome.OK)
-        assert site.url("/deeper") in crawled.urls
+        assert metadata["duplicate_of"] == site.url("/a")
+        assert (metadata["duplicate_reason"], metadata["similarity"]) == ("near", 1.0)
 
     def test_short_texts_are_never_copies(self, tmp_path: Path) -> None:
         """C-41: under a hundred characters a text proves nothing."""

@@ -76,9 +76,10 @@ def _tell_pages(sample: Sample) -> None:
     for host, count in sorted(by_host.items()):
         say(f"  {host}: {count} pages")
     for page in sample.pages:
-        for kind in ("duplicate_of", "near_duplicate_of", "needs_browser"):
-            if told := page.metadata.get(kind):
-                say(f"  {page.url}: {kind.replace('_', ' ')} {told}")
+        if original := page.metadata.get("duplicate_of"):
+            say(f"  {page.url}: duplicate of {original} ({page.metadata['duplicate_reason']})")
+        if reason := page.metadata.get("needs_browser"):
+            say(f"  {page.url}: needs browser {reason}")
 
 
 def _tell_problems(title: str, problems: tuple[Problem, ...], state: State) -> None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from geomi.engine.ask import Asker
+from geomi.engine.brought import Brought
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.record import Keepsake
 from geomi.engine.robots import Reading
-from geomi.engine.twins import Twin
+from geomi.engine.twins import told, twin_of
 from geomi.engine.world import World
 from geomi.fetch import redirect
 from geomi.fetch.retry import parse_retry_after, retry
@@ -67,15 +68,6 @@ class Visit:
             excluded=settled.excluded + found.excluded,
         )
         return replace(self, settlement=more)
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What a page that was read brought: links after the rules, a text, and whose it repeats."""
-
-    found: Found
-    text: str
-    twin: Twin
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +184,7 @@ class Fates:
         detail: str = "",
     ) -> Visit:
         """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
-        end = _End(detail=detail, found=brought.found, novelty=self._novelty(entry, brought))
+        end = _End(detail=detail, found=brought.all_found, novelty=self._novelty(entry, brought))
         return self._close(entry, asker, outcome, fetched, end)
 
     def kept(
@@ -206,8 +198,8 @@ class Fates:
     ) -> Visit:
         """Close a page that is kept."""
         end = _End(
-            detail=f"repeats {brought.twin.url}" if brought.twin.is_exact else "",
-            found=brought.found,
+            detail=told(brought.duplicate),
+            found=brought.all_found,
             novelty=self._novelty(entry, brought),
             keepsake=keepsake,
         )
@@ -242,7 +234,7 @@ class Fates:
         )
 
     def _novelty(self, entry: UrlEntry, brought: Brought) -> Novelty | None:
-        repeats = brought.twin.is_exact
+        repeats = twin_of(brought.duplicate) is not None
         return self._gate.novelty(entry, brought.found, brought.text, repeats=repeats)
 
     def _close(

@@ -83,15 +83,18 @@ class LinkGate:
         """
         if nofollow:
             return Found(links=len(links))
-        obeys = not self._config.scope.follow_nofollow
-        wanted = [link.url for link in links if not (obeys and "nofollow" in link.rel)]
         # The URLs of links are parsed already, which costs more than all rules together.
-        found = self._judge(wanted, split, entry.depth + 1, Source.LINK, final_url)
+        found = self._judge(self.offered(links), split, entry.depth + 1, Source.LINK, final_url)
         if not left_out:
             return found
         limit = self._config.limits.max_links_per_page
         told = Exclusion("links.limit", final_url, f"{left_out} links beyond the first {limit}")
         return replace(found, excluded=(*found.excluded, told))
+
+    def offered(self, links: Sequence[Link]) -> list[str]:
+        """Return the links that may be followed as far as their page is concerned."""
+        obeys = not self._config.scope.follow_nofollow
+        return [link.url for link in links if not (obeys and "nofollow" in link.rel)]
 
     def admit_sitemap(self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0) -> Found:
         """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""

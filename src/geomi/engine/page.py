@@ -6,14 +6,16 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from geomi.dedup.decide import fingerprint
 from geomi.engine.ask import Asker
-from geomi.engine.fate import NOTHING, Brought, Fates, Visit
+from geomi.engine.brought import Brought
+from geomi.engine.canonical import believed
+from geomi.engine.fate import NOTHING, Fates, Visit
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
-from geomi.engine.naming import Naming
+from geomi.engine.missing import Missing
 from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
 from geomi.engine.revisit import (
@@ -26,7 +28,7 @@ from geomi.engine.revisit import (
     renewed_row,
 )
 from geomi.engine.robots import Reading, RobotsKeeper
-from geomi.engine.twins import Twin, Twins
+from geomi.engine.twins import Twins, twin_of
 from geomi.engine.world import World
 from geomi.extract.page import extract
 from geomi.fetch import redirect
@@ -35,7 +37,7 @@ from geomi.fetch.render import decide
 from geomi.fetch.respond import respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
-from geomi.model.page import Article, Fetched, Link
+from geomi.model.page import Article, Fetched, KnownPage
 from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import due_s
 from geomi.robots.meta import directives
@@ -57,8 +59,8 @@ class Road:
         self._requests = Requests(job.config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
         self._revisits = Revisits(world, job.config)
-        self._twins = Twins(world)
-        self._naming = Naming(job.config)
+        self._twins = Twins(world, gate)
+        self._missing = Missing(job.config.extract)
         self._fates = Fates(world, job.config, gate)
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
@@ -113,6 +115,7 @@ class Road:
         if outcome is Outcome.NOT_MODIFIED and known is not None:
             return await self._renew(entry, asker, fetched, known)
         if outcome is not Outcome.OK:
+            self._missing.learn(entry.host, fetched)
             detail = fetched.detail or (past(known) if outcome is Outcome.GONE else "")
             return self._fates.failed(entry, asker, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
@@ -179,14 +182,23 @@ class Road:
         self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article, known: Known | None
     ) -> Visit:
         """Decide what is kept of a page that came and was read, and which links it adds."""
+        if (sign := self._missing.sign(entry.host, fetched, article)) is not None:
+            return self._fates.failed(entry, asker, Outcome.SOFT_404, sign, fetched)
         wishes = self._wishes(fetched, article.robots)
         nofollow = "nofollow" in wishes
-        print_ = fingerprint(article.text, fetched.body, [link.url for link in article.links])
-        twin = await self._twins.find(entry, print_)
-        found = await self._admit(
-            entry, fetched.url, article.links, twin, article.links_left_out, nofollow=nofollow
+        offered = self._gate.offered(article.links)
+        mark = fingerprint(article.text, fetched.body, offered, nofollow=nofollow)
+        named = believed(entry, article.canonical, self._gate, self._config)
+        duplicate = await self._twins.find(entry, mark, named)
+        follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
+        found = self._gate.admit(
+            entry,
+            fetched.url,
+            article.links,
+            nofollow=not follows,
+            left_out=article.links_left_out,
         )
-        brought = Brought(found, article.text, twin)
+        brought = Brought(found, article.text, duplicate, named if follows else None)
         if "noindex" in wishes:
             return self._unwanted(entry, asker, fetched, brought)
         rendering = decide(self._config.render, article.needs_browser)
@@ -196,26 +208,36 @@ class Road:
             )
         at_s = self._world.clock.wall_s()
         portrait = Portrait(
-            entry, fetched, article, print_, twin, rendering, nofollow, self._revisits.rules, at_s
+            entry,
+            fetched,
+            article,
+            mark,
+            duplicate,
+            rendering,
+            nofollow,
+            self._revisits.rules,
+            at_s,
         )
-        changed = known is None or known.page.fingerprint.content_hash != print_.content_hash
+        changed = known is None or known.page.fingerprint.content_hash != mark.content_hash
         row = page_record(portrait, due_s=self._due_s(entry, known, at_s, changed=changed))
         keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))
-        outcome = Outcome.DUPLICATE if twin.is_exact else Outcome.OK
+        outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
     async def _renew(self, entry: UrlEntry, asker: Asker, fetched: Fetched, known: Known) -> Visit:
         """Keep a page that has not changed since the last visit as a page of this job."""
         wishes = self._wishes(fetched)
         nofollow = known.nofollow or "nofollow" in wishes
-        twin = await self._twins.find(entry, known.page.fingerprint)
-        found = await self._admit(entry, fetched.url, known.links, twin, nofollow=nofollow)
-        brought = Brought(found, known.text, twin)
+        named = believed(entry, known.canonical, self._gate, self._config)
+        duplicate = await self._twins.find(entry, known.page.fingerprint, named)
+        follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
+        found = self._gate.admit(entry, fetched.url, known.links, nofollow=not follows)
+        brought = Brought(found, known.text, duplicate, named if follows else None)
         if "noindex" in wishes:
             return self._unwanted(entry, asker, fetched, brought)
         at_s = self._world.clock.wall_s()
         again_s = self._due_s(entry, known, at_s, changed=False)
-        renewal = Renewal(entry, fetched, twin, fetched_at_s=at_s, due_s=again_s)
+        renewal = Renewal(entry, fetched, duplicate, fetched_at_s=at_s, due_s=again_s)
         keepsake = Keepsake(renewed_row(known, renewal), renewed_capture(known, renewal))
         return self._kept(entry, asker, Outcome.NOT_MODIFIED, fetched, brought, keepsake)
 
@@ -224,8 +246,9 @@ class Road:
         known = await self._revisits.again(entry)
         if known is None:
             return NOTHING
-        page, twin = known.page, Twin(known.page.duplicate_of, known.page.near)
-        return await self._admit(entry, page.final_url, known.links, twin, nofollow=known.nofollow)
+        twin = await self._twins.exact(entry, known.page.fingerprint)
+        follows = await self._follows(entry, twin, nofollow=known.nofollow)
+        return self._gate.admit(entry, known.page.final_url, known.links, nofollow=not follows)
 
     def _wishes(self, fetched: Fetched, told: Iterable[str] = ()) -> frozenset[str]:
         tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
@@ -237,27 +260,11 @@ class Road:
         detail = f"its {'X-Robots-Tag header' if is_header else 'meta robots tag'} says noindex"
         return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought, detail)
 
-    async def _admit(
-        self,
-        entry: UrlEntry,
-        url: str,
-        links: Sequence[Link],
-        twin: Twin,
-        left_out: int = 0,
-        *,
-        nofollow: bool,
-    ) -> Found:
-        """Judge links; those of a page that repeats another add nothing, as a rule (C-41)."""
-        if twin.is_exact and not self._config.scope.links_of_duplicates:
-            nofollow = nofollow or await self._is_heard(entry, twin)
-        return self._gate.admit(entry, url, links, nofollow=nofollow, left_out=left_out)
-
-    async def _is_heard(self, entry: UrlEntry, twin: Twin) -> bool:
-        """Say whether the page that this one repeats speaks for both: it lies as near as this."""
-        url = split(twin.url)
-        name = self._naming.hash(url)
-        first = await self._world.census.entry(entry.job, name, host=url.authority)
-        return first is not None and first.depth <= entry.depth
+    async def _follows(self, entry: UrlEntry, twin: KnownPage | None, *, nofollow: bool) -> bool:
+        """Whether links are followed; those that an exact twin has brought add nothing (C-41)."""
+        if nofollow or twin is None or self._config.scope.links_of_duplicates:
+            return not nofollow
+        return not await self._twins.speaks_for(twin, entry)
 
     def _kept(
         self,
@@ -268,8 +275,7 @@ class Road:
         brought: Brought,
         keepsake: Keepsake,
     ) -> Visit:
-        twin, exact_key = brought.twin, keepsake.page.fingerprint.exact_key
-        self._twins.remember(exact_key, twin.url if twin.is_exact else entry.url)
+        self._twins.remember(keepsake.page)
         return self._fates.kept(entry, asker, outcome, fetched, brought, keepsake)
 
     def _due_s(self, entry: UrlEntry, known: Known | None, at_s: float, *, changed: bool) -> float:

@@ -8,12 +8,21 @@ from typing import TypedDict
 
 import orjson
 
-from geomi.engine.twins import Twin
+from geomi.dedup.decide import Duplicate
 from geomi.fetch.conditional import modified
 from geomi.fetch.render import Rendering
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
-from geomi.model.page import Article, Capture, Fetched, Fingerprint, Link, PageRecord, Ref
+from geomi.model.page import (
+    Article,
+    Capture,
+    DuplicateReason,
+    Fetched,
+    Fingerprint,
+    Link,
+    PageRecord,
+    Ref,
+)
 from geomi.text.digest import sha256_hex
 from geomi.url.parse import split
 
@@ -69,7 +78,7 @@ class Portrait:
     fetched: Fetched
     article: Article
     fingerprint: Fingerprint
-    twin: Twin
+    duplicate: Duplicate | None
     rendering: Rendering
     nofollow: bool
     rules: str
@@ -123,8 +132,8 @@ def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
         etag=fetched.header("etag"),
         last_modified=modified(fetched),
         title=portrait.article.title,
-        duplicate_of=portrait.twin.url,
-        near=portrait.twin.near,
+        duplicate_of=portrait.duplicate.of if portrait.duplicate else "",
+        duplicate_reason=portrait.duplicate.reason if portrait.duplicate else None,
     )
 
 
@@ -144,9 +153,14 @@ def links_of(fields: Fields) -> tuple[Link, ...]:
     return tuple(Link(link["url"], link["text"], link["rel"]) for link in fields["links"])
 
 
-def told_twin(twin: Twin) -> Metadata:
-    """Say which page a page repeats."""
-    return {"near_duplicate_of" if twin.near else "duplicate_of": twin.url} if twin.url else {}
+def duplicate_fields(duplicate: Duplicate | None) -> Metadata:
+    """Say which page a page repeats, why, and how alike the two are where that was measured."""
+    if duplicate is None:
+        return {}
+    fields: Metadata = {"duplicate_of": duplicate.of, "duplicate_reason": duplicate.reason}
+    if duplicate.similarity and duplicate.reason is not DuplicateReason.EXACT:
+        fields["similarity"] = round(duplicate.similarity, 3)
+    return fields
 
 
 def _fields(portrait: Portrait) -> Fields:
@@ -200,6 +214,6 @@ def _metadata(portrait: Portrait) -> Metadata:
         "robots": "nofollow" if portrait.nofollow else "",
     }
     told = {name: value for name, value in known.items() if value}
-    told |= told_twin(portrait.twin)
+    told |= duplicate_fields(portrait.duplicate)
     told |= {"strategy": article.strategy, "confidence": round(article.confidence, 3)}
     return dict(article.metadata) | told | {"extracted_with": portrait.rules}

@@ -13,16 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from geomi.dedup.decide import Duplicate
 from geomi.engine.record import (
     UNPLACED,
     Fields,
+    duplicate_fields,
     links_of,
     read_line,
     reading_rules,
-    told_twin,
     write_line,
 )
-from geomi.engine.twins import Twin
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.fetch.conditional import conditions
@@ -34,7 +34,7 @@ from geomi.model.verdict import Outcome
 # An entry that ended so and waits again was found on a shorter way: its links lie less deep now.
 KEPT = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
 
-_OF_ONE_VISIT = frozenset({"duplicate_of", "near_duplicate_of", "not_modified"})
+_OF_ONE_VISIT = frozenset({"duplicate_of", "duplicate_reason", "similarity", "not_modified"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,11 @@ class Known:
         return self.fields["markdown"] if self.fields else ""
 
     @property
+    def canonical(self) -> str:
+        """What the page named as canonical."""
+        return str(self.fields["metadata"].get("canonical", "")) if self.fields else ""
+
+    @property
     def nofollow(self) -> bool:
         """Whether the page asked that they are left alone."""
         return bool(self.fields and self.fields["metadata"].get("robots") == "nofollow")
@@ -70,7 +75,7 @@ class Renewal:
 
     entry: UrlEntry
     fetched: Fetched
-    twin: Twin
+    duplicate: Duplicate | None
     fetched_at_s: float
     due_s: float
 
@@ -90,7 +95,7 @@ class Revisits:
         page = await self._world.pages.get(entry.url_hash)
         if page is None:
             return None
-        if not conditions(page, page.final_url, self._http):
+        if not (conditions(page, page.final_url, self._http) and _has_sketch(page)):
             return Known(page, None)
         fields = await self._read_back(page)
         is_ours = fields is not None and fields["metadata"].get("extracted_with") == self.rules
@@ -114,6 +119,11 @@ class Revisits:
             return None
 
 
+def _has_sketch(page: PageRecord) -> bool:
+    """Whether a page can be compared with others; those of an older geomi are fetched once more."""
+    return bool(page.fingerprint.sketch) or not page.fingerprint.exact_key
+
+
 def past(known: Known | None) -> str:
     """Say of a page that is gone when it was last there."""
     return f"collected on {_time(known.page.fetched_at_s):%Y-%m-%d}, gone now" if known else ""
@@ -131,8 +141,8 @@ def renewed_row(known: Known, renewal: Renewal) -> PageRecord:
         response=None,  # the answer that has it lies in the archive of an earlier job
         etag=fetched.header("etag") or known.page.etag,
         last_modified=fetched.header("last-modified") or known.page.last_modified,
-        duplicate_of=renewal.twin.url,
-        near=renewal.twin.near,
+        duplicate_of=renewal.duplicate.of if renewal.duplicate else "",
+        duplicate_reason=renewal.duplicate.reason if renewal.duplicate else None,
     )
 
 
@@ -150,7 +160,7 @@ def renewed_capture(known: Known, renewal: Renewal) -> Capture:
             "parent": entry.parent,
             "source": entry.source,
             "fetch_ms": renewal.fetched.fetch_ms,
-            "metadata": lasting | told_twin(renewal.twin) | {"not_modified": True},
+            "metadata": lasting | duplicate_fields(renewal.duplicate) | {"not_modified": True},
         }
     )
     return Capture(renewal.fetched.url, at_s, line, fetched=None)

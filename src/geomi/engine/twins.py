@@ -1,52 +1,111 @@
-"""Which page of a job another one repeats: in the store, or on its way there."""
+"""Which page another one repeats: in the store, or on its way there.
+
+Rules kept:
+- A page repeats pages of any job of its tenant, but loses its links only to one of its own job: a
+  job has to reach by itself what it would have reached alone (C-41). A twin that lies deeper has
+  brought them from too far away, so that the nearer page speaks for itself.
+- A page is never its own duplicate, under whatever spelling an earlier job has kept it.
+- A short text is nobody's duplicate (C-41).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-from geomi.dedup.decide import nearest
+from geomi.dedup.decide import Duplicate, Evidence, decide, exact_keys
+from geomi.engine.links import LinkGate
 from geomi.engine.world import World
-from geomi.model.entry import UrlEntry
-from geomi.model.page import Fingerprint
+from geomi.model.entry import Discovered, UrlEntry
+from geomi.model.page import DuplicateReason, Fingerprint, KnownPage, PageRecord
+from geomi.url.parse import split
 
 # Pages on their way to a commit that the store cannot yet name as twins; about eight full batches.
 FRESH_KEYS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """The page that another one repeats, `near` telling whether only nearly; no URL for none."""
-
-    url: str = ""
-    near: bool = False
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether text and outlinks are the same (C-41)."""
-        return bool(self.url) and not self.near
-
-
 class Twins:
-    """The pages one worker has kept for one job."""
+    """The pages one worker has kept for one job, and those that its tenant has."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, gate: LinkGate) -> None:
         self._world = world
-        self._fresh: dict[bytes, str] = {}  # exact keys of the last pages, and their URLs
+        self._gate = gate
+        self._fresh: dict[bytes, KnownPage] = {}  # the last pages by their exact keys
 
-    async def find(self, entry: UrlEntry, print_: Fingerprint) -> Twin:
-        """Find the page that one with this fingerprint repeats."""
-        if not print_.exact_key:
-            return Twin()
-        twins = await self._world.pages.twins(entry.job, [print_.exact_key])
-        fresh = self._fresh.get(print_.exact_key, "")
-        if (twin := twins.get(print_.exact_key, fresh)) and twin != entry.url:
-            return Twin(twin)
-        candidates = await self._world.pages.near(entry.job, print_.simhash)
-        found = nearest(print_.simhash, [pair for pair in candidates if pair[0] != entry.url])
-        return Twin(found or "", found is not None)
+    async def find(
+        self, entry: UrlEntry, mark: Fingerprint, named: Discovered | None
+    ) -> Duplicate | None:
+        """Find the page that one with this fingerprint repeats.
 
-    def remember(self, exact_key: bytes, url: str) -> None:
+        Args:
+            named: what the page names as canonical, if it may be believed.
+        """
+        if not mark.exact_key:
+            return None
+        exact = await self.exact(entry, mark)
+        near = [] if exact else await self._world.pages.near(mark.sketch)
+        return decide(
+            Evidence(
+                url=entry.url,
+                sketch=mark.sketch,
+                exact=exact,
+                exact_keys=exact_keys(mark.exact_key),
+                canonical=named.url if named else "",
+                named=await self._named(entry, named) if named and not exact else None,
+                candidates=[known for known in near if known.url_hash != entry.url_hash],
+            )
+        )
+
+    async def exact(self, entry: UrlEntry, mark: Fingerprint) -> KnownPage | None:
+        """Find the page of this job whose text and links one repeats; none for the first."""
+        keys = exact_keys(mark.exact_key)
+        twins = await self._world.pages.twins(entry.job, keys) if keys else {}
+        for key in keys:
+            known = twins.get(key) or self._fresh.get(key)
+            if known is not None and not self._is_of(entry, known):
+                return known
+        return None
+
+    async def speaks_for(self, twin: KnownPage, entry: UrlEntry) -> bool:
+        """Say whether the links of a twin stand for those of an entry: it lies as near."""
+        host = split(twin.url).authority
+        first = await self._world.census.entry(entry.job, twin.url_hash, host=host)
+        return first is not None and first.depth <= entry.depth
+
+    def remember(self, page: PageRecord) -> None:
         """Note a page that is kept but not yet committed: the next that comes may be its twin."""
-        self._fresh.setdefault(exact_key, url)
+        key = page.fingerprint.exact_key
+        self._fresh.setdefault(key, KnownPage(page.url, b"", page.duplicate_of, page.url_hash))
         if len(self._fresh) > FRESH_KEYS:
             del self._fresh[next(iter(self._fresh))]
+
+    async def _named(self, entry: UrlEntry, named: Discovered) -> KnownPage | None:
+        page = await self._world.pages.get(named.url_hash)
+        if page is None:
+            return None
+        known = KnownPage(page.url, page.fingerprint.sketch, page.duplicate_of)
+        # One that names this page in turn, perhaps in another spelling, is heard by `decide`.
+        return replace(known, duplicate_of=entry.url) if self._is_of(entry, known) else known
+
+    def _is_of(self, entry: UrlEntry, known: KnownPage) -> bool:
+        """Whether an entry is a known page itself, or the one that stands for it."""
+        if entry.url_hash == known.url_hash or entry.url == known.duplicate_of:
+            return True
+        return self._gate.respelled(entry, known.duplicate_of) is not None
+
+
+def twin_of(duplicate: Duplicate | None) -> KnownPage | None:
+    """Return the page of the same job that has the same text and links."""
+    return duplicate.twin if duplicate else None
+
+
+def told(duplicate: Duplicate | None) -> str:
+    """Say for people which page a page repeats, and why."""
+    if duplicate is None:
+        return ""
+    match duplicate.reason:
+        case DuplicateReason.EXACT:
+            return f"repeats {duplicate.of}"
+        case DuplicateReason.CANONICAL:
+            return f"names {duplicate.of} as canonical"
+        case DuplicateReason.NEAR:
+            return f"nearly repeats {duplicate.of}, similarity {duplicate.similarity:.2f}"

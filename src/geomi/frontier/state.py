@@ -30,6 +30,7 @@ SETTLED: dict[Outcome, State] = {
     Outcome.TOO_COMPLEX: State.SKIPPED,
     Outcome.REDIRECT_EXCLUDED: State.SKIPPED,
     Outcome.EMPTY: State.SKIPPED,
+    Outcome.SOFT_404: State.SKIPPED,
     Outcome.NOINDEX: State.SKIPPED,
     Outcome.EXCLUDED: State.SKIPPED,
     Outcome.TRAPPED: State.SKIPPED,

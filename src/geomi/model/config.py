@@ -136,6 +136,7 @@ class Scope:
     avoid_traps: bool = True
     follow_nofollow: bool = False
     links_of_duplicates: bool = False  # C-41
+    honor_canonical: bool = True  # believe and follow the canonical URL that a page names (C-42)
     sitemaps: bool = True  # those that robots.txt names, and `sitemap_urls`
     sitemap_urls: tuple[str, ...] = ()
     probe: bool = False  # ask each seed's host for /sitemap.xml and /llms.txt

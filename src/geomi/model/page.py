@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 from geomi.model.asked import Purpose
@@ -126,12 +127,38 @@ class Fingerprint:
         html_hash: SHA-256 hex of the body as it came.
         exact_key: 16 bytes over main text and outlinks (C-41); empty for short texts.
         simhash: 64 bits over the main text.
+        sketch: what nearly the same texts are found and compared by; empty for short texts.
     """
 
     content_hash: str
     html_hash: str
     exact_key: bytes
     simhash: int
+    sketch: bytes = b""
+
+
+class DuplicateReason(StrEnum):
+    """By what a page was found to repeat another."""
+
+    EXACT = "exact"  # the same text and outlinks
+    CANONICAL = "canonical"  # it names the other as the one meant
+    NEAR = "near"  # much the same text
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """A kept page as others are compared with it; `duplicate_of` is the page it repeats itself."""
+
+    url: str
+    sketch: bytes = b""
+    duplicate_of: str = ""
+    url_hash: bytes = b""
+    exact_key: bytes = b""
+
+    @property
+    def representative(self) -> str:
+        """The page that stands for all that repeat each other."""
+        return self.duplicate_of or self.url
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +187,7 @@ class PageRecord:
     Args:
         record, response: where the archive holds the JSON record and the raw response.
         due_s: when it should be visited again.
-        duplicate_of: URL of the page it repeats, `near` telling whether only nearly.
+        duplicate_of: URL of the page that it repeats, and `duplicate_reason` why it counts as one.
     """
 
     url_hash: bytes
@@ -177,7 +204,7 @@ class PageRecord:
     last_modified: str = ""
     title: str = ""
     duplicate_of: str = ""
-    near: bool = False
+    duplicate_reason: DuplicateReason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Outcome(StrEnum):
     TOO_MANY_REDIRECTS = "too_many_redirects"
     REDIRECT_EXCLUDED = "redirect_excluded"
     EMPTY = "empty"
+    SOFT_404 = "soft_404"  # status 200, and the page says that there is nothing
     NOINDEX = "noindex"  # the page itself asks not to be kept (ROB-33); its links count
     # it was let in, and is not asked for when its turn comes
     EXCLUDED = "excluded"  # by a rule that is stricter now

@@ -21,7 +21,7 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.job import CrawlJob
-from geomi.model.page import Capture, CaptureRow, PageRecord, Ref
+from geomi.model.page import Capture, CaptureRow, KnownPage, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Provider, Refusal, SiteRule, Takedown
 from geomi.model.verdict import State
@@ -149,12 +149,12 @@ class Pages(Protocol):
         """Find a page by its identity."""
         ...
 
-    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, str]:
-        """Return the URL already kept under each exact key that is known."""
+    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
+        """Return the first page of a job that was kept under each exact key, without its sketch."""
         ...
 
-    async def near(self, job: str, simhash: int) -> list[tuple[str, int]]:
-        """Return candidates (URL, simhash) that may be near duplicates."""
+    async def near(self, sketch: bytes) -> list[KnownPage]:
+        """Return originals of any job that share a band, of each the newest, in order of age."""
         ...
 
     async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:

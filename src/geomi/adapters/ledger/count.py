@@ -1,4 +1,4 @@
-"""What a visit counts for, which rules' examples are kept, and how similar pages find each other.
+"""What a visit counts for, and which rules' examples are kept.
 
 `settled` rises with visits that count for `max_pages`, `collected` with pages that were kept, of
 which `duplicates` repeat another, `retries` with visits that will be repeated; `failed`, `skipped`
@@ -9,18 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geomi.dedup.simhash import bands as slices
 from geomi.model.asked import Asked
 from geomi.model.entry import Batch, Settlement
 from geomi.model.job import CrawlStats
-from geomi.model.page import PageRecord
 from geomi.model.verdict import Outcome, State
 
 EXAMPLES = 5  # enough to recognise a rule at work (C-93)
-
-# Pages sharing a slice of their simhash that are worth comparing, the newest first. Random slices
-# hold 64 pages only past 4 million; a slice that holds more is boilerplate.
-NEAR_PER_BAND = 64
 
 COUNTERS = tuple(CrawlStats.__dataclass_fields__)
 
@@ -57,13 +51,3 @@ def all_asked(batch: Batch) -> list[Asked]:
 def with_examples(kept: tuple[str, ...], found: Iterable[str]) -> tuple[str, ...]:
     """Keep the first few different URLs a rule kept out."""
     return tuple(dict.fromkeys((*kept, *found)))[:EXAMPLES]
-
-
-def is_original(page: PageRecord) -> bool:
-    """Whether later pages may be compared with this one: a copy of a copy is found by the first."""
-    return not page.duplicate_of
-
-
-def bands(simhash: int) -> tuple[int, ...]:
-    """Return the slices by which similar pages find each other; a page without words has none."""
-    return slices(simhash) if simhash else ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from geomi.adapters.ledger.count import NEAR_PER_BAND, bands, is_original
+from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.memory.world import World
-from geomi.model.page import CaptureRow, PageRecord
+from geomi.dedup.sketch import PAGES_PER_BAND
+from geomi.model.page import CaptureRow, KnownPage, PageRecord
 
 
 class MemoryPages:
@@ -20,24 +21,26 @@ class MemoryPages:
         """Find a page by its identity."""
         return self._world.pages.get((self._tenant, url_hash))
 
-    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, str]:
-        """Return the URL already kept under each exact key that is known."""
-        kept: dict[bytes, str] = {}
-        for _, page in self._originals(job):
-            kept.setdefault(page.fingerprint.exact_key, page.url)
-        return {key: kept[key] for key in exact_keys if key and key in kept}
+    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
+        """Return the first page of a job that was kept under each exact key, without its sketch."""
+        book = self._world.find_book(job, self._tenant)
+        kept: dict[bytes, PageRecord] = {}
+        for page in book.captures.values() if book else ():
+            kept.setdefault(page.fingerprint.exact_key, page)
+        return {key: self._first(kept[key]) for key in exact_keys if key and key in kept}
 
-    async def near(self, job: str, simhash: int) -> list[tuple[str, int]]:
-        """Return pages that share a slice of the simhash, the oldest first."""
-        found: dict[int, tuple[str, int]] = {}
-        for band in bands(simhash):
-            sharing = {
-                seq: (page.url, page.fingerprint.simhash)
-                for seq, page in self._originals(job)
-                if band in bands(page.fingerprint.simhash)
-            }
-            found |= {seq: sharing[seq] for seq in list(sharing)[-NEAR_PER_BAND:]}
-        return [found[seq] for seq in sorted(found)]
+    async def near(self, sketch: bytes) -> list[KnownPage]:
+        """Return pages of any job that share a band, the oldest first."""
+        wanted = band_keys(self._tenant, sketch)
+        sharing: dict[int, list[int]] = {band: [] for band in wanted}
+        own = [page for (tenant, _), page in self._world.pages.items() if tenant == self._tenant]
+        for number, page in enumerate(own):
+            for band in wanted & band_keys(
+                self._tenant, page.fingerprint.sketch, page.duplicate_of
+            ):
+                sharing[band].append(number)
+        found = {number for numbers in sharing.values() for number in numbers[-PAGES_PER_BAND:]}
+        return [_known(own[number]) for number in sorted(found)]
 
     async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:
         """Return captures of a job after a cursor, in the order of commits."""
@@ -55,8 +58,14 @@ class MemoryPages:
         """Commit how far a derived output has come."""
         self._world.book(job, self._tenant).cursors[name] = (seq, length)
 
-    def _originals(self, job: str) -> Iterator[tuple[int, PageRecord]]:
-        book = self._world.find_book(job, self._tenant)
-        for seq, page in book.captures.items() if book else ():
-            if is_original(page):
-                yield seq, page
+    def _first(self, capture: PageRecord) -> KnownPage:
+        """Return a page of a job with what it repeats by now."""
+        page = self._world.pages.get((self._tenant, capture.url_hash))
+        key = capture.fingerprint.exact_key
+        duplicate_of = page.duplicate_of if page else ""
+        return KnownPage(capture.url, b"", duplicate_of, capture.url_hash, key)
+
+
+def _known(page: PageRecord) -> KnownPage:
+    mark = page.fingerprint
+    return KnownPage(page.url, mark.sketch, page.duplicate_of, page.url_hash, mark.exact_key)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import cycle
 
-from geomi.adapters.ledger.count import NEAR_PER_BAND, bands
+from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.jobs import find_number, number_of
-from geomi.adapters.sqlite.rows import page_of, unsigned
+from geomi.adapters.sqlite.jobs import number_of
+from geomi.adapters.sqlite.rows import page_of
 from geomi.adapters.sqlite.statements import statements
-from geomi.model.page import CaptureRow, PageRecord, Ref
+from geomi.dedup.sketch import BANDS, PAGES_PER_BAND
+from geomi.model.page import CaptureRow, KnownPage, PageRecord, Ref
 
 SQL = statements("pages")
+BAND_NAMES = tuple(f"band_{place}" for place in range(BANDS))
 
 
 class SqlitePages:
@@ -29,26 +32,28 @@ class SqlitePages:
             row = db.execute(SQL["get"], (self._tenant, url_hash)).fetchone()
         return page_of(row) if row else None
 
-    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, str]:
-        """Return the URL already kept under each exact key that is known."""
+    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
+        """Return the first page of a job that was kept under each exact key, without its sketch."""
         twins = {}
         with self._database.read() as db:
             for exact_key in exact_keys:
                 values = {"job": job, "tenant": self._tenant, "exact_key": exact_key}
                 row = db.execute(SQL["twin"], values).fetchone()
                 if row is not None:
-                    twins[exact_key] = row[0]
+                    url, duplicate_of, url_hash = row
+                    twins[exact_key] = KnownPage(url, b"", duplicate_of, url_hash, exact_key)
         return twins
 
-    async def near(self, job: str, simhash: int) -> list[tuple[str, int]]:
-        """Return pages that share a slice of the simhash, the oldest first."""
-        keys = {f"band_{place}": band for place, band in enumerate(bands(simhash))}
+    async def near(self, sketch: bytes) -> list[KnownPage]:
+        """Return pages of any job that share a band, the oldest first."""
+        keys = band_keys(self._tenant, sketch)
         if not keys:
             return []
+        values: dict[str, object] = {"tenant": self._tenant, "many": PAGES_PER_BAND}
+        # Two bands may fall on one key; the statement has a place for each band.
+        values |= zip(BAND_NAMES, cycle(keys), strict=False)
         with self._database.read() as db:
-            number = find_number(db, job, self._tenant)
-            rows = db.execute(SQL["near"], keys | {"number": number, "many": NEAR_PER_BAND})
-            return [(url, unsigned(other)) for url, other in rows]
+            return [KnownPage(*row) for row in db.execute(SQL["near"], values)]
 
     async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:
         """Return captures of a job after a cursor, in the order of commits."""

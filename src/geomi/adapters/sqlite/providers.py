@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
-from geomi.adapters.ledger.count import bands
+from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.sqlite.codec import decode, encode
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible, unsigned
+from geomi.adapters.sqlite.rows import Row, legible
 from geomi.adapters.sqlite.statements import statements
 from geomi.model.site import Provider, Takedown
 
@@ -69,7 +69,7 @@ def _erase(
     # even now. Only what they tell of its content goes.
     db.execute(SQL["hush_log"], {"tenant": tenant})
     _forget_captures(db, tenant)
-    db.execute(SQL["forget_pages"], (tenant,))
+    _forget_pages(db, tenant)
     db.execute(SQL["forget_gathered"])
     line = (takedown.key, takedown.name, takedown.reason, takedown.at_s, takedown.jobs)
     db.execute(SQL["put_takedown"], (tenant, *line, takedown.pages))
@@ -77,13 +77,15 @@ def _erase(
 
 def _forget_captures(db: sqlite3.Connection, tenant: str) -> None:
     captures = db.execute(SQL["erased_captures"], (tenant,)).fetchall()
-    for seq, job, simhash in captures:
-        if simhash is not None:
-            slices = bands(unsigned(simhash))
-            db.executemany(SQL["forget_band"], ((job, band, seq) for band in slices))
-        db.execute(SQL["forget_capture"], (seq,))
-    for job in {job for _, job, _ in captures}:
-        db.execute(SQL["rewind"], (job,))
+    db.executemany(SQL["forget_capture"], ((seq,) for seq, _ in captures))
+    db.executemany(SQL["rewind"], {(job,) for _, job in captures})
+
+
+def _forget_pages(db: sqlite3.Connection, tenant: str) -> None:
+    for number, *known in db.execute(SQL["erased_pages"], (tenant,)).fetchall():
+        bands = band_keys(tenant, *known)
+        db.executemany(SQL["forget_band"], ((band, number) for band in bands))
+    db.execute(SQL["forget_pages"], (tenant,))
 
 
 def _provider_of(row: Row) -> Provider:

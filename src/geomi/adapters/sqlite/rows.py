@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from geomi.adapters.ledger.count import is_original
 from geomi.adapters.ledger.host import HostRow
 from geomi.adapters.sqlite.codec import decode_strings
 from geomi.errors import StoreError
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
-from geomi.model.page import Fingerprint, PageRecord, Ref
+from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
 
 Row = tuple[Any, ...]
@@ -102,25 +101,26 @@ def examples_of(rule: str, examples: str) -> tuple[str, ...]:
 def page_of(row: Row) -> PageRecord:
     """Read a page."""
     url_hash, url, final_url, status, content_type, fetched_at_s, due_s = row[:7]
-    content_hash, html_hash, exact_key, simhash = row[7:11]
-    etag, last_modified, title, duplicate_of, near = row[17:]
-    return PageRecord(
-        url_hash=url_hash,
-        url=url,
-        final_url=final_url,
-        status=status,
-        content_type=content_type,
-        fetched_at_s=fetched_at_s,
-        due_s=due_s,
-        fingerprint=Fingerprint(content_hash, html_hash, exact_key, unsigned(simhash)),
-        record=Ref(*row[11:14]),
-        response=None if row[14] is None else Ref(*row[14:17]),
-        etag=etag,
-        last_modified=last_modified,
-        title=title,
-        duplicate_of=duplicate_of,
-        near=bool(near),
-    )
+    content_hash, html_hash, exact_key, simhash, sketch = row[7:12]
+    etag, last_modified, title, duplicate_of, reason = row[18:]
+    with legible("pages", url):
+        return PageRecord(
+            url_hash=url_hash,
+            url=url,
+            final_url=final_url,
+            status=status,
+            content_type=content_type,
+            fetched_at_s=fetched_at_s,
+            due_s=due_s,
+            fingerprint=Fingerprint(content_hash, html_hash, exact_key, _unsigned(simhash), sketch),
+            record=Ref(*row[12:15]),
+            response=None if row[15] is None else Ref(*row[15:18]),
+            etag=etag,
+            last_modified=last_modified,
+            title=title,
+            duplicate_of=duplicate_of,
+            duplicate_reason=DuplicateReason(reason) if reason else None,
+        )
 
 
 def page_columns(page: PageRecord) -> Row:
@@ -129,25 +129,22 @@ def page_columns(page: PageRecord) -> Row:
     return (
         page.url_hash, page.url, page.final_url, page.status, page.content_type,
         page.fetched_at_s, page.due_s, mark.content_hash, mark.html_hash, mark.exact_key,
-        signed(mark.simhash), *_places(page), page.etag, page.last_modified, page.title,
-        page.duplicate_of, int(page.near),
+        _signed(mark.simhash), mark.sketch, *_places(page), page.etag, page.last_modified,
+        page.title, page.duplicate_of, page.duplicate_reason and page.duplicate_reason.value,
     )  # fmt: skip
 
 
 def capture_columns(page: PageRecord) -> Row:
-    """Write a capture; only an original can be found by later pages."""
-    mark = page.fingerprint
-    exact_key = mark.exact_key if is_original(page) and mark.exact_key else None
-    simhash = signed(mark.simhash) if is_original(page) else None
-    return (page.url_hash, page.url, *_places(page), exact_key, simhash)
+    """Write a capture."""
+    return (page.url_hash, page.url, *_places(page), page.fingerprint.exact_key or None)
 
 
-def signed(simhash: int) -> int:
+def _signed(simhash: int) -> int:
     """Write 64 bits as SQLite's signed integer."""
     return simhash - (1 << 64) if simhash >> 63 else simhash
 
 
-def unsigned(simhash: int) -> int:
+def _unsigned(simhash: int) -> int:
     """Read 64 bits back."""
     return simhash & 0xFFFF_FFFF_FFFF_FFFF
 

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.statements import statements
 
@@ -58,5 +59,7 @@ def _reopen(db: sqlite3.Connection, capture: int, job: int, url_hash: bytes) -> 
         db.execute(SQL["grow"], {"queue": queue, "completed": completed})
         duplicate = int(outcome == "duplicate")
         db.execute(SQL["uncount"], values | {"completed": completed, "duplicate": duplicate})
-    for name in ("forget_bands", "forget_page", "forget_capture"):
-        db.execute(SQL[name], values)
+    for tenant, number, *known in db.execute(SQL["forget_page"], values).fetchall():
+        bands = band_keys(tenant, *known)
+        db.executemany(SQL["forget_band"], ((band, number) for band in bands))
+    db.execute(SQL["forget_capture"], values)

@@ -14,15 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
 
-from geomi.adapters.ledger.count import (
-    COUNTERS,
-    all_asked,
-    bands,
-    count,
-    is_original,
-    total,
-    with_examples,
-)
+from geomi.adapters.ledger.band import band_keys
+from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total, with_examples
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, kin
 from geomi.adapters.sqlite.hosts import get_host, put_host
@@ -43,6 +36,7 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
     books = _Books(db, tenant)
     for visit in batch.settlements:
         books.close_visit(visit)
+    books.write_bands()
     books.write_counters()
     new_urls = books.finds.insert(db)
     books.write_exclusions()
@@ -66,6 +60,7 @@ class _Books:
         self._closed: Counter[str] = Counter()
         self._visits: dict[int, list[tuple[Settlement, str]]] = {}
         self._excluded: dict[tuple[int, str], list[str]] = {}
+        self._bands: dict[tuple[int, int], bool] = {}  # (key, page): whether it is to be there
 
     def close_visit(self, visit: Settlement) -> None:
         """Write one entry's fate and its page; gather the rest."""
@@ -87,6 +82,13 @@ class _Books:
             self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
             write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
+
+    def write_bands(self) -> None:
+        """Let similar pages find those that are new, or say something new."""
+        for name, wanted in (("lose", False), ("find_by", True)):
+            self.db.executemany(
+                SQL[name], [row for row, is_in in self._bands.items() if is_in is wanted]
+            )
 
     def write_counters(self) -> None:
         """Write what the visits add to queues and jobs."""
@@ -146,10 +148,16 @@ class _Books:
 
     def _keep(self, job: int, page: PageRecord) -> None:
         capture = self.db.execute(SQL["capture"], (job, *capture_columns(page))).lastrowid
-        self.db.execute(SQL["page"], (self.tenant, capture, *page_columns(page)))
-        if is_original(page):
-            slices = bands(page.fingerprint.simhash)
-            self.db.executemany(SQL["band"], ((job, band, capture) for band in slices))
+        before = self.db.execute(SQL["before"], (self.tenant, page.url_hash)).fetchone()
+        written = self.db.execute(SQL["page"], (self.tenant, capture, *page_columns(page)))
+        if before is None:
+            number, old = written.lastrowid, frozenset[int]()
+        else:
+            number, old = before[0], band_keys(self.tenant, *before[1:])
+        assert number is not None, "an INSERT has a row"
+        new = band_keys(self.tenant, page.fingerprint.sketch, page.duplicate_of)
+        for band in old ^ new:
+            self._bands[band, number] = band in new
 
     def _tally(self, job: int, visit: Settlement, novelty: Novelty) -> None:
         pattern = visit.entry.pattern

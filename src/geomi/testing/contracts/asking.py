@@ -10,6 +10,7 @@ from geomi.adapters.ledger.anchor import Anchor
 from geomi.errors import StoreError, UnknownName
 from geomi.model.job import JobState
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.keeping import keep
 from geomi.testing.contracts.material import (
     START_S,
@@ -95,7 +96,7 @@ class TestTenants:
     @waits
     async def test_another_tenants_job_is_one_that_is_not_there(self, stores: Stores) -> None:
         store, stranger = stores("local"), stores("stranger")
-        await keep(store, page(url("/0"), exact_key=b"k" * 16, simhash=7))
+        await keep(store, page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(7)))
         await store.pages.advance("job", "out", seq=1, length=1)
         await store.frontier.add("job", [url("/more")], now_s=START_S)
         assert await stranger.jobs.get("job") is None
@@ -108,7 +109,7 @@ class TestTenants:
         assert await stranger.pages.get(url("/0").url_hash) is None
         assert await stranger.pages.feed("job", after=0, limit=9) == []
         assert await stranger.pages.twins("job", [b"k" * 16]) == {}
-        assert await stranger.pages.near("job", 7) == []
+        assert await stranger.pages.near(sketch_of(7)) == []
         assert await stranger.pages.cursor("job", "out") == (0, 0)
 
     @waits

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.count import NEAR_PER_BAND
+from geomi.dedup.sketch import BANDS, PAGES_PER_BAND
 from geomi.errors import StoreError, UnknownName
 from geomi.model.config import (
     CrawlConfig,
@@ -22,6 +22,7 @@ from geomi.model.job import CrawlStats, JobState, StopReason
 from geomi.model.page import CaptureRow, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
+from geomi.testing.contracts.alike import first, known, sketch_of
 from geomi.testing.contracts.material import (
     START_S,
     Store,
@@ -53,6 +54,16 @@ async def keep(store: Store, *pages: PageRecord) -> None:
     """Collect pages in the job `job`, one visit each."""
     await begin(store, *(url(f"/{number}") for number in range(len(pages))))
     (lease,) = await claim(store, urls=len(pages))
+    visits = (visit(lease, e, page=p) for e, p in zip(lease.entries, pages, strict=True))
+    await store.frontier.settle(batch(*visits))
+
+
+async def _collect(store: Store, name: str, *pages: PageRecord) -> None:
+    """Collect pages in a job of their own."""
+    urls = [url(f"/{number}", f"{name}.test") for number in range(len(pages))]
+    await store.jobs.create(job(name))
+    await store.frontier.add(name, urls, now_s=START_S)
+    (lease,) = await claim(store, name, urls=len(pages))
     visits = (visit(lease, e, page=p) for e, p in zip(lease.entries, pages, strict=True))
     await store.frontier.settle(batch(*visits))
 
@@ -120,7 +131,7 @@ class TestJobs:
     @waits
     async def test_a_forgotten_job_leaves_nothing_but_its_pages(self, stores: Stores) -> None:
         store = stores("local")
-        await keep(store, page(url("/0"), exact_key=b"k" * 16, simhash=7))
+        await keep(store, page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(7)))
         await store.pages.advance("job", "out", seq=1, length=1)
         await store.jobs.delete("job")
         assert await store.jobs.get("job") is None
@@ -129,7 +140,7 @@ class TestJobs:
         assert await store.frontier.add("job", [url("/0")], now_s=START_S) == 1
         assert await store.pages.feed("job", after=0, limit=9) == []
         assert await store.pages.twins("job", [b"k" * 16]) == {}
-        assert await store.pages.near("job", 7) == []
+        assert [page.url for page in await store.pages.near(sketch_of(7))] == [url("/0").url]
         assert await store.pages.cursor("job", "out") == (0, 0)
 
     @waits
@@ -151,44 +162,72 @@ class TestPages:
 
     @pytest.mark.req("DUP-02")
     @waits
-    async def test_a_twin_is_the_first_page_of_its_text(self, stores: Stores) -> None:
-        store, key = stores("local"), b"k" * 16
-        await keep(
-            store,
+    async def test_a_twin_is_the_first_page_of_its_text_in_the_job(self, stores: Stores) -> None:
+        store, key, other = stores("local"), b"k" * 16, b"d" * 16
+        pages = [
             page(url("/0"), exact_key=key),
             page(url("/1"), exact_key=key),
-            page(url("/2"), exact_key=b"d" * 16, duplicate_of=url("/0").url),
+            page(url("/2"), exact_key=other, duplicate_of="http://b.test/"),
             page(url("/3"), exact_key=b""),
-        )
-        asked = [key, b"d" * 16, b"x" * 16, b""]
-        assert await store.pages.twins("job", asked) == {key: "http://a.test/0"}
-
-    @pytest.mark.parametrize("shift", [0, 13, 45, 61])
-    @waits
-    async def test_hashes_three_bits_apart_find_each_other(
-        self, stores: Stores, shift: int
-    ) -> None:
-        store, simhash = stores("local"), 0xFEDC_BA98_7654_3210
-        near = simhash ^ (0b1 << shift) ^ 1 << 20 ^ 1 << 33
-        await keep(
-            store,
-            page(url("/0"), simhash=near),
-            page(url("/1"), simhash=0x0123_4567_89AB_CDEF),
-            page(url("/2"), simhash=simhash, duplicate_of="http://a.test/0"),
-            page(url("/3"), simhash=0),
-        )
-        assert await store.pages.near("job", simhash) == [("http://a.test/0", near)]
-        assert await store.pages.near("job", 0) == []
-
-    @waits
-    async def test_a_crowded_slice_offers_its_newest_pages(self, stores: Stores) -> None:
-        store, many = stores("local"), NEAR_PER_BAND + 1
-        pages = [
-            page(url(f"/{n}"), simhash=0xABCD << 48 | n << 32 | n << 16 | n) for n in range(many)
         ]
         await keep(store, *pages)
-        found = await store.pages.near("job", 0xABCD << 48 | 0xF000_F000_F000)
-        assert [simhash & 0xFFFF for _, simhash in found] == list(range(1, many))
+        asked = [key, other, b"x" * 16, b""]
+        assert await store.pages.twins("job", asked) == {
+            key: first(pages[0]),
+            other: first(pages[2]),
+        }
+        await store.jobs.create(job("another"))
+        assert await store.pages.twins("another", asked) == {}
+
+    @pytest.mark.req("DUP-05")
+    @pytest.mark.parametrize("place", range(BANDS))
+    @waits
+    async def test_one_common_band_is_enough(self, stores: Stores, place: int) -> None:
+        store = stores("local")
+        bands = [100 + band for band in range(BANDS)]
+        bands[place] = 2**48 - 1
+        pages = [
+            page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(*bands)),
+            page(url("/1"), sketch=sketch_of(5, 6)),
+            page(url("/2"), sketch=sketch_of(*bands), duplicate_of="http://a.test/0"),
+            page(url("/3"), sketch=b""),
+        ]
+        await keep(store, *pages)
+        assert await store.pages.near(sketch_of(2**48 - 1)) == [known(pages[0])]
+        assert await store.pages.near(b"") == []
+
+    @waits
+    async def test_a_crowded_band_offers_its_newest_pages(self, stores: Stores) -> None:
+        store, many = stores("local"), PAGES_PER_BAND + 2
+        pages = [page(url(f"/{n}"), sketch=sketch_of(7, 100 + n)) for n in range(many)]
+        await keep(store, *pages)
+        assert await store.pages.near(sketch_of(7)) == [known(one) for one in pages[2:]]
+        found = await store.pages.near(sketch_of(7, 100))
+        assert found == [known(one) for one in (pages[0], *pages[2:])]
+
+    @waits
+    async def test_pages_of_other_jobs_are_found_each_once(self, stores: Stores) -> None:
+        """A page that is collected again and again does not crowd out the others."""
+        store = stores("local")
+        first_kept = page(url("/first"), sketch=sketch_of(7))
+        for number in range(PAGES_PER_BAND + 1):
+            again = page(url("/again"), sketch=sketch_of(7), title=f"visit {number}")
+            await _collect(store, f"job{number}", *([first_kept] if number == 0 else []), again)
+        assert await store.pages.near(sketch_of(7)) == [known(first_kept), known(again)]
+        await store.jobs.delete("job0")
+        assert await store.pages.near(sketch_of(7)) == [known(first_kept), known(again)]
+
+    @waits
+    async def test_a_page_is_found_by_what_it_says_now(self, stores: Stores) -> None:
+        store = stores("local")
+        before = page(url("/0"), sketch=sketch_of(7, 8))
+        changed = page(url("/0"), sketch=sketch_of(8, 9))
+        copy = page(url("/0"), sketch=sketch_of(8, 9), duplicate_of="http://b.test/")
+        for number, now in enumerate((before, changed, copy, changed)):
+            await _collect(store, f"job{number}", now)
+            found = [await store.pages.near(sketch_of(band)) for band in (7, 8, 9)]
+            is_in = [band in {before: (7, 8), copy: ()}.get(now, (8, 9)) for band in (7, 8, 9)]
+            assert found == [[known(now)] if wanted else [] for wanted in is_in]
 
     @waits
     async def test_the_feed_goes_on_where_a_reader_stopped(self, stores: Stores) -> None:

@@ -22,7 +22,7 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.job import CrawlJob, JobState
-from geomi.model.page import Fingerprint, PageRecord, Ref
+from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
 from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import (
@@ -261,6 +261,7 @@ def page(
     *,
     exact_key: bytes = b"",
     simhash: int = 0,
+    sketch: bytes = b"",
     duplicate_of: str = "",
     title: str = "A page",
 ) -> PageRecord:
@@ -273,11 +274,12 @@ def page(
         content_type="text/html",
         fetched_at_s=START_S,
         due_s=START_S + 86_400,
-        fingerprint=Fingerprint("c" * 64, "h" * 64, exact_key, simhash),
+        fingerprint=Fingerprint("c" * 64, "h" * 64, exact_key, simhash, sketch),
         record=Ref("segment-1", 10, 20),
         response=Ref("segment-1", 30, 40),
         etag='"1"',
         last_modified="Mon, 01 Jan 2024 00:00:00 GMT",
         title=title,
         duplicate_of=duplicate_of,
+        duplicate_reason=DuplicateReason.NEAR if duplicate_of else None,
     )

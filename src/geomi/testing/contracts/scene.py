@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
 from geomi.frontier.state import SETTLED
-from geomi.model.entry import Discovered, Lease, Novelty, Settlement, UrlEntry
+from geomi.model.asked import Asked
+from geomi.model.entry import Discovered, Lease, Novelty, Outlook, Settlement, UrlEntry
+from geomi.model.job import CrawlJob
+from geomi.model.page import KnownPage, PageRecord
 from geomi.model.verdict import Outcome, State
-from geomi.testing.contracts.material import asked, config, page, url, visit
+from geomi.testing.contracts.alike import sketch_of
+from geomi.testing.contracts.material import Store, asked, config, page, url, visit
 
 JOBS = {
     "quick": config(delay_s=2.0, per_ip=1, max_hosts=2),
@@ -27,6 +32,8 @@ URLS = [
 ]
 SEEDS = [url("/0", host, depth=2) for host in HOSTS]
 LEASE_S = 20.0
+SKETCHES = (sketch_of(1, 2), sketch_of(2, 3), sketch_of(4), b"")
+EXACT_KEYS = (b"k" * 16, b"l" * 16)
 
 names = st.sampled_from(sorted(JOBS))
 owners = st.sampled_from(["one", "two", "three"])
@@ -76,12 +83,49 @@ def end_visit(
         visit(lease, entry, now_s=now_s, outcome=outcome, state=state),
         due_s=now_s + 7 if state is State.PENDING else 0.0,
         discovered=found,
-        page=page(url(), simhash=77) if state is State.COMPLETED else None,
+        page=_page_of(entry, outcome, now_s) if state is State.COMPLETED else None,
         asked=(request,),
         novelty=novelty if entry.pattern else None,
     )
 
 
+def _page_of(entry: UrlEntry, outcome: Outcome, now_s: float) -> PageRecord:
+    """Return a page of a few that are much alike; at the next visit it may say something else."""
+    says = (entry.url_hash[0] + int(now_s)) % len(SKETCHES)
+    kept = page(
+        url(),
+        exact_key=EXACT_KEYS[says % 2],
+        sketch=SKETCHES[says],
+        duplicate_of="http://x.test/" if outcome is Outcome.DUPLICATE else "",
+    )
+    return replace(kept, url_hash=entry.url_hash, url=entry.url)
+
+
 def is_complete(outcome: Outcome | None) -> bool:
     """Whether a visit that ended so has kept a page."""
     return outcome is not None and SETTLED[outcome] is State.COMPLETED
+
+
+async def told(
+    store: Store, now_s: float
+) -> dict[str, tuple[CrawlJob | None, list[UrlEntry], Outlook]]:
+    """Return what a store says of each job; tallies come with the entries."""
+    return {
+        name: (
+            await store.jobs.get(name),
+            await store.census.entries(name, state=None, after=b"", limit=1000),
+            await store.census.outlook(name, now_s=now_s),
+        )
+        for name in JOBS
+    }
+
+
+async def likeness(store: Store) -> tuple[list[list[KnownPage]], list[Mapping[bytes, KnownPage]]]:
+    """Return which pages a store finds by each sketch, and by exact keys in each job."""
+    near = [await store.pages.near(sketch) for sketch in SKETCHES]
+    return near, [await store.pages.twins(name, EXACT_KEYS) for name in JOBS]
+
+
+def without_urls(requests: Iterable[Asked]) -> list[str]:
+    """Return a log for comparing; what was erased has lost its URLs there."""
+    return sorted(repr(replace(one, url="")) for one in requests)

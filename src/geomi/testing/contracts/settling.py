@@ -9,6 +9,7 @@ import pytest
 from geomi.model.entry import HostState, HostUpdate
 from geomi.model.job import CrawlStats
 from geomi.model.verdict import Exclusion, Outcome, State
+from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.material import (
     DELAY_S,
     LEASE_S,
@@ -87,12 +88,12 @@ class TestSettling:
         store = stores("local")
         await begin(store, url())
         lease = await claim_one(store)
-        first = page(url(), exact_key=b"k" * 16, simhash=2**64 - 1)
+        first = page(url(), exact_key=b"k" * 16, simhash=2**64 - 1, sketch=sketch_of(7))
         await store.frontier.settle(batch(visit(lease, page=first)))
         assert await store.pages.get(url().url_hash) == first
         await store.frontier.add("job", [url("/copy")], now_s=START_S)
         (again,) = await claim(store, now_s=START_S + LEASE_S + DELAY_S)
-        second = replace(page(url(), title="New"), response=None, near=True)
+        second = replace(page(url(), title="New", duplicate_of="http://x.test/"), response=None)
         await store.frontier.settle(batch(visit(again, page=second)))
         assert await store.pages.get(url().url_hash) == second
 

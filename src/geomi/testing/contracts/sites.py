@@ -17,6 +17,7 @@ from geomi.model.site import (
     Takedown,
 )
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.alike import first, known, sketch_of
 from geomi.testing.contracts.keeping import keep
 from geomi.testing.contracts.material import (
     START_S,
@@ -168,18 +169,17 @@ class TestProviders:
     @waits
     async def test_erased_pages_leave_a_line_and_nothing_else(self, stores: Stores) -> None:
         store = stores("local")
-        gone = page(url("/0"), exact_key=b"k" * 16, simhash=0x1111_2222_3333_4444)
-        left = page(url("/1"), exact_key=b"l" * 16, simhash=0x8888_7777_6666_5555)
+        gone = page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(1, 2))
+        left = page(url("/1"), exact_key=b"l" * 16, sketch=sketch_of(1, 3))
         await keep(store, gone, left)
         await store.pages.advance("job", "out", seq=2, length=99)
         await store.providers.erase(TAKEDOWN, [gone.url_hash, b"unknown"])
         assert await store.pages.get(gone.url_hash) is None
         assert await store.pages.get(left.url_hash) == left
         assert [row.url for row in await store.pages.feed("job", after=0, limit=9)] == [left.url]
-        assert await store.pages.twins("job", [b"k" * 16, b"l" * 16]) == {b"l" * 16: left.url}
-        assert await store.pages.near("job", gone.fingerprint.simhash) == []
-        simhash = left.fingerprint.simhash
-        assert await store.pages.near("job", simhash) == [(left.url, simhash)]
+        assert await store.pages.twins("job", [b"k" * 16, b"l" * 16]) == {b"l" * 16: first(left)}
+        assert await store.pages.near(sketch_of(2)) == []
+        assert await store.pages.near(gone.fingerprint.sketch) == [known(left)]
         assert await store.pages.cursor("job", "out") == (0, 0)
         assert await store.providers.takedowns() == [TAKEDOWN]
         assert await stores("stranger").providers.takedowns() == []

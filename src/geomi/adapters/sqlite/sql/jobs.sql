@@ -59,10 +59,6 @@ DELETE FROM entries WHERE queue IN (SELECT number FROM queues WHERE job = ?);
 -- Forget a job's queues.
 DELETE FROM queues WHERE job = ?;
 
--- name: forget_bands
--- Forget how similar pages find a job's captures.
-DELETE FROM bands WHERE job = ?;
-
 -- name: forget_captures
 -- Forget a job's captures.
 DELETE FROM captures WHERE job = ?;

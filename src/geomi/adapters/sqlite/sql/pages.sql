@@ -1,41 +1,47 @@
 -- name: get
 -- One page of a tenant.
 SELECT url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
-       content_hash, html_hash, exact_key, simhash,
+       content_hash, html_hash, exact_key, simhash, sketch,
        record_segment, record_offset, record_length,
        response_segment, response_offset, response_length,
-       etag, last_modified, title, duplicate_of, near
+       etag, last_modified, title, duplicate_of, duplicate_reason
 FROM pages
 WHERE tenant = ? AND url_hash = ?;
 
 -- name: twin
--- The first page of a job that was kept under an exact key.
-SELECT url
+-- The first page of a job that was kept under an exact key, and what it repeats itself.
+SELECT captures.url, coalesce(pages.duplicate_of, ''), captures.url_hash
 FROM captures
-WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
-    AND exact_key IS NOT NULL AND exact_key = :exact_key
-ORDER BY seq
+LEFT JOIN pages ON pages.tenant = :tenant AND pages.url_hash = captures.url_hash
+WHERE captures.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
+    AND captures.exact_key IS NOT NULL AND captures.exact_key = :exact_key
+ORDER BY captures.seq
 LIMIT 1;
 
 -- name: near
--- The captures of a job that share a slice of a simhash, of each slice the newest, oldest first.
-WITH shared (capture) AS (
-    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_0
-                   ORDER BY capture DESC LIMIT :many)
+-- The pages that share a band, of each band the newest, oldest first.
+WITH shared (page) AS (
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_0 ORDER BY page DESC LIMIT :many)
     UNION
-    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_1
-                   ORDER BY capture DESC LIMIT :many)
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_1 ORDER BY page DESC LIMIT :many)
     UNION
-    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_2
-                   ORDER BY capture DESC LIMIT :many)
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_2 ORDER BY page DESC LIMIT :many)
     UNION
-    SELECT * FROM (SELECT capture FROM bands WHERE job = :number AND band = :band_3
-                   ORDER BY capture DESC LIMIT :many)
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_3 ORDER BY page DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_4 ORDER BY page DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_5 ORDER BY page DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_6 ORDER BY page DESC LIMIT :many)
+    UNION
+    SELECT * FROM (SELECT page FROM bands WHERE band = :band_7 ORDER BY page DESC LIMIT :many)
 )
-SELECT captures.url, captures.simhash
+SELECT pages.url, pages.sketch, pages.duplicate_of, pages.url_hash, pages.exact_key
 FROM shared
-CROSS JOIN captures ON captures.seq = shared.capture
-ORDER BY captures.seq;
+CROSS JOIN pages ON pages.number = shared.page
+WHERE pages.tenant = :tenant
+ORDER BY pages.number;
 
 -- name: feed
 -- Captures of a job after a cursor, in the order of commits.

@@ -39,7 +39,7 @@ INSERT OR IGNORE INTO temp.erased (url_hash) VALUES (?);
 
 -- name: erased_captures
 -- The captures of erased pages in all jobs of a tenant.
-SELECT captures.seq, captures.job, captures.simhash
+SELECT captures.seq, captures.job
 FROM captures
 WHERE url_hash IN (SELECT url_hash FROM temp.erased)
     AND job IN (SELECT number FROM jobs WHERE tenant = ?);
@@ -59,9 +59,15 @@ WHERE url IN (
         AND job IN (SELECT number FROM jobs WHERE tenant = :tenant)
 );
 
+-- name: erased_pages
+-- The erased pages, for similar ones.
+SELECT number, sketch, duplicate_of
+FROM pages
+WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);
+
 -- name: forget_band
--- Let no page find an erased capture.
-DELETE FROM bands WHERE job = ? AND band = ? AND capture = ?;
+-- Let no page find an erased one.
+DELETE FROM bands WHERE band = ? AND page = ?;
 
 -- name: forget_capture
 -- Forget an erased capture.

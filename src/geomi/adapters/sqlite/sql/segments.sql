@@ -56,13 +56,14 @@ WHERE number = :job;
 -- Derived outputs of a job are to be written anew.
 UPDATE cursors SET seq = 0, length = 0 WHERE job = :job;
 
--- name: forget_bands
--- Let no page find a capture that is gone.
-DELETE FROM bands WHERE capture = :capture;
-
 -- name: forget_page
 -- Forget a page whose newest capture is gone.
-DELETE FROM pages WHERE url_hash = :url_hash AND capture = :capture;
+DELETE FROM pages WHERE url_hash = :url_hash AND capture = :capture
+RETURNING tenant, number, sketch, duplicate_of;
+
+-- name: forget_band
+-- Let no page find it.
+DELETE FROM bands WHERE band = ? AND page = ?;
 
 -- name: forget_capture
 -- Forget a capture.

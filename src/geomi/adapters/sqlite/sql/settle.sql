@@ -44,22 +44,41 @@ INSERT OR REPLACE INTO exclusions (job, rule, count, examples) VALUES (?, ?, ?, 
 -- A job has collected a page.
 INSERT INTO captures (
     job, url_hash, url, record_segment, record_offset, record_length,
-    response_segment, response_offset, response_length, exact_key, simhash
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    response_segment, response_offset, response_length, exact_key
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: band
--- Let similar pages find a capture.
-INSERT INTO bands (job, band, capture) VALUES (?, ?, ?);
+-- name: before
+-- A page as its last visit left it, for similar pages.
+SELECT number, sketch, duplicate_of FROM pages WHERE tenant = ? AND url_hash = ?;
 
 -- name: page
--- Write a page in place of its last visit.
-INSERT OR REPLACE INTO pages (
+-- Write a page in place of its last visit; its number stays.
+INSERT INTO pages (
     tenant, capture, url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
-    content_hash, html_hash, exact_key, simhash,
+    content_hash, html_hash, exact_key, simhash, sketch,
     record_segment, record_offset, record_length,
     response_segment, response_offset, response_length,
-    etag, last_modified, title, duplicate_of, near
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    etag, last_modified, title, duplicate_of, duplicate_reason
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (tenant, url_hash) DO UPDATE
+SET capture = excluded.capture, url = excluded.url, final_url = excluded.final_url,
+    status = excluded.status, content_type = excluded.content_type,
+    fetched_at_s = excluded.fetched_at_s, due_s = excluded.due_s,
+    content_hash = excluded.content_hash, html_hash = excluded.html_hash,
+    exact_key = excluded.exact_key, simhash = excluded.simhash, sketch = excluded.sketch,
+    record_segment = excluded.record_segment, record_offset = excluded.record_offset,
+    record_length = excluded.record_length, response_segment = excluded.response_segment,
+    response_offset = excluded.response_offset, response_length = excluded.response_length,
+    etag = excluded.etag, last_modified = excluded.last_modified, title = excluded.title,
+    duplicate_of = excluded.duplicate_of, duplicate_reason = excluded.duplicate_reason;
+
+-- name: find_by
+-- Let similar pages find a page; one that changed and changed back in a batch is there already.
+INSERT OR IGNORE INTO bands (band, page) VALUES (?, ?);
+
+-- name: lose
+-- Let them find it no more by what it said before.
+DELETE FROM bands WHERE band = ? AND page = ?;
 
 -- name: tally
 -- What a pattern has brought so far.

@@ -1,0 +1,139 @@
+"""A sketch of 112 bytes by which pages with much the same text find and judge each other.
+
+It is a one-permutation MinHash of the text's shingles: their numbers fall into `BINS` bins by their
+highest bits, and of each bin the smallest number stays. An empty bin takes what the first filled
+bin has along a fixed order of its own (optimal densification), so that for two texts the chance of
+the same number in a bin is their Jaccard similarity, whatever their lengths.
+
+The second part of the sketch judges: one bit of each bin. Where texts of similarity J differ,
+half of the bits agree by chance; the estimate has no bias and a standard error of
+sqrt((1 - J * J) / BINS): 0.027 at 0.8 and at most 0.044.
+
+The first part finds: `BANDS` keys, each made of `BAND_ROWS` smallest numbers of wider bins. Two
+texts share at least one of them with the chance 1 - (1 - J^4)^8: .985 at 0.8, .997 at 0.85, .40 at
+0.5 and .001 at 0.1. Four rows and eight bands because each band is a row that the store writes for
+every page; twelve of five rows found no more copies among 60,000 generated
+pages, half of them on sites with much boilerplate.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from geomi.dedup.hashing import Numbers, mix
+from geomi.dedup.shingles import Places, shingles
+
+BINS = 512
+BANDS = 8
+BAND_ROWS = 4
+KEY_BYTES = 6  # keys of 48 bits: a chance meeting of two needs far more than 10 million pages
+# What one look-up reads of a band, the newest first, so that it reads 48 pages at most: a band
+# that holds more is boilerplate, and copies of a page share other bands.
+PAGES_PER_BAND = 6
+MAX_CANDIDATES = BANDS * PAGES_PER_BAND
+
+_KEYS_BYTES = BANDS * KEY_BYTES
+SKETCH_BYTES = _KEYS_BYTES + BINS // 8
+
+_WIDE_BINS = BANDS * BAND_ROWS
+_BIN_SHIFT: Final = np.uint64(64 - BINS.bit_length() + 1)
+_NOTHING: Final = np.uint64(2**64 - 1)
+_LARGEST: Final = np.uint64(2**64 - 2)
+_ROW_FACTORS: Final = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x27D4EB2F165667C5, 0x165667B19E3779F9], np.uint64
+)
+_BAND_NUMBERS: Final = np.arange(BANDS, dtype=np.uint64)
+_BIN_MARKS: Final = mix(np.arange(1, BINS + 1, dtype=np.uint64))
+_BIT_FACTOR: Final = np.uint64(0x165667B19E3779F9)
+_TOP: Final = np.uint64(63)
+_KEY_SHIFT: Final = np.uint64(64 - 8 * KEY_BYTES)
+# The filled bins walk until each bin has had four offers on average. The few that had none by then
+# look for themselves; the outcome is the same.
+_OFFERS = 4
+_NOBODY = -1
+
+
+def sketch(text: str) -> bytes:
+    """Return the sketch of a text; one without words has none, the empty string."""
+    return draw(shingles(text))
+
+
+def draw(numbers: Numbers) -> bytes:
+    """Return the sketch of a set of shingles."""
+    if not numbers.size:
+        return b""
+    least = np.full(BINS, _NOTHING)
+    # A page could be written so that its shingle is the very number that marks an empty bin.
+    numbers = np.minimum(numbers, _LARGEST)
+    np.minimum.at(least, (numbers >> _BIN_SHIFT).astype(np.intp), numbers)
+    wide = least.reshape(_WIDE_BINS, -1).min(axis=1)
+    return _keys(_filled(wide)) + _bits(_filled(least))
+
+
+def bands(sketch: bytes) -> tuple[int, ...]:
+    """Return the index keys of a sketch, none of an empty one.
+
+    A key has 48 bits and carries its band's number, so that one index holds all bands.
+    """
+    keys = sketch[:_KEYS_BYTES]
+    return tuple(
+        int.from_bytes(keys[start : start + KEY_BYTES], "little")
+        for start in range(0, len(keys), KEY_BYTES)
+    )
+
+
+def similarity(left: bytes, right: bytes) -> float:
+    """Estimate the Jaccard similarity of two sketched texts; nothing is like an empty sketch."""
+    if len(left) != SKETCH_BYTES or len(right) != SKETCH_BYTES:
+        return 0.0
+    apart = int.from_bytes(left[_KEYS_BYTES:]) ^ int.from_bytes(right[_KEYS_BYTES:])
+    return max(0.0, 1 - 2 * apart.bit_count() / BINS)
+
+
+def _filled(least: Numbers) -> Numbers:
+    """Give every empty bin the number of the first filled one in its order.
+
+    The order of a bin is its own number XOR each step of one fixed permutation. The filled bins
+    walk it, since a short text has few of them.
+    """
+    is_filled = least != _NOTHING
+    bins = np.flatnonzero(is_filled)
+    if bins.size == least.size:
+        return least
+    givers = _givers(bins, least.size, rounds=-(-_OFFERS * least.size // bins.size))
+    left = np.flatnonzero(givers == _NOBODY)
+    if left.size:
+        orders = left[:, None] ^ _STEPS[least.size]
+        givers[left] = orders[np.arange(left.size), is_filled[orders].argmax(axis=1)]
+    return least[givers]
+
+
+def _givers(bins: Places, size: int, rounds: int) -> Places:
+    """Return for every bin the filled one that offers first in these rounds, or `_NOBODY`."""
+    steps = _STEPS[size][:rounds]
+    givers = np.full(size, _NOBODY)
+    # Of several offers the one written last stays, so the first step is written last.
+    givers[bins ^ steps[::-1, None]] = bins
+    givers[bins] = bins
+    return givers
+
+
+def _keys(wide: Numbers) -> bytes:
+    rows = np.add.reduce(wide.reshape(BANDS, BAND_ROWS) * _ROW_FACTORS, axis=1)
+    keys = mix(mix(rows) + _BAND_NUMBERS) >> _KEY_SHIFT
+    return keys.astype("<u8").view(np.uint8).reshape(BANDS, 8)[:, :KEY_BYTES].tobytes()
+
+
+def _bits(least: Numbers) -> bytes:
+    """Return one bit of every bin; what a bin was given gets another bit than where it is from."""
+    return np.packbits(((least ^ _BIN_MARKS) * _BIT_FACTOR >> _TOP).astype(np.bool_)).tobytes()
+
+
+def _order(bins: int) -> Places:
+    """Return 1 to bins - 1 in an order that is fixed and has no pattern."""
+    return np.argsort(mix(np.arange(1, bins, dtype=np.uint64))) + 1
+
+
+_STEPS: Final = {bins: _order(bins) for bins in (BINS, _WIDE_BINS)}

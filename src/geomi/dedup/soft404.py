@@ -1,0 +1,127 @@
+"""Whether a page that came with status 200 says that there is nothing here.
+
+The page must say so in its title or first heading, in words that mean nothing else: without site
+name, apologies and the word "page", only a phrase of the lists below is left. "How to fix a 404" is
+an article. And it must repeat a page that this host sends with status 404 or 410, or say so both in
+the title and in the heading with hardly any text beside, at an address that does not say so, too:
+the entry of a glossary is short, and `/status/404` is meant to tell of the status. Both rules are
+careful rather than complete: a page wrongly called missing is lost, one that is missed is a thin
+page more.
+English and Korean are known; a page in another language is left alone unless it says "404".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import unquote
+
+from geomi.dedup.sketch import similarity
+
+# An error page repeats the address that was asked for, so copies of it differ more than copies of
+# an article; below one half it would be the site's frame alone.
+MIN_TEMPLATE_SIMILARITY = 0.6
+# Explanations of the error begin at a few hundred words; an apology and a search box end before.
+MAX_APOLOGY_CHARS = 400
+# A host has one error page, perhaps one a section or language.
+MAX_TEMPLATES = 4
+MAX_TITLE_CHARS = 200
+MAX_PATH_CHARS = 2000
+
+_OK = 200
+_SEPARATORS = str.maketrans(dict.fromkeys("|–—·•»«<>/", "\n"))
+_PUNCTUATION = str.maketrans(dict.fromkeys("!?.,:;…'\"’‘“”()[]", " "))
+_NUMBER = "404"
+_TOPICS = ("missing", "error", "오류", "에러")
+_FILLERS = frozenset(
+    "oops sorry error http status code page the this that url file you are looking for requested "
+    "we re is was 죄송합니다 오류 에러 요청하신 요청한 해당 페이지 페이지를 페이지가 이 찾으시는 "
+    "주소의 문서를".split()
+)
+# One of these is in every phrase: nearly all titles are done with here.
+_HINTS = (_NUMBER, "found", "exist", "없", "않")
+# Without blanks: Korean writers set them differently, and fillers leave holes.
+_PHRASES = frozenset(
+    (
+        "notfound",
+        "couldnotbefound",
+        "cannotbefound",
+        "cantbefound",
+        "doesnotexist",
+        "doesntexist",
+        "nolongerexists",
+        "찾을수없습니다",
+        "찾을수없음",
+        "찾을수없어요",
+        "존재하지않습니다",
+        "존재하지않는",
+        "존재하지않는페이지입니다",
+        "없는페이지입니다",
+    )
+)
+
+
+class Sign(StrEnum):
+    """What gives a soft 404 away."""
+
+    TEMPLATE = "says that nothing was found and repeats the error page of its host"
+    APOLOGY = "says twice that nothing was found, and nothing else"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A page that may be a soft 404.
+
+    Args:
+        heading: its first heading.
+        text_chars: the length of its main text, of which `sketch` is made however short it is.
+        path: path and query of its address.
+    """
+
+    status: int
+    title: str
+    heading: str
+    text_chars: int
+    sketch: bytes
+    path: str = ""
+
+
+def judge(page: Suspect, templates: Sequence[bytes]) -> Sign | None:
+    """Say what gives a page away as a soft 404, or None.
+
+    Args:
+        templates: sketches of pages that its host sent with status 404 or 410.
+    """
+    if page.status != _OK:
+        return None
+    titled, headed = says_missing(page.title), says_missing(page.heading)
+    if not (titled or headed):
+        return None
+    for template in templates[:MAX_TEMPLATES]:
+        if similarity(page.sketch, template) >= MIN_TEMPLATE_SIMILARITY:
+            return Sign.TEMPLATE
+    is_short = page.text_chars <= MAX_APOLOGY_CHARS
+    is_apology = titled and headed and is_short and not _tells_of_it(page.path)
+    return Sign.APOLOGY if is_apology else None
+
+
+def says_missing(title: str) -> bool:
+    """Say whether a title or heading means that a page was not found, and nothing else."""
+    lower = title[:MAX_TITLE_CHARS].lower()
+    if not any(hint in lower for hint in _HINTS):
+        return False
+    return any(map(_is_phrase, lower.replace(" - ", "\n").translate(_SEPARATORS).split("\n")))
+
+
+def _tells_of_it(path: str) -> bool:
+    """Whether an address names the error or something missing, and so may mean it."""
+    letters = "".join(filter(str.isalnum, unquote(path[:MAX_PATH_CHARS]).lower()))
+    return any(word in letters for word in (_NUMBER, *_TOPICS, *_PHRASES))
+
+
+def _is_phrase(part: str) -> bool:
+    words = part.replace("n't", "nt").replace("n’t", "nt").translate(_PUNCTUATION).split()
+    rest = [word for word in words if word not in _FILLERS]
+    spoken = "".join(word for word in rest if word != _NUMBER)
+    return spoken in _PHRASES or rest == [_NUMBER]
