@@ -134,9 +134,11 @@ class TestNotModified:
             "/shared": tagged(page("shared")),
         }
         with Site(routes) as site:
-            _, second = twice(tmp_path, site, delay=0.02)
+            first, second = twice(tmp_path, site, delay=0.02)
         assert second.record(site.url("/two/"))["metadata"]["duplicate_of"] == site.url("/one/")
-        assert second.entries[site.url("/two/")].outcome is Outcome.NOT_MODIFIED
+        assert second.record(site.url("/two/"))["metadata"]["not_modified"]
+        assert second.entries[site.url("/two/")].outcome is Outcome.DUPLICATE
+        assert (first.report.job.stats.duplicates, second.report.job.stats.duplicates) == (1, 1)
         assert second.record(site.url("/shared"))["parent"] == site.url("/one/")
 
     def test_what_nobody_asked_about_is_no_answer(self, tmp_path: Path) -> None:

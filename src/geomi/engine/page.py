@@ -239,7 +239,8 @@ class Road:
         again_s = self._due_s(entry, known, at_s, changed=False)
         renewal = Renewal(entry, fetched, duplicate, fetched_at_s=at_s, due_s=again_s)
         keepsake = Keepsake(renewed_row(known, renewal), renewed_capture(known, renewal))
-        return self._kept(entry, asker, Outcome.NOT_MODIFIED, fetched, brought, keepsake)
+        outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.NOT_MODIFIED
+        return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
     async def _links_again(self, entry: UrlEntry) -> Found:
         """Judge the links of a page of this job once more, from where it was found now."""
