@@ -92,6 +92,7 @@ def fingerprint(
         exact_key=b"" if is_short else _exact_key(content.digest(), outlinks, nofollow=nofollow),
         simhash=simhash(numbers),
         sketch=b"" if is_short else draw(join(numbers)),
+        words=numbers.size,
     )
 
 

@@ -128,6 +128,8 @@ class Fingerprint:
         exact_key: 16 bytes over main text and outlinks (C-41); empty for short texts.
         simhash: 64 bits over the main text.
         sketch: what nearly the same texts are found and compared by; empty for short texts.
+        words: how many words sketch and simhash were made of, so that thin pages can be told
+            without reading them; `dedup/shingles.py` says what counts as one, and where it ends.
     """
 
     content_hash: str
@@ -135,6 +137,7 @@ class Fingerprint:
     exact_key: bytes
     simhash: int
     sketch: bytes = b""
+    words: int = 0
 
 
 class DuplicateReason(StrEnum):

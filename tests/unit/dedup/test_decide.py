@@ -55,6 +55,15 @@ def test_the_text_decides_change_and_the_body_is_kept_beside_it() -> None:
     assert first.html_hash == hashlib.sha256(b"<p>").hexdigest()
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", 0), ("…", 0), ("One two,\nthree", 3), ("국회는 법을 만든다.", 3), ("日本語", 3)],
+    ids=["nothing", "signs", "english", "korean", "without-gaps"],
+)
+def test_words_are_counted_on_the_way(text: str, words: int) -> None:
+    assert fingerprint(text, b"", []).words == words
+
+
 def test_white_space_does_not_count() -> None:
     first = fingerprint("one two\nthree", b"", [])
     assert fingerprint(" one  two\t three\n", b"", []).content_hash == first.content_hash

@@ -101,8 +101,8 @@ def examples_of(rule: str, examples: str) -> tuple[str, ...]:
 def page_of(row: Row) -> PageRecord:
     """Read a page."""
     url_hash, url, final_url, status, content_type, fetched_at_s, due_s = row[:7]
-    content_hash, html_hash, exact_key, simhash, sketch = row[7:12]
-    etag, last_modified, title, duplicate_of, reason = row[18:]
+    content_hash, html_hash, exact_key, simhash, sketch, words = row[7:13]
+    etag, last_modified, title, duplicate_of, reason = row[19:]
     with legible("pages", url):
         return PageRecord(
             url_hash=url_hash,
@@ -112,9 +112,11 @@ def page_of(row: Row) -> PageRecord:
             content_type=content_type,
             fetched_at_s=fetched_at_s,
             due_s=due_s,
-            fingerprint=Fingerprint(content_hash, html_hash, exact_key, _unsigned(simhash), sketch),
-            record=Ref(*row[12:15]),
-            response=None if row[15] is None else Ref(*row[15:18]),
+            fingerprint=Fingerprint(
+                content_hash, html_hash, exact_key, _unsigned(simhash), sketch, words
+            ),
+            record=Ref(*row[13:16]),
+            response=None if row[16] is None else Ref(*row[16:19]),
             etag=etag,
             last_modified=last_modified,
             title=title,
@@ -129,8 +131,9 @@ def page_columns(page: PageRecord) -> Row:
     return (
         page.url_hash, page.url, page.final_url, page.status, page.content_type,
         page.fetched_at_s, page.due_s, mark.content_hash, mark.html_hash, mark.exact_key,
-        _signed(mark.simhash), mark.sketch, *_places(page), page.etag, page.last_modified,
-        page.title, page.duplicate_of, page.duplicate_reason and page.duplicate_reason.value,
+        _signed(mark.simhash), mark.sketch, mark.words, *_places(page), page.etag,
+        page.last_modified, page.title, page.duplicate_of,
+        page.duplicate_reason and page.duplicate_reason.value,
     )  # fmt: skip
 
 

@@ -262,6 +262,7 @@ def page(
     exact_key: bytes = b"",
     simhash: int = 0,
     sketch: bytes = b"",
+    words: int = 0,
     duplicate_of: str = "",
     title: str = "A page",
 ) -> PageRecord:
@@ -274,7 +275,7 @@ def page(
         content_type="text/html",
         fetched_at_s=START_S,
         due_s=START_S + 86_400,
-        fingerprint=Fingerprint("c" * 64, "h" * 64, exact_key, simhash, sketch),
+        fingerprint=Fingerprint("c" * 64, "h" * 64, exact_key, simhash, sketch, words),
         record=Ref("segment-1", 10, 20),
         response=Ref("segment-1", 30, 40),
         etag='"1"',

@@ -88,7 +88,7 @@ class TestSettling:
         store = stores("local")
         await begin(store, url())
         lease = await claim_one(store)
-        first = page(url(), exact_key=b"k" * 16, simhash=2**64 - 1, sketch=sketch_of(7))
+        first = page(url(), exact_key=b"k" * 16, simhash=2**64 - 1, sketch=sketch_of(7), words=9)
         await store.frontier.settle(batch(visit(lease, page=first)))
         assert await store.pages.get(url().url_hash) == first
         await store.frontier.add("job", [url("/copy")], now_s=START_S)

@@ -19,6 +19,7 @@ CREATE TABLE pages_with_sketch (
     exact_key BLOB NOT NULL,
     simhash INTEGER NOT NULL,
     sketch BLOB NOT NULL,
+    words INTEGER NOT NULL,
     record_segment TEXT NOT NULL,
     record_offset INTEGER NOT NULL,
     record_length INTEGER NOT NULL,
@@ -34,13 +35,13 @@ CREATE TABLE pages_with_sketch (
 );
 INSERT INTO pages_with_sketch (
     tenant, url_hash, capture, url, final_url, status, content_type, fetched_at_s, due_s,
-    content_hash, html_hash, exact_key, simhash, sketch,
+    content_hash, html_hash, exact_key, simhash, sketch, words,
     record_segment, record_offset, record_length,
     response_segment, response_offset, response_length,
     etag, last_modified, title, duplicate_of, duplicate_reason
 )
 SELECT tenant, url_hash, capture, url, final_url, status, content_type, fetched_at_s, due_s,
-       content_hash, html_hash, exact_key, simhash, x'',
+       content_hash, html_hash, exact_key, simhash, x'', 0,
        record_segment, record_offset, record_length,
        response_segment, response_offset, response_length,
        etag, last_modified, title, duplicate_of,
