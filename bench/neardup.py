@@ -1,7 +1,7 @@
 """How well, how fast and among how many candidates near-duplicates are found.
 
-    python -m bench.neardup                 # a few minutes: a million generated pages
-    python -m bench.neardup --pages 50000
+    python -m bench.neardup                     # under a minute
+    python -m bench.neardup --pages 1000000     # 5 minutes of CPU, a store of 610 MB
 
 prints, for the sketch and beside it for the 64-bit simhash of the same pages in the same run:
 
@@ -11,7 +11,8 @@ prints, for the sketch and beside it for the 64-bit simhash of the same pages in
 3. how many pages a look-up reads of those that its bands hold, and which part of the copies are
    found, in an index of generated pages: words drawn by Zipf's law, half of the pages on sites
    whose pages share 30 to 80 % of their text, 2 % copies with up to 3 % of their words replaced.
-   All pages are in the index, also those that a crawl would leave out as copies.
+   All pages are in the index, also those that a crawl would leave out as copies;
+4. the same look-ups in an SQLite store that holds these pages, through the store's own port.
 
 The last line is for other programs.
 """
@@ -19,6 +20,7 @@ The last line is for other programs.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gzip
 import json
 import os
@@ -30,6 +32,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.sketches import look_up
 from geomi.dedup import simhash as old
 from geomi.dedup import sketch as new
 from geomi.dedup.decide import NEAR_SIMILARITY, fingerprint
@@ -57,17 +60,23 @@ Row = dict[str, object]
 
 
 def main() -> None:
-    """Print the three tables and the last line."""
+    """Print the tables and the last line."""
     parser = argparse.ArgumentParser(description="measure near-duplicates")
-    parser.add_argument("--pages", type=int, default=1_000_000)
+    parser.add_argument("--pages", type=int, default=50_000)
     pages = parser.parse_args().pages
     pairs = list(_revisions())
     scores = _print_scores(pairs) if pairs else {}
     ratio, cost_us = _print_costs([left for left, _, _ in pairs] or _made_texts())
-    found = _print_candidates(pages)
+    web = _web(pages)
+    asked = np.random.default_rng(2).integers(pages // 2, pages, LOOK_UPS).tolist()
+    found = _print_candidates(web, asked)
+    stored = asyncio.run(look_up(web.sketches, asked))
+    print(f"{'sketch, in SQLite':<22}{stored.shown}")
     print(
         f"threshold={NEAR_SIMILARITY} f1={scores.get(NEAR_SIMILARITY, float('nan')):.4f} "
-        f"cpu_us_page={cost_us:.0f} ratio_vs_simhash={ratio:.2f} {found}"
+        f"cpu_us_page={cost_us:.0f} ratio_vs_simhash={ratio:.2f} {found} "
+        f"store_candidates={stored.mean:.1f} store_max={stored.most} "
+        f"store_cpu_us={stored.cpu_us:.0f}"
     )
 
 
@@ -162,13 +171,10 @@ class _Web:
     copies: list[tuple[int, int]]
 
 
-def _print_candidates(pages: int) -> str:
-    """Print what look-ups read in an index of so many pages; return the last line's part."""
-    web = _web(pages)
-    asked = np.random.default_rng(2).integers(pages // 2, pages, LOOK_UPS).tolist()
-    print(
-        f"\n{f'{pages:,} pages':<22}{'read: mean':>10}{'p99':>7}{'max':>7}{'held: mean':>13}  found"
-    )
+def _print_candidates(web: _Web, asked: Sequence[int]) -> str:
+    """Print what look-ups read in an index of generated pages; return the last line's part."""
+    pages = f"{len(web.sketches):,} pages"
+    print(f"\n{pages:<22}{'read: mean':>10}{'p99':>7}{'max':>7}{'held: mean':>13}  found")
     told = ""
     for name, keys, most in (
         ("sketch", web.bands, new.PAGES_PER_BAND),
