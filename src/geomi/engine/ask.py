@@ -8,7 +8,7 @@ was sent leaves a row for the log that `geomi audit` reads.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from geomi.engine.pace import NEVER_SENT, Pace
 from geomi.engine.spent import Spending, Spent
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
+from geomi.extract.template import learned
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
@@ -113,6 +114,12 @@ class Asker:
     def learn(self, crawl_delay_s: float | None, extra_s: float) -> None:
         """Take over what robots.txt asks for; it holds for the rest under way too."""
         self._pace.learn(crawl_delay_s, extra_s)
+
+    def teach(self, sections: Sequence[int]) -> None:
+        """Remember the parts of a page; what the host's pages repeat is their template."""
+        template = learned(self.state.template, sections)
+        if template is not self.state.template:
+            self._pace.state = replace(self.state, template=template)
 
     async def take_place(self) -> bool:
         """Resolve the host and take one of its address's places; False sends it to the back."""

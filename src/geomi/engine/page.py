@@ -165,7 +165,10 @@ class Road:
         body, kind = fetched.body, fetched.header("content-type")
         limit = self._config.limits.max_links_per_page
         if len(body) <= INLINE_BYTES:
-            return extract(body, fetched.url, kind, self._config.extract, max_links=limit)
+            site = asker.state.template
+            return extract(
+                body, fetched.url, kind, self._config.extract, max_links=limit, template=site
+            )
         # Several large pages may wait for the one process that reads them.
         return await asker.hold(
             self._world.compute.extract(
@@ -218,6 +221,7 @@ class Road:
             self._revisits.rules,
             at_s,
         )
+        asker.teach(article.sections)
         changed = known is None or known.page.fingerprint.content_hash != mark.content_hash
         row = page_record(portrait, due_s=self._due_s(entry, known, at_s, changed=changed))
         keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))

@@ -212,6 +212,7 @@ def _metadata(portrait: Portrait) -> Metadata:
         "needs_browser": rendering.reason,
         "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
         "robots": "nofollow" if portrait.nofollow else "",
+        "repeated_sections": article.repeated,
     }
     told = {name: value for name, value in known.items() if value}
     told |= duplicate_fields(portrait.duplicate)

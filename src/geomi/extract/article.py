@@ -13,6 +13,7 @@ from operator import itemgetter
 
 from geomi.extract.dom import HEADINGS, Element, select
 
+SELECTOR = "selector"  # the rung of the job's own choice
 # A rung's element must hold this share of the text that the pruned body shows.
 ARTICLE_SHARE = 0.4
 MAIN_SHARE = 0.2
@@ -51,7 +52,7 @@ def choose(body: Element, selector: str) -> Choice:
     """Climb the ladder on a pruned body."""
     total = len(body.text) or 1
     if selector and (own := _longest(select(body, selector))) is not None:
-        return Choice(own[0], "selector", 1.0)
+        return Choice(own[0], SELECTOR, 1.0)
     for strategy, rung, share in _RUNGS:
         found = _longest(body.select(rung))
         if found is not None and (held := found[1] / total) >= share:

@@ -248,6 +248,7 @@ class Extraction:
     remove: tuple[str, ...] = ()
     links: Links = Links.KEEP
     images: Images = Images.MARKDOWN
+    template: bool = True  # leave out what the pages of a site repeat
     max_markdown_chars: Annotated[int, Ge(1000)] = 2_000_000
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from geomi.model.asked import Asked
-from geomi.model.page import PageRecord
+from geomi.model.page import NO_TEMPLATE, PageRecord, Template
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
 
@@ -130,7 +130,7 @@ class UrlEntry:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What politeness remembers of a host, whichever job or tenant asked.
+    """What is remembered of a host, whichever job or tenant asked.
 
     Args:
         last_end_s: when the last response of this host ended; 0 if it was never asked.
@@ -138,6 +138,7 @@ class HostState:
         backoff_s: the extra wait that errors earned; 0 when the host is well.
         latency_s: smoothed time to answer.
         ip: the address it was last reached at; None before the first resolve.
+        template: what its pages repeat.
     """
 
     host: str
@@ -147,6 +148,7 @@ class HostState:
     errors: int = 0
     latency_s: float = 0.0
     ip: str | None = None
+    template: Template = NO_TEMPLATE
 
 
 @dataclass(frozen=True, slots=True)

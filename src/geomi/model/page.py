@@ -89,6 +89,24 @@ class Link(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """What the pages of a site repeat, as far as it was learned.
+
+    Args:
+        pages: how many pages were counted since the last lesson began.
+        known: marks of the sections that are the template.
+        seen: marks that were seen in this lesson, and on how many pages.
+    """
+
+    pages: int = 0
+    known: tuple[int, ...] = ()
+    seen: tuple[tuple[int, int], ...] = ()
+
+
+NO_TEMPLATE = Template()
+
+
+@dataclass(frozen=True, slots=True)
 class Article:
     """What a reader would keep of a page.
 
@@ -98,6 +116,8 @@ class Article:
         robots: directives of the page itself (`noindex`, `nofollow`), lower case.
         links_left_out: how many links there are beyond the limit.
         needs_browser: why the static page looks unfinished; empty when it does not.
+        sections: marks of its parts, by which a site's template is learned.
+        repeated: how many of them were left out as the template.
     """
 
     title: str
@@ -116,6 +136,8 @@ class Article:
     needs_browser: str = ""
     metadata: tuple[tuple[str, str], ...] = ()
     links_left_out: int = 0
+    sections: tuple[int, ...] = ()
+    repeated: int = 0
 
 
 @dataclass(frozen=True, slots=True)

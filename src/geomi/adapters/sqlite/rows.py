@@ -10,10 +10,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from geomi.adapters.ledger.host import HostRow
-from geomi.adapters.sqlite.codec import decode_strings
+from geomi.adapters.sqlite.codec import decode, decode_strings, encode
 from geomi.errors import StoreError
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
-from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
+from geomi.model.page import (
+    NO_TEMPLATE,
+    DuplicateReason,
+    Fingerprint,
+    PageRecord,
+    Ref,
+    Template,
+)
 from geomi.model.verdict import Outcome, State
 
 Row = tuple[Any, ...]
@@ -35,15 +42,18 @@ def legible(table: str, row: object) -> Iterator[None]:
 
 def host_row(row: Row) -> HostRow:
     """Read a host."""
-    return HostRow(HostState(*row[:7]), *row[7:])
+    with legible("hosts", row[0]):
+        template = decode(Template, row[7]) if row[7] else NO_TEMPLATE
+    return HostRow(HostState(*(*row[:7], template)), *row[8:])
 
 
 def host_columns(row: HostRow) -> Row:
     """Write a host."""
     state = row.state
+    template = encode(state.template) if state.template != NO_TEMPLATE else None
     return (
         state.host, state.last_end_s, state.crawl_delay_s, state.backoff_s, state.errors,
-        state.latency_s, state.ip, row.next_s, row.token, row.owner, row.job, row.leased,
+        state.latency_s, state.ip, template, row.next_s, row.token, row.owner, row.job, row.leased,
         row.lease_until_s,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ import pytest
 
 from geomi.model.entry import HostState, HostUpdate
 from geomi.model.job import CrawlStats
+from geomi.model.page import Template
 from geomi.model.verdict import Exclusion, Outcome, State
 from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.material import (
@@ -102,7 +103,9 @@ class TestSettling:
         store = stores("local")
         await begin(store, url("/1"), url("/2"))
         (lease,) = await claim(store, urls=1)
-        state = HostState("a.test:80", START_S + 2, 7.0, 3.0, 2, 0.25, "192.0.2.7")
+        state = HostState(
+            "a.test:80", START_S + 2, 7.0, 3.0, 2, 0.25, "192.0.2.7", Template(3, (1, 2), ((3, 1),))
+        )
         await store.frontier.settle(batch(visit(lease), HostUpdate(lease, state, START_S + 50)))
         again = await claim_one(store, now_s=START_S + 50)
         assert again.state == state

@@ -99,3 +99,6 @@ CREATE TABLE takedowns (
     pages INTEGER NOT NULL
 );
 CREATE INDEX takedowns_newest ON takedowns (tenant, at_s);
+
+-- What the pages of a host repeat, as JSON; NULL before its first page.
+ALTER TABLE hosts ADD COLUMN template TEXT;

@@ -7,7 +7,7 @@ WHERE id = ? AND tenant = ?;
 -- name: queues_in_line
 -- Every queue of a job with something left, in the order of looks, with its host.
 SELECT queues.number, queues.ready_s,
-       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, hosts.job, leased, lease_until_s
 FROM queues
 CROSS JOIN hosts ON hosts.host = queues.host

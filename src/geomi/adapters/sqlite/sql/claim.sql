@@ -7,7 +7,7 @@ WHERE id = ? AND tenant = ? AND is_active;
 -- name: due_queues
 -- The queues of a job that may be looked at, the longest waiting first, with their hosts.
 SELECT queues.number, queues.served_s,
-       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, hosts.job, leased, lease_until_s
 FROM queues
 CROSS JOIN hosts ON hosts.host = queues.host

@@ -1,6 +1,6 @@
 -- name: get
 -- One host with its politeness and its lease.
-SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, job, leased, lease_until_s
 FROM hosts
 WHERE host = ?;
@@ -8,9 +8,9 @@ WHERE host = ?;
 -- name: put
 -- Write a host in place of what was known of it.
 INSERT OR REPLACE INTO hosts (
-    host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+    host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
     next_s, token, owner, job, leased, lease_until_s
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: meet
 -- Make sure that a host has a row.
@@ -52,7 +52,7 @@ WHERE job = :job AND lease_until_s > 0 AND lease_until_s > :now_s;
 
 -- name: held_by
 -- The hosts that an owner has not given back.
-SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip,
+SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, job, leased, lease_until_s
 FROM hosts
 WHERE lease_until_s > 0 AND owner = ?;
