@@ -11,7 +11,7 @@ import pytest
 from geomi.adapters.http import client
 from geomi.adapters.http.room import FREE_BYTES, Room
 from geomi.engine import settle
-from geomi.engine.page import INLINE_BYTES
+from geomi.engine.reader import INLINE_BYTES
 from geomi.model.verdict import Outcome, State
 from geomi.testing.server import Reply, Site
 from tests.engine.by_hand import hand_in

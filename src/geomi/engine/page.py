@@ -16,6 +16,7 @@ from geomi.engine.fate import NOTHING, Fates, Visit
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
+from geomi.engine.reader import Reader
 from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
 from geomi.engine.revisit import (
@@ -30,7 +31,6 @@ from geomi.engine.revisit import (
 from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.twins import Twins, twin_of
 from geomi.engine.world import World
-from geomi.extract.page import extract
 from geomi.fetch import redirect
 from geomi.fetch.body import is_readable
 from geomi.fetch.render import decide
@@ -42,11 +42,6 @@ from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import due_s
 from geomi.robots.meta import directives
 from geomi.url.parse import Url, split
-
-# Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to
-# a process that can be killed, because a native parser cannot be interrupted.
-INLINE_BYTES = 256 * 1024
-PARSE_DEADLINE_S = 20.0
 
 
 class Road:
@@ -61,6 +56,7 @@ class Road:
         self._revisits = Revisits(world, job.config)
         self._twins = Twins(world, gate)
         self._missing = Missing(job.config.extract)
+        self._reader = Reader(world, job)
         self._fates = Fates(world, job.config, gate)
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
@@ -125,7 +121,7 @@ class Road:
         if not is_readable(kind := fetched.header("content-type")):
             detail = f"`{kind}` cannot be read as text"
             return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, detail, fetched)
-        article = await self._extract(fetched, asker)
+        article = await self._reader.read(fetched, asker)
         if article is None:
             return self._fates.failed(
                 entry, asker, Outcome.TOO_COMPLEX, "parsing took too long", fetched
@@ -160,26 +156,6 @@ class Road:
             if respelled is None or respelled.href in asked or is_last:
                 return fetched
             url = respelled
-
-    async def _extract(self, fetched: Fetched, asker: Asker) -> Article | None:
-        body, kind = fetched.body, fetched.header("content-type")
-        limit = self._config.limits.max_links_per_page
-        if len(body) <= INLINE_BYTES:
-            site = asker.state.template
-            return extract(
-                body, fetched.url, kind, self._config.extract, max_links=limit, template=site
-            )
-        # Several large pages may wait for the one process that reads them.
-        return await asker.hold(
-            self._world.compute.extract(
-                body,
-                fetched.url,
-                kind,
-                self._config.extract,
-                max_links=limit,
-                deadline_s=PARSE_DEADLINE_S,
-            )
-        )
 
     async def _keep(
         self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article, known: Known | None
@@ -221,7 +197,7 @@ class Road:
             self._revisits.rules,
             at_s,
         )
-        asker.teach(article.sections)
+        self._reader.learn(article, asker)
         changed = known is None or known.page.fingerprint.content_hash != mark.content_hash
         row = page_record(portrait, due_s=self._due_s(entry, known, at_s, changed=changed))
         keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))

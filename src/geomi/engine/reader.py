@@ -1,0 +1,51 @@
+"""Reading a page that came: where its bytes are taken apart, and what is learned of its site."""
+
+from __future__ import annotations
+
+from geomi.engine.ask import Asker
+from geomi.engine.drift import Drift
+from geomi.engine.world import World
+from geomi.extract.page import extract
+from geomi.model.job import CrawlJob
+from geomi.model.page import Article, Fetched
+
+# Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to
+# a process that can be killed, because a native parser cannot be interrupted.
+INLINE_BYTES = 256 * 1024
+PARSE_DEADLINE_S = 20.0
+
+
+class Reader:
+    """What turns the pages of one job into articles."""
+
+    def __init__(self, world: World, job: CrawlJob) -> None:
+        self._compute = world.compute
+        self._rules = job.config.extract
+        self._max_links = job.config.limits.max_links_per_page
+        self._drift = Drift(world.sink, job.id, job.config.extract.content)
+
+    async def read(self, fetched: Fetched, asker: Asker) -> Article | None:
+        """Read a page; None when that took too long or too much memory."""
+        body, kind = fetched.body, fetched.header("content-type")
+        if len(body) <= INLINE_BYTES:
+            site = asker.state.template
+            return extract(
+                body, fetched.url, kind, self._rules, max_links=self._max_links, template=site
+            )
+        # Several large pages may wait for the one process that reads them. They are too few, and
+        # too much of their text is their own, to look for a template in them.
+        return await asker.hold(
+            self._compute.extract(
+                body,
+                fetched.url,
+                kind,
+                self._rules,
+                max_links=self._max_links,
+                deadline_s=PARSE_DEADLINE_S,
+            )
+        )
+
+    def learn(self, article: Article, asker: Asker) -> None:
+        """Learn from a page that is kept what its site repeats, and whether its selector fits."""
+        asker.teach(article.sections)
+        self._drift.note(asker.lease.host, article)
