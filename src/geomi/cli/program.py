@@ -31,6 +31,7 @@ from geomi.cli import (
     plan,
     profiles,
     providers,
+    report,
     robots,
     scrape,
     status,
@@ -61,6 +62,7 @@ program.command()(plan.plan)
 program.command()(why.why)
 program.command()(robots.robots)
 program.command()(status.status)
+program.command()(report.report)
 program.command()(audit.audit)
 program.command()(export.export)
 program.command()(backup.backup)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,6 +68,7 @@ class Show:
                 "requests": stats.requests,
                 "bytes": stats.bytes_received,
                 "seconds": round(report.seconds, 3),
+                "strategies": report.strategies,
                 "output": str(output),
             }
             give(summary)
@@ -77,7 +78,14 @@ class Show:
                 f"{stats.failed} failed, {stats.blocked} blocked, {stats.skipped} skipped "
                 f"in {report.seconds:.1f} s"
             )
+            if report.strategies:
+                note(f"content found by {_shares(report.strategies)}; `geomi report` tells more")
             note(f"job {report.job.id} in {output}{_next(report)}")
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    return ", ".join(f"{name} {many / total:.0%}" for name, many in counts.items())
 
 
 def _next(report: Report) -> str:

@@ -134,6 +134,8 @@ def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
         title=portrait.article.title,
         duplicate_of=portrait.duplicate.of if portrait.duplicate else "",
         duplicate_reason=portrait.duplicate.reason if portrait.duplicate else None,
+        strategy=portrait.article.strategy,
+        confidence=portrait.article.confidence,
     )
 
 

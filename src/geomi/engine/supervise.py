@@ -7,12 +7,13 @@ that dies is replaced a few times, and its leases end at once because its owner 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from geomi.engine import jobs
 from geomi.engine.publish import Outlet, Publisher
+from geomi.engine.quality import strategies_of
 from geomi.engine.robots import UNREACHED
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreFull
@@ -50,12 +51,18 @@ MOST_LISTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a crawl ended; `nothing_reached` tells why not even a start URL could be reached."""
+    """How a crawl ended.
+
+    Args:
+        nothing_reached: why not even a start URL could be reached.
+        strategies: the pages of the job by the way their content was found.
+    """
 
     job: CrawlJob
     stop: StopReason
     seconds: float
     nothing_reached: str = ""
+    strategies: Mapping[str, int] = field(default_factory=dict)
 
 
 class Supervisor:
@@ -176,7 +183,8 @@ class Supervisor:
                 seconds=round(seconds, 3),
             )
         )
-        return Report(job, stop, seconds, await self._nothing_reached(job))
+        strategies = await strategies_of(self._world, job)
+        return Report(job, stop, seconds, await self._nothing_reached(job), strategies)
 
     async def _nothing_reached(self, job: CrawlJob) -> str:
         """Say what kept every start URL from us, where not one host answered at all."""

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
 from geomi.ports.sink import EventSink
+from geomi.ports.site import Providers, Refusals, SiteRules
 from geomi.ports.store import (
     Archive,
     Census,
     Frontier,
     Jobs,
     Pages,
-    Providers,
-    Refusals,
     RequestLog,
     RobotsCopies,
-    SiteRules,
 )
 from geomi.ports.web import Fetcher, Resolver
 

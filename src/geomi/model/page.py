@@ -213,6 +213,7 @@ class PageRecord:
         record, response: where the archive holds the JSON record and the raw response.
         due_s: when it should be visited again.
         duplicate_of: URL of the page that it repeats, and `duplicate_reason` why it counts as one.
+        strategy, confidence: how its content was found, and how sure that is.
     """
 
     url_hash: bytes
@@ -230,6 +231,8 @@ class PageRecord:
     title: str = ""
     duplicate_of: str = ""
     duplicate_reason: DuplicateReason | None = None
+    strategy: str = ""
+    confidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

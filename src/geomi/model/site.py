@@ -1,4 +1,4 @@
-"""What people decided about a site: URLs that refused us, reviews of suspected traps, providers."""
+"""What is known of a site: URLs that refused us, what people decided, providers, how it came out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Annotated
 
 from annotated_types import Ge, Le, Len
+
+from geomi.model.verdict import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,26 @@ class Refusal:
     reason: str
     since_s: float
     until_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How some pages of one host came out: those with one outcome whose content was found one way.
+
+    Args:
+        strategy: which rung of the extraction ladder won; empty where nothing was kept.
+        confidence: how sure that was on average, 0 to 1.
+        thin: how many of them have hardly any words.
+        duplicates: how many of them repeat another page, for whatever reason.
+    """
+
+    host: str
+    outcome: Outcome
+    strategy: str
+    pages: int
+    confidence: float
+    thin: int
+    duplicates: int
 
 
 class Review(StrEnum):

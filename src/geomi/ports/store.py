@@ -23,7 +23,7 @@ from geomi.model.entry import (
 from geomi.model.job import CrawlJob
 from geomi.model.page import Capture, CaptureRow, KnownPage, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+from geomi.model.site import Quality
 from geomi.model.verdict import State
 
 
@@ -104,6 +104,10 @@ class Census(Protocol):
 
     async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
         """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
+        ...
+
+    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+        """Count a job's pages by host, outcome and the way their content was found."""
         ...
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
@@ -215,70 +219,6 @@ class RequestLog(Protocol):
 
     async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
         """List an address's requests that started after a time."""
-        ...
-
-
-class Refusals(Protocol):
-    """The URLs of one tenant that are left alone (`blocked_urls`); `settle` adds to them."""
-
-    async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
-        """Find a refusal that still holds."""
-        ...
-
-    async def list(self, *, after: bytes, limit: int) -> list[Refusal]:
-        """List refusals in the order of their hashes, also those that are over."""
-        ...
-
-    async def put(self, refusal: Refusal) -> None:
-        """Keep a refusal in place of the one before."""
-        ...
-
-    async def remove(self, url_hash: bytes) -> bool:
-        """Forget a refusal; False when there was none."""
-        ...
-
-
-class SiteRules(Protocol):
-    """What the people of one tenant decided about hosts (TRP-07)."""
-
-    async def list(self) -> list[SiteRule]:
-        """List all decisions."""
-        ...
-
-    async def put(self, rule: SiteRule) -> None:
-        """Keep a decision in place of the one before on the same host and pattern."""
-        ...
-
-    async def remove(self, host: str, pattern: str) -> bool:
-        """Forget a decision; False when there was none."""
-        ...
-
-
-class Providers(Protocol):
-    """The providers that one tenant has registered, and what was erased at their request."""
-
-    async def get(self, key: str) -> Provider | None:
-        """Find a provider."""
-        ...
-
-    async def put(self, provider: Provider) -> None:
-        """Keep a provider in place of the one before under its key."""
-        ...
-
-    async def remove(self, key: str) -> bool:
-        """Forget a provider; False when there was none."""
-        ...
-
-    async def erase(self, takedown: Takedown, url_hashes: Sequence[bytes]) -> None:
-        """Forget pages of the tenant and keep the line that says so, in one transaction."""
-        ...
-
-    async def takedowns(self) -> list[Takedown]:
-        """List what was erased, newest first."""
-        ...
-
-    async def list(self) -> list[Provider]:
-        """List providers by key."""
         ...
 
 

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from geomi.adapters.ledger.host import bury, free_s
 from geomi.adapters.memory.claim import hosts_left, pages_left
 from geomi.adapters.memory.world import Book, World
-from geomi.model.entry import Outlook, Tally, UrlEntry
-from geomi.model.verdict import State
+from geomi.model.entry import EntryKind, Outlook, Tally, UrlEntry
+from geomi.model.page import PageRecord
+from geomi.model.site import Quality
+from geomi.model.verdict import Outcome, State
 
 
 class MemoryCensus:
@@ -60,6 +62,17 @@ class MemoryCensus:
         found = [(q.host, name, tally) for q in queues for name, tally in q.patterns.items()]
         return sorted(found, key=lambda one: (-one[2].visited, one[0], one[1]))
 
+    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+        """Count a job's pages by host, outcome and the way their content was found."""
+        found: dict[tuple[str, Outcome, str], list[PageRecord | None]] = {}
+        for entry in _entries(self._world.find_book(job, self._tenant)):
+            if entry.kind is EntryKind.PAGE and entry.outcome is not None:
+                is_kept = entry.state is State.COMPLETED
+                page = self._world.pages.get((self._tenant, entry.url_hash)) if is_kept else None
+                key = entry.host, entry.outcome, page.strategy if page else ""
+                found.setdefault(key, []).append(page)
+        return [_quality(*key, pages, thin_words) for key, pages in sorted(found.items())]
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         world = self._world
@@ -84,3 +97,18 @@ class MemoryCensus:
 def _entries(book: Book | None) -> list[UrlEntry]:
     queues = book.queues.values() if book else ()
     return [queue.tallied(entry) for queue in queues for entry in queue.entries.values()]
+
+
+def _quality(
+    host: str, outcome: Outcome, strategy: str, pages: Sequence[PageRecord | None], thin_words: int
+) -> Quality:
+    kept = [page for page in pages if page is not None]
+    return Quality(
+        host,
+        outcome,
+        strategy,
+        pages=len(pages),
+        confidence=sum(page.confidence for page in kept) / (len(kept) or 1),
+        thin=sum(page.fingerprint.words < thin_words for page in kept),
+        duplicates=sum(page.duplicate_reason is not None for page in kept),
+    )

@@ -17,7 +17,8 @@ from geomi.adapters.sqlite.hosts import demands_on, lent_entries, lent_hosts, pu
 from geomi.adapters.sqlite.rows import entry_of, examples_of, host_row
 from geomi.adapters.sqlite.statements import statements
 from geomi.model.entry import Outlook, Tally, UrlEntry
-from geomi.model.verdict import State
+from geomi.model.site import Quality
+from geomi.model.verdict import Outcome, State
 
 SQL = statements("census")
 
@@ -85,6 +86,13 @@ class SqliteCensus:
         with self._database.read() as db:
             rows = db.execute(SQL["patterns"], (job, self._tenant)).fetchall()
         return [(host, pattern, Tally(*tally)) for host, pattern, *tally in rows]
+
+    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+        """Count a job's pages by host, outcome and the way their content was found."""
+        values = {"job": job, "tenant": self._tenant, "thin_words": thin_words}
+        with self._database.read() as db:
+            rows = db.execute(SQL["qualities"], values).fetchall()
+        return [Quality(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""

@@ -112,7 +112,7 @@ def page_of(row: Row) -> PageRecord:
     """Read a page."""
     url_hash, url, final_url, status, content_type, fetched_at_s, due_s = row[:7]
     content_hash, html_hash, exact_key, simhash, sketch, words = row[7:13]
-    etag, last_modified, title, duplicate_of, reason = row[19:]
+    etag, last_modified, title, duplicate_of, reason, strategy, confidence = row[19:]
     with legible("pages", url):
         return PageRecord(
             url_hash=url_hash,
@@ -132,6 +132,8 @@ def page_of(row: Row) -> PageRecord:
             title=title,
             duplicate_of=duplicate_of,
             duplicate_reason=DuplicateReason(reason) if reason else None,
+            strategy=strategy,
+            confidence=confidence,
         )
 
 
@@ -143,7 +145,7 @@ def page_columns(page: PageRecord) -> Row:
         page.fetched_at_s, page.due_s, mark.content_hash, mark.html_hash, mark.exact_key,
         _signed(mark.simhash), mark.sketch, mark.words, *_places(page), page.etag,
         page.last_modified, page.title, page.duplicate_of,
-        page.duplicate_reason and page.duplicate_reason.value,
+        page.duplicate_reason and page.duplicate_reason.value, page.strategy, page.confidence,
     )  # fmt: skip
 
 

@@ -24,16 +24,14 @@ from geomi.model.entry import (
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
+from geomi.ports.site import Providers, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import (
     Frontier,
     Jobs,
     Pages,
-    Providers,
-    Refusals,
     RequestLog,
     RobotsCopies,
-    SiteRules,
 )
 
 P = ParamSpec("P")

@@ -10,6 +10,7 @@ from geomi.model.page import PageRecord
 from geomi.model.site import (
     Channel,
     Provider,
+    Quality,
     Refusal,
     Review,
     Selectors,
@@ -34,7 +35,7 @@ from geomi.testing.contracts.material import (
     waits,
 )
 
-__all__ = ["TestProviders", "TestRefusals", "TestSiteRules"]
+__all__ = ["TestProviders", "TestQualities", "TestRefusals", "TestSiteRules"]
 
 PROVIDER = Provider(
     provider_id="p-1",
@@ -117,6 +118,42 @@ class TestRefusals:
         assert not await store.refusals.remove(many[0].url_hash)
         assert not await stores("stranger").refusals.remove(many[1].url_hash)
         assert await store.refusals.list(after=b"", limit=9) == many[1:]
+
+
+class TestQualities:
+    """How the pages of a job came out, by host, outcome and the way their content was found."""
+
+    @waits
+    async def test_kept_pages_are_counted_apart_from_lost_ones(self, stores: Stores) -> None:
+        store = stores("local")
+        fingerprint = page(url("/0")).fingerprint
+        kept = [
+            replace(page(url("/0")), strategy="main", confidence=0.5),
+            replace(
+                page(url("/1"), duplicate_of="http://a.test/0"),
+                strategy="main",
+                confidence=1.0,
+                fingerprint=replace(fingerprint, words=7),
+            ),
+            replace(
+                page(url("/2")),
+                strategy="body",
+                confidence=0.25,
+                fingerprint=replace(fingerprint, words=8),
+            ),
+        ]
+        await begin(store, *(url(f"/{number}") for number in range(5)))
+        lease = await claim_one(store)
+        visits = [visit(lease, e, page=p) for e, p in zip(lease.entries, kept, strict=False)]
+        empty = (Outcome.EMPTY, State.SKIPPED)
+        visits += [visit(lease, e, outcome=empty[0], state=empty[1]) for e in lease.entries[3:]]
+        await store.frontier.settle(batch(*visits))
+        assert await store.census.qualities("job", thin_words=8) == [
+            Quality("a.test:80", Outcome.EMPTY, "", 2, 0.0, 0, 0),
+            Quality("a.test:80", Outcome.OK, "body", 1, 0.25, 0, 0),
+            Quality("a.test:80", Outcome.OK, "main", 2, 0.75, 2, 1),
+        ]
+        assert await stores("stranger").census.qualities("job", thin_words=8) == []
 
 
 class TestSiteRules:

@@ -31,6 +31,8 @@ CREATE TABLE pages_with_sketch (
     title TEXT NOT NULL,
     duplicate_of TEXT NOT NULL,
     duplicate_reason TEXT,
+    strategy TEXT NOT NULL,
+    confidence REAL NOT NULL,
     UNIQUE (tenant, url_hash)
 );
 INSERT INTO pages_with_sketch (
@@ -38,14 +40,14 @@ INSERT INTO pages_with_sketch (
     content_hash, html_hash, exact_key, simhash, sketch, words,
     record_segment, record_offset, record_length,
     response_segment, response_offset, response_length,
-    etag, last_modified, title, duplicate_of, duplicate_reason
+    etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
 )
 SELECT tenant, url_hash, capture, url, final_url, status, content_type, fetched_at_s, due_s,
        content_hash, html_hash, exact_key, simhash, x'', 0,
        record_segment, record_offset, record_length,
        response_segment, response_offset, response_length,
        etag, last_modified, title, duplicate_of,
-       CASE WHEN duplicate_of = '' THEN NULL WHEN near THEN 'near' ELSE 'exact' END
+       CASE WHEN duplicate_of = '' THEN NULL WHEN near THEN 'near' ELSE 'exact' END, '', 0
 FROM pages
 ORDER BY capture;
 DROP TABLE pages;

@@ -56,3 +56,18 @@ CROSS JOIN queues ON queues.job = jobs.number
 CROSS JOIN patterns ON patterns.queue = queues.number
 WHERE jobs.id = ? AND jobs.tenant = ?
 ORDER BY visited DESC, queues.host, pattern;
+
+-- name: qualities
+-- A job's pages by host, outcome and the way their content was found.
+SELECT queues.host, entries.outcome, COALESCE(pages.strategy, ''), COUNT(*),
+       COALESCE(AVG(pages.confidence), 0.0), COALESCE(SUM(pages.words < :thin_words), 0),
+       COUNT(pages.duplicate_reason)
+FROM jobs
+CROSS JOIN queues ON queues.job = jobs.number
+CROSS JOIN entries ON entries.queue = queues.number
+LEFT JOIN pages ON pages.tenant = jobs.tenant AND pages.url_hash = entries.url_hash
+    AND entries.state = 'completed'
+WHERE jobs.id = :job AND jobs.tenant = :tenant
+    AND entries.kind = 'page' AND entries.outcome IS NOT NULL
+GROUP BY queues.host, entries.outcome, COALESCE(pages.strategy, '')
+ORDER BY queues.host, entries.outcome, COALESCE(pages.strategy, '');

@@ -4,7 +4,7 @@ SELECT url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
        content_hash, html_hash, exact_key, simhash, sketch, words,
        record_segment, record_offset, record_length,
        response_segment, response_offset, response_length,
-       etag, last_modified, title, duplicate_of, duplicate_reason
+       etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
 FROM pages
 WHERE tenant = ? AND url_hash = ?;
 

@@ -58,8 +58,8 @@ INSERT INTO pages (
     content_hash, html_hash, exact_key, simhash, sketch, words,
     record_segment, record_offset, record_length,
     response_segment, response_offset, response_length,
-    etag, last_modified, title, duplicate_of, duplicate_reason
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (tenant, url_hash) DO UPDATE
 SET capture = excluded.capture, url = excluded.url, final_url = excluded.final_url,
     status = excluded.status, content_type = excluded.content_type,
@@ -71,7 +71,8 @@ SET capture = excluded.capture, url = excluded.url, final_url = excluded.final_u
     record_length = excluded.record_length, response_segment = excluded.response_segment,
     response_offset = excluded.response_offset, response_length = excluded.response_length,
     etag = excluded.etag, last_modified = excluded.last_modified, title = excluded.title,
-    duplicate_of = excluded.duplicate_of, duplicate_reason = excluded.duplicate_reason;
+    duplicate_of = excluded.duplicate_of, duplicate_reason = excluded.duplicate_reason,
+    strategy = excluded.strategy, confidence = excluded.confidence;
 
 -- name: find_by
 -- Let similar pages find a page; one that changed and changed back in a batch is there already.

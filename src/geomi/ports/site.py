@@ -1,0 +1,72 @@
+"""What is kept about sites, apart from their pages: refusals, decisions of people, providers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+
+
+class Refusals(Protocol):
+    """The URLs of one tenant that are left alone (`blocked_urls`); `settle` adds to them."""
+
+    async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
+        """Find a refusal that still holds."""
+        ...
+
+    async def list(self, *, after: bytes, limit: int) -> list[Refusal]:
+        """List refusals in the order of their hashes, also those that are over."""
+        ...
+
+    async def put(self, refusal: Refusal) -> None:
+        """Keep a refusal in place of the one before."""
+        ...
+
+    async def remove(self, url_hash: bytes) -> bool:
+        """Forget a refusal; False when there was none."""
+        ...
+
+
+class SiteRules(Protocol):
+    """What the people of one tenant decided about hosts (TRP-07)."""
+
+    async def list(self) -> list[SiteRule]:
+        """List all decisions."""
+        ...
+
+    async def put(self, rule: SiteRule) -> None:
+        """Keep a decision in place of the one before on the same host and pattern."""
+        ...
+
+    async def remove(self, host: str, pattern: str) -> bool:
+        """Forget a decision; False when there was none."""
+        ...
+
+
+class Providers(Protocol):
+    """The providers that one tenant has registered, and what was erased at their request."""
+
+    async def get(self, key: str) -> Provider | None:
+        """Find a provider."""
+        ...
+
+    async def put(self, provider: Provider) -> None:
+        """Keep a provider in place of the one before under its key."""
+        ...
+
+    async def remove(self, key: str) -> bool:
+        """Forget a provider; False when there was none."""
+        ...
+
+    async def erase(self, takedown: Takedown, url_hashes: Sequence[bytes]) -> None:
+        """Forget pages of the tenant and keep the line that says so, in one transaction."""
+        ...
+
+    async def takedowns(self) -> list[Takedown]:
+        """List what was erased, newest first."""
+        ...
+
+    async def list(self) -> list[Provider]:
+        """List providers by key."""
+        ...
