@@ -1,4 +1,4 @@
-"""What is known of a site: URLs that refused us, what people decided, and how its pages came out."""
+"""What is known of a site: URLs that refused us, what people decided, how its pages came out."""
 
 from __future__ import annotations
 
