@@ -6,8 +6,6 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from geomi.dedup.decide import fingerprint
 from geomi.engine.ask import Asker
 from geomi.engine.brought import Brought
@@ -30,6 +28,7 @@ from geomi.engine.revisit import (
 )
 from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.twins import Twins, twin_of
+from geomi.engine.wishes import Wishes, hear
 from geomi.engine.world import World
 from geomi.fetch import redirect
 from geomi.fetch.body import is_readable
@@ -40,7 +39,7 @@ from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, KnownPage
 from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import due_s
-from geomi.robots.meta import directives
+from geomi.robots.signals import still_said
 from geomi.url.parse import Url, split
 
 
@@ -109,7 +108,7 @@ class Road:
         if outcome is Outcome.REDIRECTED:
             return self._fates.redirected(entry, asker, fetched)
         if outcome is Outcome.NOT_MODIFIED and known is not None:
-            return await self._renew(entry, asker, fetched, known)
+            return await self._renew(entry, asker, fetched, known, hear(reading, fetched))
         if outcome is not Outcome.OK:
             self._missing.learn(entry.host, fetched)
             detail = fetched.detail or (past(known) if outcome is Outcome.GONE else "")
@@ -126,7 +125,8 @@ class Road:
             return self._fates.failed(
                 entry, asker, Outcome.TOO_COMPLEX, "parsing took too long", fetched
             )
-        return await self._keep(entry, asker, fetched, article, known)
+        wishes = hear(reading, fetched, article)
+        return await self._keep(entry, asker, fetched, article, known, wishes)
 
     async def _fetch(
         self,
@@ -158,13 +158,18 @@ class Road:
             url = respelled
 
     async def _keep(
-        self, entry: UrlEntry, asker: Asker, fetched: Fetched, article: Article, known: Known | None
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        fetched: Fetched,
+        article: Article,
+        known: Known | None,
+        wishes: Wishes,
     ) -> Visit:
         """Decide what is kept of a page that came and was read, and which links it adds."""
         if (sign := self._missing.sign(entry.host, fetched, article)) is not None:
             return self._fates.failed(entry, asker, Outcome.SOFT_404, sign, fetched)
-        wishes = self._wishes(fetched, article.robots)
-        nofollow = "nofollow" in wishes
+        nofollow = wishes.nofollow
         offered = self._gate.offered(article.links)
         mark = fingerprint(article.text, fetched.body, offered, nofollow=nofollow)
         named = believed(entry, article.canonical, self._gate, self._config)
@@ -178,8 +183,8 @@ class Road:
             left_out=article.links_left_out,
         )
         brought = Brought(found, article.text, duplicate, named if follows else None)
-        if "noindex" in wishes:
-            return self._unwanted(entry, asker, fetched, brought)
+        if wishes.noindex:
+            return self._unwanted(entry, asker, fetched, brought, wishes)
         rendering = decide(self._config.render, article.needs_browser)
         if not article.text and not (article.needs_browser and rendering.is_wanted):
             return self._fates.passed_over(
@@ -194,6 +199,7 @@ class Road:
             duplicate,
             rendering,
             nofollow,
+            wishes.signals,
             self._revisits.rules,
             at_s,
         )
@@ -204,20 +210,22 @@ class Road:
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
-    async def _renew(self, entry: UrlEntry, asker: Asker, fetched: Fetched, known: Known) -> Visit:
+    async def _renew(
+        self, entry: UrlEntry, asker: Asker, fetched: Fetched, known: Known, wishes: Wishes
+    ) -> Visit:
         """Keep a page that has not changed since the last visit as a page of this job."""
-        wishes = self._wishes(fetched)
-        nofollow = known.nofollow or "nofollow" in wishes
+        nofollow = known.nofollow or wishes.nofollow
         named = believed(entry, known.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, known.page.fingerprint, named)
         follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
         found = self._gate.admit(entry, fetched.url, known.links, nofollow=not follows)
         brought = Brought(found, known.text, duplicate, named if follows else None)
-        if "noindex" in wishes:
-            return self._unwanted(entry, asker, fetched, brought)
+        if wishes.noindex:
+            return self._unwanted(entry, asker, fetched, brought, wishes)
         at_s = self._world.clock.wall_s()
         again_s = self._due_s(entry, known, at_s, changed=False)
-        renewal = Renewal(entry, fetched, duplicate, fetched_at_s=at_s, due_s=again_s)
+        signals = still_said(known.signals, wishes.signals)
+        renewal = Renewal(entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=again_s)
         keepsake = Keepsake(renewed_row(known, renewal), renewed_capture(known, renewal))
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.NOT_MODIFIED
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
@@ -231,14 +239,11 @@ class Road:
         follows = await self._follows(entry, twin, nofollow=known.nofollow)
         return self._gate.admit(entry, known.page.final_url, known.links, nofollow=not follows)
 
-    def _wishes(self, fetched: Fetched, told: Iterable[str] = ()) -> frozenset[str]:
-        tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
-        return directives([*told, *tags], self._requests.token)
-
-    def _unwanted(self, entry: UrlEntry, asker: Asker, fetched: Fetched, brought: Brought) -> Visit:
+    def _unwanted(
+        self, entry: UrlEntry, asker: Asker, fetched: Fetched, brought: Brought, wishes: Wishes
+    ) -> Visit:
         """Pass over a page that asks not to be kept, and say where it asks (ROB-33)."""
-        is_header = "noindex" in self._wishes(fetched)
-        detail = f"its {'X-Robots-Tag header' if is_header else 'meta robots tag'} says noindex"
+        detail = f"its {wishes.noindex} says noindex"
         return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought, detail)
 
     async def _follows(self, entry: UrlEntry, twin: KnownPage | None, *, nofollow: bool) -> bool:

@@ -23,6 +23,7 @@ from geomi.model.page import (
     PageRecord,
     Ref,
 )
+from geomi.model.signals import Signal, Signals
 from geomi.text.digest import sha256_hex
 from geomi.url.parse import split
 
@@ -30,7 +31,7 @@ from geomi.url.parse import split
 UNPLACED = Ref("", 0, 0)
 RULES_CHARS = 12
 
-Metadata = dict[str, str | float]
+Metadata = dict[str, str | float | dict[str, Signal]]
 
 
 class LinkFields(TypedDict):
@@ -81,6 +82,7 @@ class Portrait:
     duplicate: Duplicate | None
     rendering: Rendering
     nofollow: bool
+    signals: Signals
     rules: str
     fetched_at_s: float
 
@@ -165,6 +167,11 @@ def duplicate_fields(duplicate: Duplicate | None) -> Metadata:
     return fields
 
 
+def signal_fields(signals: Signals) -> Metadata:
+    """Say what is reserved and what is permitted, where anything is said."""
+    return {"signals": dict(signals.pairs)} if signals.pairs else {}
+
+
 def _fields(portrait: Portrait) -> Fields:
     entry, fetched, article = portrait.entry, portrait.fetched, portrait.article
     return {
@@ -216,7 +223,7 @@ def _metadata(portrait: Portrait) -> Metadata:
         "robots": "nofollow" if portrait.nofollow else "",
         "repeated_sections": article.repeated,
     }
-    told = {name: value for name, value in known.items() if value}
-    told |= duplicate_fields(portrait.duplicate)
+    told: Metadata = {name: value for name, value in known.items() if value}
+    told |= duplicate_fields(portrait.duplicate) | signal_fields(portrait.signals)
     told |= {"strategy": article.strategy, "confidence": round(article.confidence, 3)}
     return dict(article.metadata) | told | {"extracted_with": portrait.rules}

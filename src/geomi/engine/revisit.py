@@ -17,10 +17,12 @@ from geomi.dedup.decide import Duplicate
 from geomi.engine.record import (
     UNPLACED,
     Fields,
+    Metadata,
     duplicate_fields,
     links_of,
     read_line,
     reading_rules,
+    signal_fields,
     write_line,
 )
 from geomi.engine.world import World
@@ -29,12 +31,15 @@ from geomi.fetch.conditional import conditions
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.page import Capture, Fetched, Headers, Link, PageRecord
+from geomi.model.signals import Signal, Signals
 from geomi.model.verdict import Outcome
 
 # An entry that ended so and waits again was found on a shorter way: its links lie less deep now.
 KEPT = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
 
-_OF_ONE_VISIT = frozenset({"duplicate_of", "duplicate_reason", "similarity", "not_modified"})
+_OF_ONE_VISIT = frozenset(
+    {"duplicate_of", "duplicate_reason", "similarity", "not_modified", "signals"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +73,21 @@ class Known:
         """Whether the page asked that they are left alone."""
         return bool(self.fields and self.fields["metadata"].get("robots") == "nofollow")
 
+    @property
+    def signals(self) -> dict[str, Signal]:
+        """What was said about its use when it was read."""
+        told = self.fields["metadata"].get("signals") if self.fields else None
+        return told if isinstance(told, dict) else {}
+
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """A visit that found a page as it was."""
+    """A visit that found a page as it was; `signals` are those that hold from now on."""
 
     entry: UrlEntry
     fetched: Fetched
     duplicate: Duplicate | None
+    signals: Signals
     fetched_at_s: float
     due_s: float
 
@@ -160,10 +172,14 @@ def renewed_capture(known: Known, renewal: Renewal) -> Capture:
             "parent": entry.parent,
             "source": entry.source,
             "fetch_ms": renewal.fetched.fetch_ms,
-            "metadata": lasting | duplicate_fields(renewal.duplicate) | {"not_modified": True},
+            "metadata": lasting | _told(renewal) | {"not_modified": True},
         }
     )
     return Capture(renewal.fetched.url, at_s, line, fetched=None)
+
+
+def _told(renewal: Renewal) -> Metadata:
+    return duplicate_fields(renewal.duplicate) | signal_fields(renewal.signals)
 
 
 def _time(at_s: float) -> datetime:

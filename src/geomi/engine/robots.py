@@ -26,7 +26,9 @@ from geomi.model.verdict import Outcome, Verdict
 from geomi.robots import match, policy
 from geomi.robots.match import Judgement
 from geomi.robots.parse import RobotsFile, parse
-from geomi.url.parse import Url
+from geomi.robots.signals import LICENSE
+from geomi.robots.usage import Said
+from geomi.url.parse import Url, split
 
 # The host itself could not be reached: its pages fail with the same outcome and the retry table
 # decides when to ask again, so such a copy is not kept.
@@ -80,6 +82,13 @@ class Reading:
         if self.policy.kind is policy.PolicyKind.RULES:
             return match.judge(self.file, self.copy.key.token, url.target)
         return Judgement(self.policy.kind is policy.PolicyKind.ALLOW_ALL)
+
+    def usage(self, url: str) -> Said:
+        """Return what the file says about the use of a page, and where its terms are."""
+        if not (self.file.usages or self.file.license):
+            return ()
+        said = match.usage(self.file, self.copy.key.token, split(url).target)
+        return (*said, (LICENSE, self.file.license)) if self.file.license else said
 
     def judge(self, url: Url) -> Verdict:
         """Say whether the file lets us fetch a URL, and which line says so."""

@@ -20,6 +20,7 @@ MAX_JSON_LD_CHARS = 256 * 1024
 MAX_JSON_LD_NODES = 200
 MAX_ELEMENTS = 2000  # of each kind
 ROBOTS_NAMES = ("robots", "geomi")
+RIGHTS_NAMES = ("tdm-reservation", "tdm-policy")  # TDMRep §5.3
 
 _TITLES = ("og:title", "twitter:title", "dc.title")
 _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description")
@@ -43,6 +44,7 @@ class Metadata:
     published_at: str
     modified_at: str
     robots: frozenset[str]
+    rights: tuple[tuple[str, str], ...]
     pairs: tuple[tuple[str, str], ...]
 
 
@@ -59,6 +61,7 @@ def read_metadata(document: Document) -> Metadata:
         published_at=_first(tags, _PUBLISHED) or facts.get("datePublished", "") or _time(document),
         modified_at=_first(tags, _MODIFIED) or facts.get("dateModified", ""),
         robots=_robots(tags),
+        rights=tuple((name, tags[name]) for name in RIGHTS_NAMES if name in tags),
         pairs=_pairs(tags),
     )
 

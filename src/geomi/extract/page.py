@@ -84,6 +84,7 @@ def _read(
         published_at=metadata.published_at,
         modified_at=metadata.modified_at,
         robots=metadata.robots,
+        rights=metadata.rights,
         strategy=content.strategy,
         confidence=content.confidence,
         metadata=metadata.pairs,

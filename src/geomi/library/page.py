@@ -42,7 +42,7 @@ class Page:
     content_type: str
     bytes: int
     fetch_ms: int
-    metadata: Mapping[str, str | float]
+    metadata: Mapping[str, str | float | Mapping[str, str | int]]
 
     @classmethod
     def from_record(cls, record: Record) -> Self:

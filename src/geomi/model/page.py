@@ -114,6 +114,7 @@ class Article:
         text: main text without markup, the basis of hashes.
         strategy: which rung of the extraction ladder won, and `confidence` how sure it is (0 to 1).
         robots: directives of the page itself (`noindex`, `nofollow`), lower case.
+        rights: what its meta tags say about text and data mining, name and value.
         links_left_out: how many links there are beyond the limit.
         needs_browser: why the static page looks unfinished; empty when it does not.
         sections: marks of its parts, by which a site's template is learned.
@@ -131,6 +132,7 @@ class Article:
     published_at: str = ""
     modified_at: str = ""
     robots: frozenset[str] = frozenset()
+    rights: tuple[tuple[str, str], ...] = ()
     strategy: str = ""
     confidence: float = 0.0
     needs_browser: str = ""

@@ -6,6 +6,8 @@ Rules kept:
   to `*` then, as seed 001 §13 does (C-09).
 - The longest matching pattern wins, Allow at equal length, no match allows (ROB-23).
 - `/robots.txt` itself is always allowed (RFC 9309 §2.2.2).
+- Of the lines about the use of content, those with the longest matching path speak of a URL, and
+  together (draft-ietf-aipref-attach §3); a line without a path is the shortest.
 - The target is path and query, or the path alone (C-06), in the form that the dialect compares
   (C-07).
 
@@ -21,6 +23,7 @@ from weakref import WeakKeyDictionary
 from geomi.model.config import Compare, RobotsRules
 from geomi.robots.parse import ANYONE, Group, RobotsFile, Rule
 from geomi.robots.pattern import Form, Pattern, compile_pattern, form_of
+from geomi.robots.usage import Said, combined
 
 MAX_TOKENS = 16  # compiled per file; one process speaks under one or two names
 
@@ -72,6 +75,17 @@ def crawl_delay_s(file: RobotsFile, token: str) -> float | None:
     return max((delay.seconds for delay in file.delays if delay.agent == agent), default=None)
 
 
+def usage(file: RobotsFile, token: str, target: str) -> Said:
+    """Return what the file says to `token` about the use of a path and query."""
+    if not file.usages:
+        return ()
+    chosen = _chosen(file, token)
+    path = _compared(file, chosen, target)
+    covering = [(pattern.size, said) for pattern, said in chosen.usages if pattern.matches(path)]
+    longest = max((size for size, _ in covering), default=0)
+    return combined(pair for size, said in covering if size == longest for pair in said)
+
+
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """The compiled rules for one token, in the order in which they win.
@@ -86,6 +100,7 @@ class _Chosen:
     rules: Compiled = ()
     heads: tuple[str, ...] = ()
     anywhere: Compiled = ()
+    usages: tuple[tuple[Pattern, Said], ...] = ()
 
 
 _NO_HEAD = ("", "/")
@@ -107,11 +122,12 @@ def _choose(file: RobotsFile, token: str) -> _Chosen:
         groups = [group for group in file.groups if agent in group.agents]
         falls_back = agent != ANYONE and file.dialect.empty_group_falls_back
         if any(group.rules for group in groups) or (groups and not falls_back):
-            return _compile(agent, groups, file.dialect)
-    return _Chosen("", form_of(file.dialect.compare))
+            return _compile(agent, groups, file)
+    return _compile("", [], file)
 
 
-def _compile(agent: str, groups: list[Group], dialect: RobotsRules) -> _Chosen:
+def _compile(agent: str, groups: list[Group], file: RobotsFile) -> _Chosen:
+    dialect = file.dialect
     rules = [pair for group in groups for rule in group.rules for pair in _compiled(rule, dialect)]
     rules.sort(key=lambda pair: (-pair[0].size, not pair[1].allows))
     return _Chosen(
@@ -120,6 +136,11 @@ def _compile(agent: str, groups: list[Group], dialect: RobotsRules) -> _Chosen:
         tuple(rules),
         heads=tuple({pattern.head: None for pattern, _ in rules if pattern.head not in _NO_HEAD}),
         anywhere=tuple(pair for pair in rules if pair[0].head in _NO_HEAD),
+        usages=tuple(
+            (compile_pattern(line.path, dialect.compare), line.said)
+            for line in file.usages
+            if not line.agents or (agent or ANYONE) in line.agents
+        ),
     )
 
 

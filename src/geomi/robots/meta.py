@@ -1,7 +1,9 @@
 """What one page asks of us: the directives of its X-Robots-Tag headers and meta robots tags.
 
 Rules kept:
-- `noindex` and `nofollow` are reported, `none` as both; everything else is about search results.
+- `noindex` and `nofollow` are reported, `none` as both.
+- Words that reserve the page's content are reported as they are: `noai`, `noimageai` (DeviantArt),
+  `noml`, and those that some crawlers take for the same (`noarchive`, `nocache`, `nosnippet`).
 - A value may begin with an agent (`geomi: noindex`); directives after it are for that agent alone,
   until the next one is named. What is said to all and what is said to us add up.
 """
@@ -13,11 +15,13 @@ from collections.abc import Iterator, Sequence
 MAX_VALUES = 100  # header lines or tags read
 MAX_VALUE_CHARS = 4096  # read of each
 
+RESERVATIONS = frozenset({"noai", "noimageai", "noml", "noarchive", "nocache", "nosnippet"})
+
 _MEANING = {
     "noindex": frozenset({"noindex"}),
     "nofollow": frozenset({"nofollow"}),
     "none": frozenset({"noindex", "nofollow"}),
-}
+} | {word: frozenset({word}) for word in RESERVATIONS}
 # Directives with a value of their own: their name before the colon is no agent.
 _WITH_VALUE = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
@@ -25,7 +29,7 @@ _WITH_VALUE = frozenset(
 
 
 def directives(header_values: Sequence[str], token: str) -> frozenset[str]:
-    """Return which of `noindex` and `nofollow` some values say to the agent `token`."""
+    """Return which of the directives that are known some values say to the agent `token`."""
     found: frozenset[str] = frozenset()
     for value in header_values[:MAX_VALUES]:
         for agent, directive in _said(value[:MAX_VALUE_CHARS].lower()):

@@ -19,14 +19,18 @@ from geomi.robots.parse import (
     DELAY,
     DELAYS,
     DISALLOW,
+    LICENSE,
     NO_PATTERN,
     NOTHING,
+    SIGNAL,
     SITEMAP,
+    USAGE,
     USER_AGENT,
     Record,
     cut,
     records,
 )
+from geomi.robots.usage import read_usage
 
 MAX_NOTES = 100  # of one file; whoever published a page of prose needs no more
 MAX_QUOTED_CHARS = 80
@@ -37,6 +41,9 @@ _SPELLING = {
     DISALLOW: "Disallow",
     DELAYS: "Crawl-delay",
     SITEMAP: "Sitemap",
+    SIGNAL: "Content-Signal",
+    USAGE: "Content-Usage",
+    LICENSE: "License",
 }
 _IN_GROUP = frozenset({ALLOW, DISALLOW, DELAYS})
 
@@ -84,7 +91,9 @@ def _meaningless(record: Record) -> str:
         return "" if value else "it names no agent"
     if record.key == DELAYS:
         return "" if DELAY.fullmatch(value) else f"{_quoted(value)} is no number of seconds"
-    if record.key == SITEMAP or not value:
+    if record.key in (SIGNAL, USAGE):
+        return "" if read_usage(value)[1] else f"{_quoted(value)} says nothing about any use"
+    if record.key in (SITEMAP, LICENSE) or not value:
         return ""
     if NO_PATTERN.search(value):
         return f"{_quoted(value)} is no path, so the rule is not read"

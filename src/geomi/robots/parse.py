@@ -1,4 +1,4 @@
-"""Bytes of a robots.txt to groups, crawl delays and sitemaps (RFC 9309 §2.1 and §2.2).
+"""Bytes of a robots.txt to groups, delays, sitemaps, signals (RFC 9309 §2.1 and §2.2).
 
 Rules kept:
 - Any bytes give a `RobotsFile`; nothing raises.
@@ -7,6 +7,8 @@ Rules kept:
 - User-agent lines in a row head one group, and only an Allow or Disallow line ends that row: blank
   lines, unknown keys and sitemaps do not (RFC 9309 §2.2). A job may read groups as seed 001 §6
   does: each ends at a blank line and at the next User-agent line (C-08).
+- A line about the use of content is for the agents named right above it, and for everyone where
+  there are none; it ends no group, so that rules hold as if it were not there.
 - A file over a limit is cut at the end of a line (RFC 9309 §2.5); `was_cut` says so, and what
   follows from it is the policy's to decide (C-11).
 """
@@ -20,12 +22,14 @@ from typing import NamedTuple
 
 from geomi.model.config import RobotsRules
 from geomi.robots.decode import decode
+from geomi.robots.usage import Said, read_usage
 
 MAX_SITEMAPS = 1000  # more than any honest file names; an index file can name 50,000
 MAX_SITEMAP_CHARS = 2048  # the limit of sitemaps.org for a location
+MAX_USAGES = 200  # lines about the use of content; honest files have one a group
 
 # What a line is.
-USER_AGENT, ALLOW, DISALLOW, DELAYS, SITEMAP, BLANK, NOTHING = range(7)
+USER_AGENT, ALLOW, DISALLOW, DELAYS, SITEMAP, SIGNAL, USAGE, LICENSE, BLANK, NOTHING = range(10)
 # ROB-21: a value with one of these is no path; the rule is dropped, its group goes on.
 NO_PATTERN = re.compile(r"[\s\\\x00-\x1f\x7f]")
 DELAY = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}", re.ASCII)
@@ -60,6 +64,20 @@ class CrawlDelay:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one line says about the use of content.
+
+    Args:
+        agents: whom it is for, in lower case; nobody named is everyone.
+        path: a pattern of the URLs it speaks of; empty for all.
+    """
+
+    agents: tuple[str, ...]
+    path: str
+    said: Said
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RobotsFile:
     """A parsed robots.txt; compared by identity, so that what is made of it can be remembered.
@@ -67,6 +85,7 @@ class RobotsFile:
     Args:
         dialect: the rules it was read by, and is to be matched by.
         was_cut: whether it was longer, or had more rules, than the dialect reads.
+        license: where the terms of all content are (RSL 1.0); empty if it does not say.
     """
 
     groups: tuple[Group, ...] = ()
@@ -74,6 +93,8 @@ class RobotsFile:
     sitemaps: tuple[str, ...] = ()
     was_cut: bool = False
     dialect: RobotsRules = RFC_9309
+    usages: tuple[Usage, ...] = ()
+    license: str = ""
 
 
 def parse(body: bytes, dialect: RobotsRules = RFC_9309) -> RobotsFile:
@@ -89,6 +110,8 @@ def parse(body: bytes, dialect: RobotsRules = RFC_9309) -> RobotsFile:
         sitemaps=tuple(reader.sitemaps),
         was_cut=len(kept) < len(body) or reader.is_full,
         dialect=dialect,
+        usages=tuple(reader.usages),
+        license=reader.license,
     )
 
 
@@ -162,6 +185,10 @@ _KEYS = {
     "crawl delay": DELAYS,
     "sitemap": SITEMAP,
     "site-map": SITEMAP,
+    "content-signal": SIGNAL,
+    "content-signals": SIGNAL,
+    "content-usage": USAGE,
+    "license": LICENSE,
 }
 
 
@@ -173,6 +200,8 @@ class _Reader:
     groups: list[Group] = field(default_factory=list)
     delays: list[CrawlDelay] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
+    usages: list[Usage] = field(default_factory=list)
+    license: str = ""
     is_full: bool = False  # there were more rules than the dialect reads
     _agents: list[str] = field(default_factory=list)
     _rules: list[Rule] = field(default_factory=list)
@@ -182,6 +211,10 @@ class _Reader:
     # of one agent does not pass to the next where no rule stands between them.
     _addressed: list[str] = field(default_factory=list)
     _is_naming: bool = False
+    # The same for lines about use, kept apart: one of those changes no delay.
+    _hearers: list[str] = field(default_factory=list)
+    _heard_by: tuple[str, ...] = ()  # `_hearers` as their first line found them
+    _is_heading: bool = False
 
     def read(self, number: int, key: int, value: str) -> None:
         if key == BLANK:
@@ -189,10 +222,15 @@ class _Reader:
                 self._close()
         elif key == SITEMAP:
             self._add_sitemap(value)
+        elif key == LICENSE:
+            if not self.license and len(value) <= MAX_SITEMAP_CHARS:
+                self.license = value
+        elif key in (SIGNAL, USAGE):
+            self._add_usage(value)
         elif key == USER_AGENT:
             self._name(value)
         elif self._agents:
-            self._is_naming = False
+            self._is_naming = self._is_heading = False
             if key == DELAYS:
                 self._add_delay(number, value)
             else:
@@ -206,7 +244,8 @@ class _Reader:
         if self._agents:
             self.groups.append(Group(tuple(self._agents), tuple(self._rules)))
         self._agents, self._rules, self._has_rules = [], [], False
-        self._is_naming = False
+        self._is_naming = self._is_heading = False
+        self._hearers, self._heard_by = [], ()
 
     def _name(self, value: str) -> None:
         if self._has_rules or self.dialect.blank_line_ends_group:
@@ -214,10 +253,13 @@ class _Reader:
         if not self._is_naming:
             self._addressed = []
             self._is_naming = True
+        if not self._is_heading:
+            self._hearers, self._heard_by = [], ()
+            self._is_heading = True
         agent = _agent(value)
         if agent:
-            self._agents.append(agent)
-            self._addressed.append(agent)
+            for agents in (self._agents, self._addressed, self._hearers):
+                agents.append(agent)
 
     def _add_rule(self, number: int, value: str, *, allows: bool) -> None:
         self._has_rules = True
@@ -233,6 +275,14 @@ class _Reader:
             seconds = float(value)
             self.delays.extend(CrawlDelay(agent, seconds, number) for agent in self._addressed)
             self._addressed = []  # one delay each, or many agents times many delays fill the memory
+
+    def _add_usage(self, value: str) -> None:
+        self._is_heading = False
+        path, said = read_usage(value)
+        if said and len(self.usages) < MAX_USAGES:
+            # One tuple for all lines of a row, or many agents times many lines fill the memory.
+            self._heard_by = self._heard_by or tuple(self._hearers)
+            self.usages.append(Usage(self._heard_by, path, said))
 
     def _add_sitemap(self, value: str) -> None:
         if not self.dialect.collect_sitemaps:  # C-14

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.robots.meta import MAX_VALUE_CHARS, MAX_VALUES, directives
+from geomi.robots.meta import MAX_VALUE_CHARS, MAX_VALUES, RESERVATIONS, directives
 
 BOTH = {"noindex", "nofollow"}
 
@@ -31,6 +31,10 @@ BOTH = {"noindex", "nofollow"}
         (["unavailable_after: 25 Jun 2030 15:00:00 PST, noindex"], {"noindex"}),
         (["max-snippet:-1, max-image-preview:large, nofollow"], {"nofollow"}),
         (["noindexing"], set()),
+        (["noai, noimageai"], {"noai", "noimageai"}),
+        (["NoML", "noarchive"], {"noml", "noarchive"}),
+        (["otherbot: noai"], set()),
+        (["otherbot: noai, geomi: noai, nosnippet"], {"noai", "nosnippet"}),
     ],
 )
 def test_directives(values: list[str], expected: set[str]) -> None:
@@ -47,4 +51,4 @@ def test_limits(extra: int) -> None:
 
 @given(st.lists(st.text(max_size=30), max_size=5), st.text(max_size=5))
 def test_anything_can_be_read(values: list[str], token: str) -> None:
-    assert directives(values, token) <= BOTH
+    assert directives(values, token) <= BOTH | RESERVATIONS
