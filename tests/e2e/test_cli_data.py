@@ -107,6 +107,19 @@ def test_export_writes_markdown_that_equals_the_crawls_own(
     assert _tree(tmp_path / "md") == _tree(original.folder / "md")
 
 
+@pytest.mark.parametrize("form", ["llms", "llms-full", "cdxj", "parquet"])
+def test_export_writes_every_form(original: Crawled, tmp_path: Path, form: str) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow", reason="the extra `parquet` is not installed")
+    file = tmp_path / "out"
+    told = json.loads(original.ask("export", "-f", form, "--to", str(file), "--json"))
+    assert (told["format"], told["count"]) == (form, PAGES)
+    command = [*GEOMI, "export", "-f", form, "-o", str(original.folder)]
+    piped = subprocess.run(command, capture_output=True, env=clean_env(), check=True)
+    assert piped.stdout == file.read_bytes()
+    assert len(piped.stdout) > PAGES
+
+
 def test_export_makes_markdown_again_where_it_was(crawled: Crawled) -> None:
     before = _tree(crawled.folder / "md")
     shutil.rmtree(crawled.folder / "jobs" / crawled.job / "md")

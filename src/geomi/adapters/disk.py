@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from geomi.errors import StoreError, StoreFull
 
@@ -22,6 +25,22 @@ def write_whole(fd: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Lend a file that takes its name once it is whole and on the disk itself."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise refusal(error, path) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def refusal(error: OSError, path: Path) -> StoreError:

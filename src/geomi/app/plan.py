@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geomi import __version__
+from geomi.adapters.outlet import parquet
 from geomi.admit.rules import Admission
 from geomi.engine import jobs
 from geomi.engine.links import LinkGate
 from geomi.engine.requests import check_requests
+from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.settings.agent import refuse_disguise
 from geomi.settings.layers import Layer, Resolved
@@ -43,12 +45,21 @@ def make_plan(
     """Read a crawl's start URLs and refuse what can never work, before anything is opened."""
     seeds = jobs.read_seeds(urls)
     check_identity(resolved.config)
+    check_formats(resolved.run.format)
     hrefs = [seed.href for seed in seeds]
     # Any year will do: no start URL is a calendar without an end.
     gate = LinkGate(resolved.config, Admission(resolved.config, hrefs, now_year=NO_YEAR))
     for seed in seeds:
         jobs.admitted(gate, seed)
     return Plan(seeds, resolved, flags, resume, provider)
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise for an output that could not be made when the crawl is over."""
+    if "parquet" in formats:
+        parquet.require()
+    if "cdxj" in formats and "warc" not in formats:
+        raise ConfigError("cdxj is an index of responses, which warc keeps", hint="-f warc,cdxj")
 
 
 def check_identity(config: CrawlConfig) -> None:

@@ -12,7 +12,7 @@ from geomi.adapters.crew import LocalHand, ProcessHand, Started, start_worker
 from geomi.adapters.outlet.folder import job_outlets
 from geomi.adapters.presence import Presence, is_held
 from geomi.admit.rules import Admission
-from geomi.app import registry
+from geomi.app import outputs, registry
 from geomi.app.home import TENANT, Home, recover, requeue
 from geomi.app.plan import Plan, check_identity
 from geomi.engine import jobs
@@ -24,7 +24,7 @@ from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
-from geomi.model.job import CrawlJob, StopReason
+from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
 from geomi.settings.network import network, same_network
 from geomi.settings.options import Settings
@@ -61,7 +61,10 @@ async def crawl(
     supervisor = Supervisor(world, job, hire, outlets)
     on_start(supervisor)
     with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
-        return await supervisor.run(workers=workers, resumed=resumed)
+        report = await supervisor.run(workers=workers, resumed=resumed)
+        if report.job.state is JobState.COMPLETED:
+            await outputs.make_whole(home, job.id, plan.resolved.run.format)
+    return report
 
 
 def is_running(root: Path, job: CrawlJob) -> bool:

@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 import typer
 
 from geomi.adapters.disk import refusal
-from geomi.adapters.outlet.folder import LINKS
+from geomi.adapters.outlet.folder import LINKS, WHOLE
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.app import DATABASE, TENANT, Home
 from geomi.cli.home import in_home
@@ -92,7 +92,8 @@ async def _contents(store: SqliteStore) -> _Contents:
     lengths: dict[str, int] = {}
     for job in jobs:
         lengths |= await segment_ends(store.pages, job)
-        _, lengths[f"jobs/{job}/pages.jsonl"] = await store.pages.cursor(job, "jsonl")
+        for name, file in (("jsonl", "pages.jsonl"), ("llms-full", "llms-full.txt")):
+            _, lengths[f"jobs/{job}/{file}"] = await store.pages.cursor(job, name)
     return _Contents(jobs, lengths)
 
 
@@ -114,9 +115,11 @@ def _pack(root: Path, database: Path, contents: _Contents, target: Path) -> int:
 
 
 def _other_files(root: Path, jobs: Sequence[str]) -> Iterator[Path]:
-    """Name what never grows: finished markdown files, and the links at the top."""
+    """Name what never grows: finished markdown files, whole outputs, and the links at the top."""
     for job in jobs:
-        yield from sorted((root / "jobs" / job / "md").rglob("*.md"))
+        folder = root / "jobs" / job
+        yield from sorted((folder / "md").rglob("*.md"))
+        yield from (path for name in WHOLE.values() if (path := folder / name).is_file())
     yield from (root / name for name in LINKS if (root / name).is_symlink())
 
 

@@ -6,7 +6,6 @@ running.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,17 +16,18 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from geomi.adapters.disk import refusal
+from geomi.adapters.disk import refusal, whole_file
+from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.app import Home
+from geomi.app.outputs import write_output
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, note
-from geomi.engine.export import records, segment_ends
+from geomi.engine.export import records
 from geomi.engine.jobs import find
-from geomi.errors import ConfigError, StoreError
+from geomi.errors import ConfigError
 
-CHUNK_BYTES = 1024 * 1024
 STDOUT = Path("-")
 
 
@@ -37,11 +37,23 @@ class Form(StrEnum):
     MD = "md"
     JSONL = "jsonl"
     WARC = "warc"
+    CDXJ = "cdxj"
+    LLMS = "llms"
+    LLMS_FULL = "llms-full"
+    PARQUET = "parquet"
+
+
+# What a terminal should not be sent, and where it could go.
+_BINARY = {
+    Form.WARC: ("a WARC file", "pages.warc.gz"),
+    Form.PARQUET: ("a parquet file", "pages.parquet"),
+}
+_COUNTED = {Form.WARC: "segments", Form.CDXJ: "responses"}
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: pages, or segments of an archive."""
+    """What was written: pages, responses, or segments of an archive."""
 
     job: str
     format: Form
@@ -63,27 +75,29 @@ def export(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Write markdown, JSON lines or one WARC file of everything a job has collected."""
+    """Write everything a job has collected, as one file or a folder of markdown."""
     exported = in_home(output, lambda home: _export(home, form, job, to))
     if json and exported.to != str(STDOUT):
         give(exported)
     else:
-        what = "segments" if form is Form.WARC else "pages"
+        what = _COUNTED.get(form, "pages")
         note(f"{exported.count:,} {what} of job {exported.job} to {exported.to}")
 
 
 async def _export(home: Home, form: Form, job: str, to: Path | None) -> Exported:
     found = await find(home.world, job)
-    match form:
-        case Form.MD:
-            folder = to or home.root / "jobs" / found.id / "md"
-            return Exported(found.id, form, str(folder), await _markdown(home, found.id, folder))
-        case Form.JSONL:
-            file = to or STDOUT
-            return Exported(found.id, form, str(file), await _lines(home, found.id, file))
-        case Form.WARC:
-            file = to or STDOUT
-            return Exported(found.id, form, str(file), await _warc(home, found.id, file))
+    if form is Form.MD:
+        folder = to or home.root / "jobs" / found.id / "md"
+        return Exported(found.id, form, str(folder), await _markdown(home, found.id, folder))
+    file = to or STDOUT
+    if form in _BINARY and file == STDOUT and sys.stdout.isatty():
+        what, name = _BINARY[form]
+        raise ConfigError(f"{what} is not for a terminal", hint=f"--to {name}")
+    if form is Form.PARQUET:
+        parquet.require()
+    with _written(file) as output:
+        count = await write_output(home, found.id, form, output)
+    return Exported(found.id, form, str(file), count)
 
 
 async def _markdown(home: Home, job: str, folder: Path) -> int:
@@ -97,39 +111,6 @@ async def _markdown(home: Home, job: str, folder: Path) -> int:
     return count
 
 
-async def _lines(home: Home, job: str, path: Path) -> int:
-    count = 0
-    with _written(path) as file:
-        async for record in records(home.world, job):
-            file.write(record + b"\n")
-            count += 1
-    return count
-
-
-async def _warc(home: Home, job: str, path: Path) -> int:
-    """Put the committed part of every segment into one file: gzip members may simply follow."""
-    if path == STDOUT and sys.stdout.isatty():
-        raise ConfigError("a WARC file is not for a terminal", hint="--to pages.warc.gz")
-    ends = await segment_ends(home.world.pages, job)
-    with _written(path) as file:
-        for segment, end in sorted(ends.items()):
-            _copy(home.root / segment, end, file)
-    return len(ends)
-
-
-def _copy(segment: Path, end: int, file: BinaryIO) -> None:
-    try:
-        with segment.open("rb") as source:
-            left = end
-            while left and (chunk := source.read(min(left, CHUNK_BYTES))):
-                file.write(chunk)
-                left -= len(chunk)
-    except FileNotFoundError as error:
-        raise StoreError(f"`{segment}` is missing", hint="restore it from a backup") from error
-    if left:
-        raise StoreError(f"`{segment}` is {left:,} bytes shorter than what was committed")
-
-
 @contextmanager
 def _written(path: Path) -> Iterator[BinaryIO]:
     """Lend a file that takes its name once it is whole; `-` is stdout."""
@@ -138,21 +119,8 @@ def _written(path: Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    if path.exists() and not path.is_file():
-        with _into(path) as file:
-            yield file
-        return
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise refusal(error, path) from error
-    finally:
-        part.unlink(missing_ok=True)
+    with _into(path) if path.exists() and not path.is_file() else whole_file(path) as file:
+        yield file
 
 
 @contextmanager

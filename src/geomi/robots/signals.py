@@ -42,7 +42,7 @@ def read_signals(site: Said, headers: _Pairs, wishes: frozenset[str], tags: _Pai
     found: dict[str, Signal] = dict(combined(usage))
     found |= _mining([*told, *tags])
     found |= dict.fromkeys(sorted(words), True)
-    found |= {LICENSE: terms for name, terms in site if name == LICENSE}
+    found |= {name: terms for name, terms in site if name == LICENSE}
     return Signals(tuple(found.items()))
 
 

@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 
 MIB = 1024 * 1024
 
-Format = Literal["md", "jsonl", "warc"]
+Format = Literal["md", "jsonl", "warc", "llms", "llms-full", "cdxj", "parquet"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,13 @@ def test_front_matter_then_text(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_reserved_stands_at_the_head(tmp_path: Path) -> None:
+    signals = {"ai-train": "no", "tdm-reservation": 1, "noai": True}
+    record = orjson.dumps({"url": "https://a.test/", "metadata": {"signals": signals}})
+    text = MarkdownTree(tmp_path).write_page(record).read_text("utf-8")
+    assert '\nsignals: {"ai-train": "no", "tdm-reservation": 1, "noai": true}\n---\n' in text
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_a_title_is_one_printable_line_that_reads_back(
     tmp_path_factory: pytest.TempPathFactory, title: str

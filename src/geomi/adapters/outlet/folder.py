@@ -7,25 +7,38 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from geomi.adapters.disk import refusal
-from geomi.adapters.outlet.jsonl import JsonLines
+from geomi.adapters.outlet.appended import Appended, json_lines
+from geomi.adapters.outlet.llms import full_text
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.errors import StoreError
 
-LINKS = ("pages.jsonl", "md", "warc")  # at the top of the data directory, to the newest job
+# What is made at once of a whole job, when it is over, and where it lies in the job's folder.
+WHOLE = {"llms": "llms.txt", "cdxj": "warc/index.cdxj", "parquet": "pages.parquet"}
+# At the top of the data directory, to the newest job; the index lies in `warc`.
+LINKS = ("pages.jsonl", "md", "warc", "llms-full.txt", "llms.txt", "pages.parquet")
 
 
-def job_outlets(root: Path, job: str, formats: Sequence[str]) -> list[JsonLines | MarkdownTree]:
+def job_outlets(root: Path, job: str, formats: Sequence[str]) -> list[Appended | MarkdownTree]:
     """Make a job's derived outputs, and point the directory's top at them."""
     folder = root / "jobs" / job
-    outlets: list[JsonLines | MarkdownTree] = []
+    outlets: list[Appended | MarkdownTree] = []
     if "jsonl" in formats:
-        outlets.append(JsonLines(folder / "pages.jsonl"))
-        _point(root / "pages.jsonl", Path("jobs") / job / "pages.jsonl")
+        outlets.append(json_lines(folder / "pages.jsonl"))
+        point_at(root, job, "pages.jsonl")
     if "md" in formats:
         outlets.append(MarkdownTree(folder / "md"))
-        _point(root / "md", Path("jobs") / job / "md")
-    _point(root / "warc", Path("jobs") / job / "warc")
+        point_at(root, job, "md")
+    if "llms-full" in formats:
+        outlets.append(full_text(folder / "llms-full.txt"))
+        point_at(root, job, "llms-full.txt")
+    point_at(root, job, "warc")
     return outlets
+
+
+def point_at(root: Path, job: str, name: str) -> None:
+    """Let a link at the top lead to an output of the newest job, if one of that name may be."""
+    if name in LINKS:
+        _point(root / name, Path("jobs") / job / name)
 
 
 def remove_job(root: Path, job: str) -> None:

@@ -109,8 +109,15 @@ def _slug(path: str) -> str:
 
 
 def _front_matter(page: dict[str, Any]) -> str:
-    fields = (f"{name}: {_quoted(page[name])}" for name in FRONT_MATTER if page.get(name))
+    fields = [f"{name}: {_quoted(page[name])}" for name in FRONT_MATTER if page.get(name)]
+    if signals := (page.get("metadata") or {}).get("signals"):
+        told = (f"{_quoted(name)}: {_scalar(said)}" for name, said in signals.items())
+        fields.append(f"signals: {{{', '.join(told)}}}")
     return "\n".join(("---", *fields, "---", "", ""))
+
+
+def _scalar(signal: str | int) -> str:
+    return _quoted(signal) if isinstance(signal, str) else json.dumps(signal)
 
 
 def _quoted(value: object) -> str:

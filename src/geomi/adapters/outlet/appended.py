@@ -1,4 +1,4 @@
-"""`pages.jsonl`: one page a line, in the order of commits.
+"""Files that take one page after the other, in the order of commits: pages.jsonl, llms-full.txt.
 
 The store remembers how long the file was when its last lines were committed. What lies past that
 length came from a run that died before it could commit, and is cut off: no page appears twice. A
@@ -8,25 +8,35 @@ file that is shorter was lost or changed, and only a rebuild from the archive me
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from geomi.adapters.disk import refusal, write_whole
 
 
-class JsonLines:
-    """A file of lines that grows only by what is committed."""
+def json_lines(path: Path) -> Appended:
+    """Make `pages.jsonl`: one record a line."""
+    return Appended("jsonl", path, lambda record: record + b"\n")
 
-    name = "jsonl"
 
-    def __init__(self, path: Path) -> None:
+class Appended:
+    """A file that grows only by what is committed.
+
+    Args:
+        name: its key in the store.
+        shape: turns a page's record into the bytes that stand for it; there may be none.
+    """
+
+    def __init__(self, name: str, path: Path, shape: Callable[[bytes], bytes]) -> None:
+        self.name = name
         self._path = path
+        self._shape = shape
         self._fd = -1
         self._length = 0
 
     def open(self, committed: int) -> bool:
-        """Cut the file back to its committed length; False when committed lines are missing."""
+        """Cut the file back to its committed length; False when committed bytes are missing."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self.close()
         try:
@@ -41,8 +51,8 @@ class JsonLines:
         return True
 
     def write(self, records: Sequence[bytes]) -> int:
-        """Add a line for each record and return the new length, to be committed."""
-        data = b"".join(part for record in records for part in (record, b"\n"))
+        """Add what stands for each record and return the new length, to be committed."""
+        data = b"".join(map(self._shape, records))
         try:
             write_whole(self._fd, data)
         except OSError as error:

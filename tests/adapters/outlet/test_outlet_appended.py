@@ -9,13 +9,13 @@ from typing import NoReturn
 
 import pytest
 
-from geomi.adapters.outlet.jsonl import JsonLines
+from geomi.adapters.outlet.appended import Appended, json_lines
 from geomi.engine.publish import Outlet
 from geomi.errors import StoreError, StoreFull
 
 
-def opened(path: Path, committed: int = 0) -> JsonLines:
-    lines = JsonLines(path)
+def opened(path: Path, committed: int = 0) -> Appended:
+    lines = json_lines(path)
     assert lines.open(committed)
     return lines
 
@@ -48,14 +48,14 @@ def test_what_was_not_committed_is_cut_and_what_is_missing_is_said(
 ) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_bytes(on_disk)
-    lines = JsonLines(path)
+    lines = json_lines(path)
     assert lines.open(committed) is is_whole
     lines.close()
     assert path.read_bytes() == kept
 
 
 def test_a_file_that_is_gone_is_written_anew(tmp_path: Path) -> None:
-    lines: Outlet = JsonLines(tmp_path / "pages.jsonl")
+    lines: Outlet = json_lines(tmp_path / "pages.jsonl")
     assert not lines.open(10)
     assert lines.open(0)
     assert lines.write([b"{}"]) == 3
@@ -89,4 +89,4 @@ def test_a_refused_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(StoreError, match=r"pages\.jsonl.*Permission denied"):
-        JsonLines(tmp_path / "pages.jsonl").open(0)
+        json_lines(tmp_path / "pages.jsonl").open(0)

@@ -1,0 +1,122 @@
+"""Whole outputs of a job, made at once from what is committed: by `geomi export`, and at its end.
+
+An output that has an order of its own, or a footer, cannot grow page by page. It is made when the
+job is over, from all its pages, however often it was interrupted before; memory does not grow with
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO
+
+from geomi.adapters.blob.cdxj import index_lines
+from geomi.adapters.disk import whole_file
+from geomi.adapters.outlet.folder import WHOLE, point_at
+from geomi.adapters.outlet.llms import SiteMap, passage
+from geomi.adapters.outlet.parquet import ParquetPages
+from geomi.adapters.sorting import SortedLines
+from geomi.app.home import Home
+from geomi.engine.export import records, segment_ends
+from geomi.engine.jobs import find
+from geomi.errors import ConfigError, StoreError
+
+CHUNK_BYTES = 1024 * 1024
+
+
+async def make_whole(home: Home, job: str, formats: Sequence[str]) -> None:
+    """Make those outputs of a finished job that need all of it."""
+    for form, name in WHOLE.items():
+        if form in formats:
+            path = home.root / "jobs" / job / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path) as file:
+                await write_output(home, job, form, file)
+            point_at(home.root, job, name)
+
+
+async def write_output(home: Home, job: str, form: str, file: BinaryIO) -> int:
+    """Write one output of a job and return what it counts: pages, responses or segments."""
+    match form:
+        case "jsonl":
+            return await _lines(home, job, file)
+        case "warc":
+            return await _warc(home, job, file)
+        case "cdxj":
+            return await _index(home, job, file)
+        case "llms":
+            return await _site_map(home, job, file)
+        case "llms-full":
+            return await _full_text(home, job, file)
+        case "parquet":
+            return await _parquet(home, job, file)
+        case _:
+            raise ConfigError(f"`{form}` is not one file")
+
+
+async def _lines(home: Home, job: str, file: BinaryIO) -> int:
+    count = 0
+    async for record in records(home.world, job):
+        file.write(record + b"\n")
+        count += 1
+    return count
+
+
+async def _full_text(home: Home, job: str, file: BinaryIO) -> int:
+    count = 0
+    async for record in records(home.world, job):
+        count += file.write(passage(record)) > 0
+    return count
+
+
+async def _site_map(home: Home, job: str, file: BinaryIO) -> int:
+    seeds = (await find(home.world, job)).seeds
+    with SiteMap(home.root, seeds[0]) as site_map:
+        async for record in records(home.world, job):
+            site_map.add(record)
+        return site_map.write(file)
+
+
+async def _parquet(home: Home, job: str, file: BinaryIO) -> int:
+    count = 0
+    with ParquetPages(file) as pages:
+        async for record in records(home.world, job):
+            pages.add(record)
+            count += 1
+    return count
+
+
+async def _index(home: Home, job: str, file: BinaryIO) -> int:
+    count = 0
+    with SortedLines(home.root) as lines:
+        for segment, end in (await segment_ends(home.world.pages, job)).items():
+            with closing(index_lines(home.root / segment, end)) as found:
+                for line in found:
+                    lines.add(line)
+        for line in lines:
+            file.write(line)
+            count += 1
+    return count
+
+
+async def _warc(home: Home, job: str, file: BinaryIO) -> int:
+    """Put the committed part of every segment into one file: gzip members may simply follow."""
+    ends = await segment_ends(home.world.pages, job)
+    for segment, end in sorted(ends.items()):
+        _copy(home.root / segment, end, file)
+    return len(ends)
+
+
+def _copy(segment: Path, end: int, file: BinaryIO) -> None:
+    try:
+        with segment.open("rb") as source:
+            left = end
+            while left and (chunk := source.read(min(left, CHUNK_BYTES))):
+                file.write(chunk)
+                left -= len(chunk)
+    except FileNotFoundError as error:
+        raise StoreError(f"`{segment}` is missing", hint="restore it from a backup") from error
+    if left:
+        raise StoreError(f"`{segment}` is {left:,} bytes shorter than what was committed")
