@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,17 @@ def test_lines_are_sorted_and_can_be_read_again(
 def test_memory_holds_one_run_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, files: int
 ) -> None:
-    made: list[str] = []
-    original = SortedLines._write_run
-    monkeypatch.setattr(SortedLines, "_write_run", lambda self: (made.append(""), original(self)))
+    made: list[object] = []
+    make = tempfile.TemporaryFile
+
+    def counted(dir: Path) -> object:
+        made.append(dir)
+        return make(dir=dir)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", counted)
     with SortedLines(tmp_path, run_bytes=10) as lines:
         lines.add(b"x" * (size - 1) + b"\n")
-        assert len(made) == files
+        assert made == [tmp_path] * files
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

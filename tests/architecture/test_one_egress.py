@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator
+from inspect import signature
 
+from geomi.adapters.outlet.parquet import ParquetPages
 from tests.architecture.tree import Module, dotted_uses, imported, modules
 
-# Other people's packages that geomi may use at all; none of them dials. A new one is looked at here
+# Other people's packages that geomi may use at all; none of them dials as we use it. A new one is looked at here
 # before it is used: whoever adds an HTTP client adds a second way out.
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "orjson", "publicsuffixlist", "pydantic", "re2", "rich", "turbohtml",
+        "numpy", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "re2", "rich", "turbohtml",
         "typer", "uvloop",
     }
 )  # fmt: skip
@@ -52,6 +54,17 @@ STARTERS = {"adapters/crew.py", "adapters/compute/child.py"}
 # The channel to our own child process is a socket pair: nothing is dialled.
 CHANNEL = "adapters/compute/"
 PAIRED_BY = {"open_connection": {"sock"}, "socket": {"fileno"}, "socketpair": set[str]()}
+
+
+def test_a_package_that_can_dial_is_given_an_open_file() -> None:
+    """pyarrow can write to clouds, to whoever hands it a URL."""
+    users = {
+        module.name
+        for module in modules()
+        if any(name.partition(".")[0] == "pyarrow" for name in imported(module))
+    }
+    assert users == {"adapters/outlet/parquet.py"}
+    assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

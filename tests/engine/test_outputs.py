@@ -10,6 +10,7 @@ import pytest
 
 from geomi.adapters.outlet import parquet
 from geomi.app.outputs import write_output
+from geomi.engine.supervise import Supervisor
 from geomi.errors import ConfigError
 from geomi.model.job import StopReason
 from geomi.testing.server import Route, Site
@@ -67,7 +68,7 @@ def test_outputs_of_an_interrupted_job_are_whole_once_it_is_over(tmp_path: Path)
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             planned = plan([seed], format=EVERY, max_pages=2)
-            first = await crawl_in(home, ear, planned, lambda crew: crew.interrupt() and None)
+            first = await crawl_in(home, ear, planned, _interrupt)
             assert first.report.stop is StopReason.INTERRUPTED
             assert not (tmp_path / "jobs" / first.report.job.id / "llms.txt").exists()
             again = plan([seed], format=EVERY, resume=True, max_pages=2)
@@ -85,6 +86,10 @@ def test_outputs_of_an_interrupted_job_are_whole_once_it_is_over(tmp_path: Path)
     for name, path in (("llms", WHOLE[0]), ("cdxj", WHOLE[1]), ("llms-full", "llms-full.txt")):
         assert (tmp_path / f"made.{name}").read_bytes() == (tmp_path / path).read_bytes()
     assert (tmp_path / "llms.txt").read_text("utf-8").count("](") == 4
+
+
+def _interrupt(supervisor: Supervisor) -> None:
+    supervisor.interrupt()
 
 
 def test_pages_come_as_columns(tmp_path: Path) -> None:
