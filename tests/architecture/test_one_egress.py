@@ -10,8 +10,8 @@ from inspect import signature
 from geomi.adapters.outlet.parquet import ParquetPages
 from tests.architecture.tree import Module, dotted_uses, imported, modules
 
-# Other people's packages that geomi may use at all; none of them dials as we use it. A new one is looked at here
-# before it is used: whoever adds an HTTP client adds a second way out.
+# Other people's packages that geomi may use at all; none of them dials, as we use it. A new one is
+# looked at here before it is used: whoever adds an HTTP client adds a second way out.
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",

@@ -1,4 +1,4 @@
-"""What a page asks of us, from every place that can say so: its answer, its tags, its robots.txt."""
+"""What a page asks of us, wherever it says so: in its answer, its tags, its robots.txt."""
 
 from __future__ import annotations
 

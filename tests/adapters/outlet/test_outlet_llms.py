@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from geomi.adapters.outlet.llms import MAX_TITLE_CHARS, SiteMap, full_text, passage
 from geomi.engine.publish import Outlet
 
-
 REPEATED = {"duplicate_of": "https://a.test/", "duplicate_reason": "exact"}
 NEAR = REPEATED | {"duplicate_reason": "near", "similarity": 0.9}
 

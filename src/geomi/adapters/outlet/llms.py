@@ -7,7 +7,8 @@ Rules kept:
   all its pages share. A folder of one page is no section; pages of other hosts have one a host.
 - llms-full.txt has pages one after the other in the order of commits, each with a heading and the
   line `Source:`, as the sites that publish one have it.
-- A page whose text and links another page of the job has already is in neither; what is reserved of a page stands with its text.
+- A page whose text and links another page of the job has already is in neither.
+- What a site says about the use of a page stands with the page's text.
 - No title or description can start a line of its own, or end a link.
 """
 
