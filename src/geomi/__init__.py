@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         StoreTooNew,
         UnknownName,
     )
-    from geomi.library import Crawler, Link, Page, crawl, scrape
+    from geomi.library import Crawler, Link, Page, Tag, crawl, scrape
 
 __version__ = "0.1.0"
 
@@ -35,13 +35,14 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreTooNew",
+    "Tag",
     "UnknownName",
     "__version__",
     "crawl",
     "scrape",
 ]
 
-_LIBRARY = frozenset({"Crawler", "Link", "Page", "crawl", "scrape"})
+_LIBRARY = frozenset({"Crawler", "Link", "Page", "Tag", "crawl", "scrape"})
 
 
 def __dir__() -> list[str]:

@@ -15,8 +15,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "re2", "rich", "turbohtml",
-        "typer", "uvloop",
+        "numpy", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "re2", "rich",
+        "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds

@@ -14,7 +14,6 @@ FORBIDDEN_IMPORTS = frozenset(
         "concurrent",
         "contextvars",
         "http",
-        "io",
         "logging",
         "multiprocessing",
         "os",
@@ -40,6 +39,9 @@ FORBIDDEN_USES = frozenset(
         "datetime.datetime.today",
         "datetime.datetime.utcnow",
         "input",
+        "io.FileIO",
+        "io.open",
+        "io.open_code",
         "open",
         "print",
     }

@@ -227,3 +227,31 @@ def test_every_public_name_is_there() -> None:
     assert all(getattr(geomi, name) for name in geomi.__all__)
     with pytest.raises(AttributeError):
         geomi.nothing_of_that_name  # noqa: B018
+
+
+@pytest.mark.req("MD-12", "FUT-04")
+def test_markdown_rules_of_ones_own() -> None:
+    def shout(tag: geomi.Tag, markdown: str) -> str:
+        return markdown.upper() if tag.attr("class") == "loud" else markdown
+
+    html = b"<title>T</title><p class=loud>Some words.</p><p>And some more.</p>"
+    with Site({"/": Reply(html)}) as site:
+        page = geomi.scrape(site.url("/"), markdown_rules={"p": shout}, **HERE)
+        pages = list(geomi.crawl(site.url("/"), markdown_rules={"p": shout}, **FAST))
+    assert page.markdown == "SOME WORDS.\n\nAnd some more."
+    assert [page.markdown for page in pages] == [page.markdown]
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "told"),
+    [
+        ({"li": str}, {}, "`li`"),
+        ({"p": "upper"}, {}, "no function"),
+        ({"p": str}, {"workers": 2}, "`workers` is 2"),
+    ],
+)
+def test_markdown_rules_that_cannot_work_are_refused(
+    rules: Any, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(geomi.ConfigError, match=told):
+        geomi.Crawler(markdown_rules=rules, **options)

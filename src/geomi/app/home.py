@@ -26,6 +26,7 @@ from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
+from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
@@ -68,11 +69,13 @@ async def open_home(
     *,
     owner: str = "",
     create: bool = True,
+    markdown_rules: MarkdownRules = NO_RULES,
 ) -> AsyncIterator[Home]:
     """Open a data directory: its store, its archive, the network behind the gate.
 
     Args:
         listen: makes the listener of its events, given its clock.
+        markdown_rules: functions that write elements their way, in this process alone.
     """
     if not create and not (root / DATABASE).is_file():
         raise StoreError(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
@@ -105,6 +108,7 @@ async def open_home(
             rng=rng,
             version=__version__,
             owner=owner,
+            markdown_rules=markdown_rules,
         )
         try:
             with Presence(root, owner):  # one for all crawls of this process

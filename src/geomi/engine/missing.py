@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from geomi.dedup.sketch import sketch
 from geomi.dedup.soft404 import MAX_TEMPLATES, Sign, Suspect, judge, says_missing
+from geomi.extract.media import Form, form_of, is_readable
 from geomi.extract.page import extract
-from geomi.fetch.body import is_readable
 from geomi.model.config import Extraction
 from geomi.model.page import Article, Fetched
 from geomi.url.parse import split
@@ -20,6 +20,8 @@ MAX_TEMPLATE_BYTES = 128 * 1024
 MAX_HOSTS = 1024
 
 _GONE = frozenset({404, 410})
+# An API that answers in JSON shows no page, and readers that may take long are not for here.
+_FORMS = (Form.HTML, Form.PLAIN)
 
 
 class Missing:
@@ -35,7 +37,8 @@ class Missing:
         if fetched.status not in _GONE or not 0 < len(body) <= MAX_TEMPLATE_BYTES:
             return
         templates = self._templates.setdefault(host, [])
-        if len(templates) < MAX_TEMPLATES and is_readable(kind):
+        is_read = is_readable(kind) and form_of(kind, fetched.url) in _FORMS
+        if len(templates) < MAX_TEMPLATES and is_read:
             text = extract(body, fetched.url, kind, self._rules, max_links=1).text
             templates.append(sketch(text))
         if len(self._templates) > MAX_HOSTS:

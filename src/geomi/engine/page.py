@@ -30,8 +30,8 @@ from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.twins import Twins, twin_of
 from geomi.engine.wishes import Wishes, hear
 from geomi.engine.world import World
+from geomi.extract.media import is_readable
 from geomi.fetch import redirect
-from geomi.fetch.body import is_readable
 from geomi.fetch.render import decide
 from geomi.fetch.respond import respond
 from geomi.model.entry import EntryKind, UrlEntry
@@ -125,6 +125,8 @@ class Road:
             return self._fates.failed(
                 entry, asker, Outcome.TOO_COMPLEX, "parsing took too long", fetched
             )
+        if article.unreadable:
+            return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, article.unreadable, fetched)
         wishes = hear(reading, fetched, article)
         return await self._keep(entry, asker, fetched, article, known, wishes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from geomi.engine.ask import Asker
 from geomi.engine.drift import Drift
 from geomi.engine.world import World
+from geomi.extract.media import is_risky
 from geomi.extract.page import extract
 from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched
@@ -21,16 +22,22 @@ class Reader:
     def __init__(self, world: World, job: CrawlJob) -> None:
         self._compute = world.compute
         self._rules = job.config.extract
+        self._own = world.markdown_rules
         self._max_links = job.config.limits.max_links_per_page
         self._drift = Drift(world.sink, job.id, job.config.extract.content)
 
     async def read(self, fetched: Fetched, asker: Asker) -> Article | None:
         """Read a page; None when that took too long or too much memory."""
         body, kind = fetched.body, fetched.header("content-type")
-        if len(body) <= INLINE_BYTES:
-            site = asker.state.template
+        if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url):
             return extract(
-                body, fetched.url, kind, self._rules, max_links=self._max_links, template=site
+                body,
+                fetched.url,
+                kind,
+                self._rules,
+                max_links=self._max_links,
+                template=asker.state.template,
+                own=self._own,
             )
         # Several large pages may wait for the one process that reads them. They are too few, and
         # too much of their text is their own, to look for a template in them.

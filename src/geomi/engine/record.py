@@ -13,6 +13,7 @@ from geomi.fetch.conditional import modified
 from geomi.fetch.render import Rendering
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
+from geomi.model.markdown import MarkdownRules
 from geomi.model.page import (
     Article,
     Capture,
@@ -31,7 +32,17 @@ from geomi.url.parse import split
 UNPLACED = Ref("", 0, 0)
 RULES_CHARS = 12
 
-Metadata = dict[str, str | float | dict[str, Signal]]
+
+class HeadingFields(TypedDict):
+    """A heading as a record has it."""
+
+    level: int
+    text: str
+
+
+Metadata = dict[
+    str, str | float | list[str] | list[HeadingFields] | dict[str, str] | dict[str, Signal]
+]
 
 
 class LinkFields(TypedDict):
@@ -95,16 +106,19 @@ class Keepsake:
     capture: Capture
 
 
-def reading_rules(config: CrawlConfig, *, version: str) -> str:
+def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> str:
     """Return a short digest of all that decides what the same URL gives and what is read of it.
 
     Of the job's own headers the names alone: records are passed on, and a header may be a secret.
+    Of its own markdown rules, too: what a function does cannot be told from outside.
     """
     http, limits = config.http, config.limits
     asked = (http.user_agent, http.accept, http.accept_language, http.content_types)
     named = sorted(name.lower() for name, _ in http.headers)
     taken = (config.extract, limits.max_page_bytes, limits.max_links_per_page)
-    return sha256_hex(repr((version, asked, named, taken)))[:RULES_CHARS]
+    written = sorted((tag, getattr(rule, "__qualname__", "")) for tag, rule in own.items())
+    told = (version, asked, named, taken, *written)
+    return sha256_hex(repr(told))[:RULES_CHARS]
 
 
 def capture(portrait: Portrait, *, raw: bool) -> Capture:
@@ -215,6 +229,12 @@ def _metadata(portrait: Portrait) -> Metadata:
     article, rendering = portrait.article, portrait.rendering
     known: Metadata = {
         "canonical": article.canonical,
+        "language_detected": article.detected_language,
+        "words": article.words,
+        "headings": [HeadingFields(level=level, text=text) for level, text in article.outline],
+        "types": list(article.types),
+        "alternates": dict(article.alternates),
+        "feeds": list(article.feeds),
         "author": article.author,
         "published_at": article.published_at,
         "modified_at": article.modified_at,

@@ -98,7 +98,7 @@ class Revisits:
     def __init__(self, world: World, config: CrawlConfig) -> None:
         self._world = world
         self._http = config.http
-        self.rules = reading_rules(config, version=world.version)
+        self.rules = reading_rules(config, world.markdown_rules, version=world.version)
 
     async def known(self, entry: UrlEntry) -> Known | None:
         """Find what is stored of an entry; only a record that this job would write is read."""

@@ -21,9 +21,9 @@ from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.surveyed import HostTerms, Listed, ListRead, Sample, Survey
 from geomi.engine.world import World
 from geomi.errors import LeaseLost, StoreBusy
+from geomi.extract.media import is_readable, is_risky
 from geomi.extract.page import extract
 from geomi.fetch import redirect
-from geomi.fetch.body import is_readable
 from geomi.fetch.respond import respond
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
@@ -162,7 +162,7 @@ class _Surveyor:
             return
         self._note(entry.url, fetched)
         kind = fetched.header("content-type")
-        if is_readable(kind):
+        if is_readable(kind) and not is_risky(kind, fetched.url):
             limit = self._config.limits.max_links_per_page
             article = extract(
                 fetched.body, fetched.url, kind, self._config.extract, max_links=limit

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from geomi.model.markdown import MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
 from geomi.ports.sink import EventSink
@@ -23,7 +24,11 @@ from geomi.ports.web import Fetcher, Resolver
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Everything outside the engine that a crawl touches; `version` signs its requests."""
+    """Everything outside the engine that a crawl touches; `version` signs its requests.
+
+    Args:
+        markdown_rules: functions of whoever started this process; no other process has them.
+    """
 
     clock: Clock
     fetcher: Fetcher
@@ -43,3 +48,4 @@ class World:
     rng: random.Random
     version: str
     owner: str
+    markdown_rules: MarkdownRules = field(default_factory=dict)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 from itertools import islice
 from typing import AnyStr
 
@@ -25,7 +26,7 @@ from turbohtml import (
     Text,
     parse,
 )
-from turbohtml.detect import LanguageDetection, detect, detect_language
+from turbohtml.detect import detect
 
 from geomi.extract.charset import header_charset, is_broken, proven_text
 
@@ -41,7 +42,6 @@ __all__ = [
     "SelectorSyntaxError",
     "Text",
     "decode_plain",
-    "guess_language",
     "parse_html",
     "select",
     "text_of",
@@ -58,24 +58,17 @@ GUARDED_CHARS = 16 * 1024
 # Every relative link becomes as long as its base, and a character of it nine bytes: a base of 40 kB
 # and 13,000 links took 2 GB. Real ones stay below 200.
 MAX_BASE_CHARS = 256
+XHTML = "application/xhtml+xml"
 # The WHATWG's own name for a charset that nobody can read: all of it is broken.
 NO_CHARSET = "replacement"
-# The sample of a text that its language is read from, and how much of it there must be: a heading
-# alone is often taken for the wrong language.
-_SAMPLE_CHARS = 500
-_MIN_SAMPLE_CHARS = 100
-_SURE = LanguageDetection(threshold=0.5)
-_TWO_LETTERS = {
-    "ara": "ar", "ces": "cs", "cmn": "zh", "dan": "da", "deu": "de", "ell": "el", "eng": "en",
-    "fin": "fi", "fra": "fr", "heb": "he", "hin": "hi", "hun": "hu", "ind": "id", "ita": "it",
-    "jpn": "ja", "kor": "ko", "nld": "nl", "nob": "no", "pol": "pl", "por": "pt", "ron": "ro",
-    "rus": "ru", "spa": "es", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi",
-}  # fmt: skip
 
 
 def parse_html(body: bytes, content_type: str) -> Document:
     """Parse a page, whatever its bytes are."""
-    text = _with_few_roots(decode_plain(body, content_type), _ROOT, "<x-")
+    text = decode_plain(body, content_type)
+    if content_type.lower().lstrip().startswith(XHTML):
+        text = _as_html(text)
+    text = _with_few_roots(text, _ROOT, "<x-")
     document = parse(text, positions=False)
     for base in document.select("base[href]"):
         if len(base.attr("href") or "") > MAX_BASE_CHARS:
@@ -110,11 +103,10 @@ def text_of(node: Document | Element) -> str:
     return " ".join(node.stripped_strings)
 
 
-def guess_language(text: str) -> str:
-    """Return the two-letter code of the language a text is surely written in, else nothing."""
-    if len(text) < _MIN_SAMPLE_CHARS:
-        return ""
-    return _TWO_LETTERS.get(detect_language(text[:_SAMPLE_CHARS], _SURE).language or "", "")
+def _as_html(text: str) -> str:
+    """Write out what XML means otherwise: `<script/>` is empty there, and no page begins in it."""
+    text = _EMPTY_TAG.sub(r"<\1\2></\1>", text)
+    return _CDATA.sub(lambda match: escape(match[1], quote=False), text)
 
 
 def _charsets(body: bytes, content_type: str) -> Iterator[str]:
@@ -133,6 +125,12 @@ def _known_charset(label: str) -> str:
         return NO_CHARSET
 
 
+_EMPTY_TAG = re.compile(
+    r"<(script|style|title|textarea|iframe|noscript|div|span|p|a|i|b|em|strong|td|th|li|ul|ol|pre|"
+    r"code|section|article|object|video|audio|canvas|button|select|label|h[1-6])"
+    r"(\s[^<>]{0,2000}?)?/>"
+)
+_CDATA = re.compile(r"<!\[CDATA\[([^<\]]{0,100000})\]\]>")
 # `<html` and `<body`, and some names that nobody uses: this is twice as fast as to ignore case.
 _ROOT = re.compile("<(?=[hHbB][tToO][mMdD][lLyY])")
 _ROOT_BYTES = re.compile(b"<(?=[hHbB][tToO][mMdD][lLyY])")

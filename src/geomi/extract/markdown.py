@@ -1,29 +1,36 @@
-"""A content tree as markdown (MD-01…MD-11).
+"""A content tree as markdown (MD-01…MD-12).
 
 The parser's own renderer does the writing, in C; this module prepares the tree where that
-renderer is wrong for us, by a few selectors: code languages, line-number gutters, permalinks,
-layout tables, spans in tables. Prose is escaped so that a page's text cannot become markup,
-except `_`, because an identifier that is written `foo\\_bar` is not found again.
+renderer is wrong for us, in one walk over it: code, headings with their permalinks, tables,
+footnotes, notes, definitions. Prose is escaped so that a page's text cannot become markup, except
+`_`, because an identifier that is written `foo\\_bar` is not found again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
-from geomi.extract.dom import HEADINGS, Axis, Element, Markdown
+from geomi.extract.admonition import write_admonitions
+from geomi.extract.code import prepare_code
+from geomi.extract.dom import HEADINGS, Element, Markdown, Text
+from geomi.extract.footnote import MARK, mark_footnotes, write_mark
+from geomi.extract.form import form_converters
+from geomi.extract.formula import FORMULA, write_formula
+from geomi.extract.own import OwnRules
+from geomi.extract.salvage import BOX, write_box
 from geomi.extract.table import straighten
 from geomi.model.config import Extraction, Images, Links
+from geomi.model.markdown import MarkdownRules
 from geomi.url.parse import absolute
 
 Targets = Mapping[str, str | None]
 Converter = Callable[[Element, str], str]
 
 CUT_MARK = "\n\n[…]\n"
-MAX_LANGUAGE_CHARS = 30
-MAX_CLASS_CHARS = 1000  # of an attribute that is remembered
+MAX_HEADINGS = 200  # of an outline
+MAX_HEADING_CHARS = 200
 MAX_PREPARED = 2000  # of each tag; more are written as they are
 
 _OPTIONS = Markdown(
@@ -41,34 +48,56 @@ _ESCAPED_NUMBER = re.compile(r"(\n\d{1,9})\\\.(?=\d)")
 _UNTIDY = re.compile(r"\n(?:[ \t>]*\n[ \t>]*\n|\d{1,9}\\\.\d)")
 _FENCE = re.compile(r"\n[ \t>]*(`{3,})")
 _PLAIN_FRAGMENT = re.compile(r"[\w.~!$&*+,;=:@/?%-]+")
-_PREPARED = (*HEADINGS, "pre", "table", "img")
+_PREPARED = (*HEADINGS, "pre", "code", "table", "img", "sup", "dd", "summary", "tt")
+# Notes beside the text are looked for where there is code, which is where generators write them:
+# looking costs a tenth of writing the page.
+_TECHNICAL = ("pre", "code", "tt")
+_PHRASES = frozenset(("a", "b", "code", "em", "i", "span", "strong"))
 _MARKS = frozenset(("#", "¶", "§", "🔗"))
 # Rendered once for each level otherwise; and bold in bold is only more asterisks.
 _NESTED = ":is(b, strong) :is(b, strong), :is(i, em) :is(i, em), a a"
-_LANGUAGE_PREFIXES = ("language-", "lang-", "highlight-source-", "highlight-", "brush:")
-_MAX_WRAPPERS = 3  # the class stands on the block, or on one of two elements around it
-_NO_LANGUAGE = frozenset(("", "none", "default", "notranslate", "text", "plaintext", "source"))
+_EXPONENT = re.compile(r"[-+\u2212]?[0-9]{1,3}")
 
 
-def to_markdown(content: Element, base: str, targets: Targets, rules: Extraction) -> str:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A content in markdown, its headings as (level, text), and what a caller's rule failed at."""
+
+    markdown: str
+    outline: tuple[tuple[int, str], ...] = ()
+    failure: str = ""
+
+
+NOTHING = Written("")
+
+
+def to_markdown(
+    content: Element, base: str, targets: Targets, rules: Extraction, own: MarkdownRules
+) -> Written:
     """Write the content; the tree is changed on the way.
 
     Args:
         targets: where each href of the page leads; one that is missing leads nowhere.
+        own: the caller's rules, by the name of an element.
     """
     content.strip_tags(_NESTED)
     parts = _by_tag(content)
+    outline = _outline(parts["heading"])
     _prepare(content, parts)
+    callers = OwnRules(own)
+    callers.wrap(content)
     converters: dict[str, Converter] = {
-        "b": _strong, "strong": _strong, "i": _emphasis, "em": _emphasis,
+        "b": _strong, "strong": _strong, "i": _emphasis, "em": _emphasis, "rt": _reading,
         "a": _link_writer(base, targets, rules.links),
         "img": _image_writer(parts["img"], base, rules.images),
+        FORMULA: write_formula, BOX: write_box, MARK: write_mark,
     }  # fmt: skip
+    converters |= form_converters(content, rules.markdown) | callers.converters()
     text = content.to_markdown(replace(_OPTIONS, converters=converters))
     # The first test costs next to nothing and is enough for most pages.
     if "&" in text and _SPACE_REFERENCE in text and _SPACE_REFERENCE not in content.text:
         text = text.replace(_SPACE_REFERENCE, " ")
-    return cut(tidy(text), rules.max_markdown_chars)
+    return Written(cut(tidy(text), rules.max_markdown_chars), outline, callers.failure)
 
 
 def tidy(text: str) -> str:
@@ -104,25 +133,43 @@ def _plain(lines: str) -> str:
 
 def _by_tag(content: Element) -> Mapping[str, list[Element]]:
     """Find everything that needs preparation in one walk over the tree."""
-    parts: dict[str, list[Element]] = {tag: [] for tag in _PREPARED}
+    parts: dict[str, list[Element]] = {tag: [] for tag in (*_PREPARED, "heading")}
+    parts |= dict.fromkeys(HEADINGS, parts["heading"])  # one list, in the order of the page
     for element in content.iter_elements(_PREPARED):
         parts[element.tag].append(element)
     return parts
 
 
 def _prepare(content: Element, parts: Mapping[str, list[Element]]) -> None:
-    for tag in HEADINGS:
-        for heading in parts[tag][:MAX_PREPARED]:
-            _clean_heading(heading)
-    for title in content.select(".admonition-title"):
-        title.wrap_children(Element("strong"))
+    if any(parts[tag] for tag in _TECHNICAL):
+        write_admonitions(content)
     for block in parts["pre"][:MAX_PREPARED]:
-        _name_language(block)
+        prepare_code(block)
     for table in parts["table"][:MAX_PREPARED]:
         straighten(table)
+    mark_footnotes(content, parts["sup"])
+    for raised in parts["sup"][:MAX_PREPARED]:
+        _mark_exponent(raised)
+    for meaning in parts["dd"][:MAX_PREPARED]:
+        _mark_meaning(meaning)
+    for typed in parts["tt"][:MAX_PREPARED]:
+        typed.tag = "code"
+    for summary in parts["summary"][:MAX_PREPARED]:
+        if summary.text.strip() and next(summary.iter_elements(HEADINGS), None) is None:
+            summary.wrap_children(Element("strong"))
 
 
-def _clean_heading(heading: Element) -> None:
+def _outline(headings: list[Element]) -> tuple[tuple[int, str], ...]:
+    """Clean the headings and list them."""
+    outline: list[tuple[int, str]] = []
+    for heading in headings[:MAX_PREPARED]:
+        words = _clean_heading(heading)
+        if words and len(outline) < MAX_HEADINGS:
+            outline.append((int(heading.tag[1]), " ".join(words)[:MAX_HEADING_CHARS]))
+    return tuple(outline)
+
+
+def _clean_heading(heading: Element) -> list[str]:
     """Take away a permalink that is not named as one, and a heading that says nothing."""
     words = heading.text.split()
     if not words:
@@ -131,46 +178,29 @@ def _clean_heading(heading: Element) -> None:
         for anchor in heading.select("a"):
             if anchor.text.strip() in _MARKS:
                 anchor.decompose()
+        words = heading.text.split()
+    return words
 
 
-def _name_language(block: Element) -> None:
-    """Put a code block's language where the renderer looks for it: on a `code` in the `pre`."""
-    code = block.find("code", axis=Axis.CHILDREN)
-    if code is None:
-        code = block.wrap_children(Element("code"))
-    language = _language(code)
-    holder: object = block
-    for _ in range(_MAX_WRAPPERS):
-        if language or not isinstance(holder, Element):
-            break
-        language = _language(holder)
-        holder = holder.parent
-    block.attrs["class"] = ""
-    code.attrs["class"] = f"language-{language}" if language else ""
+def _mark_exponent(raised: Element) -> None:
+    """Write 10 raised to 6 as `10^6`: as `106` it would be another number."""
+    before = raised.previous_sibling
+    is_after_number = isinstance(before, Text) and before.data[-1:].isdigit()
+    if is_after_number and _EXPONENT.fullmatch(raised.text.strip()):
+        raised.insert(0, Text("^"))
 
 
-def _language(element: Element) -> str:
-    named = element.attr("data-lang") or element.attr("data-language") or ""
-    if named:
-        return _clean(named)
-    return _language_in((element.attr("class") or "")[:MAX_CLASS_CHARS])
+def _mark_meaning(meaning: Element) -> None:
+    """Begin a definition with a colon, as Markdown Extra and Pandoc do; a block stays a block."""
+    first = next((n for n in meaning.children if not _is_blank(n)), None)
+    if isinstance(first, Element) and first.tag == "p":
+        first.insert(0, Text(": "))
+    elif isinstance(first, Text) or (isinstance(first, Element) and first.tag in _PHRASES):
+        meaning.insert(0, Text(": "))
 
 
-@lru_cache(maxsize=1024)
-def _language_in(classes: str) -> str:
-    """Read a class attribute; the code blocks of a site have a few different ones."""
-    words = classes.replace("brush: ", "brush:").split()
-    for prefix in _LANGUAGE_PREFIXES:
-        for word in words:
-            if word.startswith(prefix):
-                return _clean(word[len(prefix) :])
-    return ""
-
-
-def _clean(language: str) -> str:
-    language = language.strip().strip(";").lower()[:MAX_LANGUAGE_CHARS]
-    plain = language.replace("+", "").replace("#", "").replace("-", "").replace("_", "")
-    return language if plain.isalnum() and language not in _NO_LANGUAGE else ""
+def _is_blank(node: object) -> bool:
+    return isinstance(node, Text) and not node.data.strip()
 
 
 def _strong(_: Element, text: str) -> str:
@@ -179,6 +209,10 @@ def _strong(_: Element, text: str) -> str:
 
 def _emphasis(_: Element, text: str) -> str:
     return f"*{text}*" if text else ""
+
+
+def _reading(_: Element, text: str) -> str:
+    return f"({text})" if text else ""
 
 
 def _link_writer(base: str, targets: Targets, links: Links) -> Converter:

@@ -1,23 +1,25 @@
 """What a page says about itself: title, description, canonical, author, dates, robots (META-01).
 
 Each fact has a list of sources in the order they are trusted; the first that says something wins.
-JSON-LD is read with bounds, and broken JSON-LD says nothing. The page's own robots directives are
+Dates are brought to ISO 8601, and one that cannot be read is none. Other versions of the page (in
+other languages, as a feed) are read from its `link` elements. The page's own robots directives are
 kept as words (ROB-33, C-42); what they mean is decided elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import orjson
-
+from geomi.extract.dates import iso_date
 from geomi.extract.dom import Document, Element, Namespace
+from geomi.extract.structured import read_structured
 
 MAX_VALUE_CHARS = 1000
 MAX_OPEN_GRAPH_PAIRS = 50
-MAX_JSON_LD_CHARS = 256 * 1024
-MAX_JSON_LD_NODES = 200
+MAX_ALTERNATES = 100
+MAX_FEEDS = 20
+MAX_LANGUAGE_CHARS = 35  # RFC 5646 §4.4.1
 MAX_ELEMENTS = 2000  # of each kind
 ROBOTS_NAMES = ("robots", "geomi")
 RIGHTS_NAMES = ("tdm-reservation", "tdm-policy")  # TDMRep §5.3
@@ -29,12 +31,23 @@ _PUBLISHED = ("article:published_time", "datepublished", "date", "dc.date", "pub
 _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "last-modified")
 _OPEN_GRAPH = ("og:", "article:", "twitter:")
 _KEYS = ("name", "property", "itemprop", "http-equiv")
-_FACTS = ("headline", "description", "datePublished", "dateModified", "author")
+_PUBLISHED_TIMES = (
+    'time[datetime][pubdate], time[datetime][itemprop="datePublished"]',
+    "article time[datetime], main time[datetime]",
+)
+_MODIFIED_TIMES = ('time[datetime][itemprop="dateModified"]',)
+_FEEDS = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """A page's own words about itself; `canonical` is as it was written, not resolved."""
+    """A page's own words about itself; `canonical` and hrefs are as written, not resolved.
+
+    Args:
+        types: what its structured data describes, such as `Product`.
+        alternates: (language, href) of the same page in other languages.
+        feeds: hrefs of feeds.
+    """
 
     title: str
     description: str
@@ -46,23 +59,34 @@ class Metadata:
     robots: frozenset[str]
     rights: tuple[tuple[str, str], ...]
     pairs: tuple[tuple[str, str], ...]
+    types: tuple[str, ...] = ()
+    alternates: tuple[tuple[str, str], ...] = ()
+    feeds: tuple[str, ...] = ()
 
 
 def read_metadata(document: Document) -> Metadata:
     """Collect what the head, the JSON-LD and the first heading say."""
     # The parser keeps an index of tags: asking it for each one costs less than a walk over all.
-    tags, facts = _tags(document), _json_ld(document)
+    tags, structured = _tags(document), read_structured(document)
+    facts, linked = structured.facts, _linked(document)
     return Metadata(
         title=_title(document) or _other_title(document, tags, facts),
         description=_first(tags, _DESCRIPTIONS) or facts.get("description", ""),
-        canonical=_canonical(document),
+        canonical=linked.canonical,
         language=_language(document, tags),
-        author=_first(tags, _AUTHORS) or facts.get("author", ""),
-        published_at=_first(tags, _PUBLISHED) or facts.get("datePublished", "") or _time(document),
-        modified_at=_first(tags, _MODIFIED) or facts.get("dateModified", ""),
+        author=_author(document, tags, facts),
+        published_at=_date(
+            (*_all(tags, _PUBLISHED), facts.get("datePublished", "")), document, _PUBLISHED_TIMES
+        ),
+        modified_at=_date(
+            (*_all(tags, _MODIFIED), facts.get("dateModified", "")), document, _MODIFIED_TIMES
+        ),
         robots=_robots(tags),
         rights=tuple((name, tags[name]) for name in RIGHTS_NAMES if name in tags),
-        pairs=_pairs(tags),
+        pairs=_pairs(tags) + structured.pairs,
+        types=structured.types,
+        alternates=linked.alternates,
+        feeds=linked.feeds,
     )
 
 
@@ -97,11 +121,49 @@ def _other_title(document: Document, tags: Mapping[str, str], facts: Mapping[str
     return title
 
 
-def _canonical(document: Document) -> str:
-    for element in document.select('link[rel~="canonical" i]')[:MAX_ELEMENTS]:
-        if href := (element.attr("href") or "").strip():
-            return href[: 4 * MAX_VALUE_CHARS]
-    return ""
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """What the `link` elements of a page say, as it is written."""
+
+    canonical: str
+    alternates: tuple[tuple[str, str], ...]
+    feeds: tuple[str, ...]
+
+
+def _linked(document: Document) -> _Linked:
+    canonical = ""
+    alternates: dict[str, str] = {}
+    feeds: dict[str, None] = {}
+    for link in document.select("link")[:MAX_ELEMENTS]:
+        rel = (link.attr("rel") or "").lower()
+        if "canonical" not in rel and "alternate" not in rel:
+            continue
+        href = (link.attr("href") or "").strip()[: 4 * MAX_VALUE_CHARS]
+        words = rel.split()
+        if "canonical" in words:
+            canonical = canonical or href
+        if "alternate" in words and href:
+            _add_other(alternates, feeds, link, href)
+    return _Linked(canonical, tuple(alternates.items())[:MAX_ALTERNATES], tuple(feeds)[:MAX_FEEDS])
+
+
+def _add_other(
+    alternates: dict[str, str], feeds: dict[str, None], link: Element, href: str
+) -> None:
+    language = (link.attr("hreflang") or "").strip()[:MAX_LANGUAGE_CHARS]
+    if (link.attr("type") or "").strip().lower() in _FEEDS:
+        feeds.setdefault(href)
+    elif language:
+        alternates.setdefault(language, href)
+
+
+def _author(document: Document, tags: Mapping[str, str], facts: Mapping[str, str]) -> str:
+    """Return who wrote a page; some name a profile's address, which is nobody's name."""
+    for name in (*_all(tags, _AUTHORS), facts.get("author", "")):
+        if name and not name.startswith(("http://", "https://", "@")):
+            return name
+    named = document.select_one('a[rel~="author"]')
+    return "" if named is None else _one_line(named.text)
 
 
 def _language(document: Document, tags: Mapping[str, str]) -> str:
@@ -121,54 +183,20 @@ def _pairs(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(pairs[:MAX_OPEN_GRAPH_PAIRS])
 
 
-def _time(document: Document) -> str:
-    found = document.select_one(
-        "time[datetime][pubdate], article time[datetime], main time[datetime]"
-    )
-    return "" if found is None else _one_line(found.attr("datetime") or "")
-
-
-def _json_ld(document: Document) -> dict[str, str]:
-    """Return headline, author, dates and description of the first node that says them."""
-    facts: dict[str, str] = {}
-    for block in document.select('script[type="application/ld+json" i]')[:MAX_ELEMENTS]:
-        for node in _nodes(block.text):
-            if "datePublished" in node or "headline" in node:
-                for key in _FACTS:
-                    if value := _name(node.get(key)):
-                        facts.setdefault(key, value)
-    return facts
-
-
-def _nodes(block: str) -> Iterator[dict[str, object]]:
-    """Walk the objects of one JSON-LD block: itself, a list of them, or those in `@graph`."""
-    if len(block) > MAX_JSON_LD_CHARS:
-        return
-    try:
-        waiting: list[object] = [orjson.loads(block)]
-    except orjson.JSONDecodeError:
-        return
-    for _ in range(MAX_JSON_LD_NODES):
-        if not waiting:
-            return
-        match waiting.pop(0):
-            case list() as several:
-                waiting.extend(several[:MAX_JSON_LD_NODES])
-            case dict() as node:
-                yield node
-                waiting.append(node.get("@graph"))
-
-
-def _name(value: object) -> str:
-    """Return a JSON-LD value as words: a string, a thing's name, or the first of several."""
-    match value:
-        case str():
-            return _one_line(value)
-        case {"name": str() as name}:
-            return _one_line(name)
-        case [first, *_] if not isinstance(first, list):
-            return _name(first)
+def _date(said: Iterable[str], document: Document, times: Iterable[str]) -> str:
+    """Return the first date that can be read: of what is said, then of what is shown."""
+    for value in said:
+        if value and (date := iso_date(value)):
+            return date
+    for selector in times:
+        found = document.select_one(selector)
+        if found is not None and (date := iso_date(found.attr("datetime") or "")):
+            return date
     return ""
+
+
+def _all(tags: Mapping[str, str], names: tuple[str, ...]) -> list[str]:
+    return [tags[name] for name in names if name in tags]
 
 
 def _first(tags: Mapping[str, str], names: tuple[str, ...]) -> str:

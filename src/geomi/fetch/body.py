@@ -17,9 +17,3 @@ def accepts(content_type: str, types: Sequence[str]) -> bool:
 def media_type(content_type: str) -> str:
     """Return the type of a Content-Type header in lower case, without its parameters."""
     return content_type.partition(";")[0].strip().lower()
-
-
-def is_readable(content_type: str) -> bool:
-    """Say whether a body of this type can be read as text; a missing type is given a chance."""
-    media = media_type(content_type)
-    return not media or media.startswith("text/") or media == "application/xhtml+xml"

@@ -19,5 +19,6 @@ from geomi.library.blocking import crawl, scrape
 from geomi.library.crawler import Crawler, refuse_failure
 from geomi.library.options import Options
 from geomi.library.page import Link, Page
+from geomi.model.markdown import Tag
 
-__all__ = ["Crawler", "Link", "Options", "Page", "crawl", "refuse_failure", "scrape"]
+__all__ = ["Crawler", "Link", "Options", "Page", "Tag", "crawl", "refuse_failure", "scrape"]

@@ -13,13 +13,15 @@ from typing import TypeVar
 from geomi.library.crawler import Crawler
 from geomi.library.options import read_options
 from geomi.library.page import Page
+from geomi.model.markdown import NO_RULES, MarkdownRules
 
 T = TypeVar("T")
 
 
-def scrape(url: str, **options: object) -> Page:
+def scrape(url: str, *, markdown_rules: MarkdownRules = NO_RULES, **options: object) -> Page:
     """Fetch one page; `NothingFetched` says what kept it away."""
-    with _Background(Crawler(configured=read_options(options))) as background:
+    crawler = Crawler(configured=read_options(options), markdown_rules=markdown_rules)
+    with _Background(crawler) as background:
         return background.call(background.crawler.scrape(url))
 
 
@@ -28,11 +30,13 @@ def crawl(
     *,
     output: str | Path | None = None,
     resume: bool = False,
+    markdown_rules: MarkdownRules = NO_RULES,
     **options: object,
 ) -> Iterator[Page]:
     """Crawl from these URLs and yield each page once it is committed."""
     seeds = [urls] if isinstance(urls, str) else list(urls)
-    return _pages(Crawler(output, configured=read_options(options)), seeds, resume=resume)
+    crawler = Crawler(output, configured=read_options(options), markdown_rules=markdown_rules)
+    return _pages(crawler, seeds, resume=resume)
 
 
 def _pages(crawler: Crawler, seeds: list[str], *, resume: bool) -> Iterator[Page]:

@@ -21,8 +21,10 @@ from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import GeomiError, NothingFetched, StoreFull
 from geomi.library.options import Options, for_one_page, read_options, without_files
 from geomi.library.page import Page
+from geomi.library.rules import check_rules
 from geomi.model.event import Event, JobStarted, PageSettled
 from geomi.model.job import StopReason
+from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.verdict import Outcome, State
 from geomi.settings.layers import Resolved
 from geomi.settings.options import Settings
@@ -48,9 +50,12 @@ class Crawler:
         output: str | Path | None = None,
         *,
         configured: Options | None = None,
+        markdown_rules: MarkdownRules = NO_RULES,
         **options: object,
     ) -> None:
         asked = configured or read_options(options)
+        check_rules(markdown_rules, asked.resolved.run)
+        self._markdown_rules = dict(markdown_rules)
         self.report: Report | None = None  # how the last crawl ended
         self._settings = asked.settings
         self._flags = asked.flags
@@ -115,7 +120,10 @@ class Crawler:
         """Crawl to the end; an error is the reader's to raise and no reason to end other crawls."""
         try:
             # A home of its own: two crawls of one process are two workers to the store.
-            async with open_home(self._home.root, self._settings, lambda _: ear) as home:
+            own = self._markdown_rules
+            async with open_home(
+                self._home.root, self._settings, lambda _: ear, markdown_rules=own
+            ) as home:
                 report = await app.crawl(home, plan, on_start=ear.begin)
         except GeomiError as error:
             return error

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import orjson
 
 Record = bytes
+Value = str | float | Sequence[str] | Sequence[Mapping[str, str | int]] | Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Page:
     content_type: str
     bytes: int
     fetch_ms: int
-    metadata: Mapping[str, str | float | Mapping[str, str | int]]
+    metadata: Mapping[str, Value]
 
     @classmethod
     def from_record(cls, record: Record) -> Self:

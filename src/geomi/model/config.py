@@ -13,6 +13,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from geomi.model.markdown import MarkdownForm
+
 MIB = 1024 * 1024
 
 Seconds = Annotated[float, Ge(0), Le(365 * 86_400)]
@@ -224,7 +226,11 @@ class HttpRules:
     retry_jitter: Annotated[float, Ge(0), Le(1)] = 0.1  # C-36: ± this share of each wait
     max_retry_after_s: Seconds = 3600.0
     refused_for_s: Seconds = 30 * 86_400.0  # a URL that said 403 is left alone; 0: for good
-    content_types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain")
+    content_types: tuple[str, ...] = (  # C-35; JSON and YAML where they describe an API (CTY-03)
+        "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown",
+        "application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml",
+        "application/vnd.oai.openapi", "application/vnd.oai.openapi+json",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +254,7 @@ class Extraction:
     remove: tuple[str, ...] = ()
     links: Links = Links.KEEP
     images: Images = Images.MARKDOWN
+    markdown: MarkdownForm = MarkdownForm.STANDARD
     template: bool = True  # leave out what the pages of a site repeat
     max_markdown_chars: Annotated[int, Ge(1000)] = 2_000_000
 

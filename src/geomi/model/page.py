@@ -117,6 +117,12 @@ class Article:
         rights: what its meta tags say about text and data mining, name and value.
         links_left_out: how many links there are beyond the limit.
         needs_browser: why the static page looks unfinished; empty when it does not.
+        unreadable: why a body of a type that was asked for is no page; empty when it is one.
+        detected_language: what the text alone shows; `language` believes what is declared.
+        outline: level and text of each heading of the main content.
+        types: what its structured data describes, such as `Product`.
+        alternates: language and URL of the same page in other languages.
+        feeds: URLs of its feeds.
         sections: marks of its parts, by which a site's template is learned.
         repeated: how many of them were left out as the template.
     """
@@ -136,6 +142,13 @@ class Article:
     strategy: str = ""
     confidence: float = 0.0
     needs_browser: str = ""
+    unreadable: str = ""
+    detected_language: str = ""
+    words: int = 0
+    outline: tuple[tuple[int, str], ...] = ()
+    types: tuple[str, ...] = ()
+    alternates: tuple[tuple[str, str], ...] = ()
+    feeds: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     links_left_out: int = 0
     sections: tuple[int, ...] = ()

@@ -1,26 +1,146 @@
-"""The language of a text, from what is declared and from its letters.
+"""The language of a text: what is declared, and what its letters and its small words show.
 
-A declared language is believed, shortened to its primary subtag. Without one, enough Hangul makes
-a text Korean. Anything else is left open: the empty string says "not known", and a caller with a
-better detector may go on from there. Only a sample is read, so that a long page costs as little
-as a short one.
+Some scripts belong to one language, or nearly so: Hangul, Kana, Thai, Greek, Hebrew. Han without
+Kana is Chinese. Latin and Cyrillic are told apart by words that no text of a language does without;
+there must be several of them, and clearly more than of any other language, or nothing is said.
+Only a sample is read, so that a long page costs as little as a short one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-SAMPLE_CHARS = 1000
-# Korean technical prose is full of Latin names; 15 % Hangul among its letters is still Korean,
-# while a Korean name in an English page stays far below.
-MIN_HANGUL_SHARE = 0.15
+SAMPLE_CHARS = 600
+# Korean technical prose is full of Latin names; 15 % Hangul among its signs is still Korean,
+# while a Korean name in an English page stays far below. The same holds for the other scripts.
+MIN_SCRIPT_SHARE = 0.15
+# A template that says `en` on every page is disproved by a text that is mostly in another script.
+PROOF_SHARE = 0.5
+# Small words: how many different ones, how much of the text, and how much more than the next.
+MIN_WORDS = 3
+MIN_WORD_SHARE = 0.08
+MIN_LEAD = 1.5
 _SUBTAG_CHARS = (2, 3)
-_HANGUL = re.compile("[가-힣]")
+# In this order: Japanese is written with Han, too, and Ukrainian with letters of Russian.
+_SCRIPTS = (
+    ("ko", re.compile("[가-힣]")),
+    ("ja", re.compile("[ぁ-ヿ]")),
+    ("zh", re.compile("[一-鿿]")),
+    ("th", re.compile("[ก-๛]")),
+    ("el", re.compile("[Ͱ-Ͽ]")),
+    ("he", re.compile("[א-ת]")),
+    ("hi", re.compile("[ऀ-ॿ]")),
+    ("ar", re.compile("[ء-ي]")),
+)
+# Letters of them and of Cyrillic; signs and punctuation say nothing.
+_NOT_LATIN = re.compile("[\u0370-\u1dff\u3040-\ud7a3]")
+_PERSIAN = re.compile("[پچژگ]")
+# Scripts that more than one language of the web is written in prove nothing against a declaration.
+_SHARED = frozenset(("hi", "ar"))
+_SAME_SCRIPT = {"zh": frozenset(("ja", "yue", "cmn", "wuu", "lzh")), "ko": frozenset(("kor",))}
+_WORDS: Mapping[str, frozenset[str]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": "the and of to in is that for with as on are this be by it from or an which not "
+        "you your can has was have",
+        "de": "der die und das ist nicht ein eine den von mit für auf dem zu im sich des werden "
+        "auch als wird sie oder bei",
+        "fr": "le la les et des est une du dans pour que qui pas sur au par avec sont ce vous "
+        "cette plus ou nous aux",
+        "es": "el la los las y que en del una por con para es se su como más este esta lo al sus "
+        "pero ha también",
+        "it": "il di che la della per un una con sono non è nel dei gli alla le del si come anche "
+        "più questo dal delle",
+        "pt": "o os de que do da em um uma para com não por mais as dos como é na no ao se das "
+        "você são também",
+        "nl": "de het een van en dat niet op te voor met zijn die is aan er ook als om bij naar "
+        "wordt deze uit door",
+        "pl": "i w na z się nie jest do że to jak po dla od przez są co oraz ale lub który może "
+        "tego przy być",
+        "sv": "och att det som en på är av för med till den inte om ett har kan eller från var "
+        "vi du de i så",
+        "da": "og at det er en af til på med for den som ikke de kan et har der om eller vi fra "
+        "du skal blev",
+        "no": "og i det er som en på til av for med at ikke den har om et kan fra eller vi du var "
+        "skal også",
+        "fi": "ja on ei se että oli ovat myös mutta tai kun niin hän joka voi ole sekä kuin "
+        "tämä olla jos mukaan",
+        "cs": "a v na je se že s z do to pro jako jsou nebo které který by ale po při má být už "
+        "také až jeho",
+        "ro": "și în de la cu pe este care nu un o din pentru să ce mai sunt sau prin fi au al "
+        "fost această",
+        "hu": "a az és hogy nem is egy van meg ez de csak ha vagy el már mint volt azt amely "
+        "lehet még",
+        "tr": "ve bir bu için ile da de olarak çok daha en gibi olan var ne kadar ya veya değil "
+        "sonra ise her",
+        "id": "yang dan di dari untuk dengan pada ini tidak dalam adalah itu akan ke juga oleh "
+        "atau dapat sebagai anda",
+        "vi": "và của là có cho không một các được trong người với này những để đã khi về từ "
+        "bạn cũng như",
+        "ru": "и в не на что с по как это для из к от его или все так но при вы был мы только "
+        "если можно",
+        "uk": "і в не на що з до як це для та у від або ви його є але при за про також якщо "
+        "може бути",
+        "bg": "и в на не за да се от е с че по това как са или при който ще може към до като "
+        "което са",
+    }.items()
+}
+_CYRILLIC = ("ru", "uk", "bg")
+_LATIN = tuple(language for language in _WORDS if language not in _CYRILLIC)
+_EDGES = ".,;:!?()[]{}\"'«»„“”‘’…–—-"
 
 
-def detect(text: str, declared: str) -> str:
-    """Return the primary language subtag in lower case (`ko`), or the empty string."""
-    return _primary(declared) or ("ko" if _is_korean(text[:SAMPLE_CHARS]) else "")
+def language_of(text: str, declared: str) -> tuple[str, str]:
+    """Return a text's language and what it looks like alone: subtags such as `ko`, or nothing.
+
+    What is declared is believed, unless the script of the text disproves it.
+    """
+    detected, share = _detect(text[:SAMPLE_CHARS])
+    told = _primary(declared)
+    if told and not _is_disproved(told, detected, share):
+        return told, detected
+    return detected, detected
+
+
+def _detect(sample: str) -> tuple[str, float]:
+    """Return the language of a sample, and which share of its characters its script has."""
+    foreign = "" if sample.isascii() else "".join(_NOT_LATIN.findall(sample))
+    chars = len(sample) - sample.count(" ")
+    if len(foreign) < chars * MIN_SCRIPT_SHARE or not foreign:
+        return _by_words(sample, _LATIN), 0.0
+    for language, script in _SCRIPTS:
+        share = len(script.findall(foreign)) / chars
+        if share >= MIN_SCRIPT_SHARE:
+            is_persian = language == "ar" and _PERSIAN.search(foreign) is not None
+            return ("fa" if is_persian else language), share
+    return _by_words(sample, _CYRILLIC), 0.0
+
+
+def _by_words(sample: str, languages: tuple[str, ...]) -> str:
+    words = [word.strip(_EDGES) for word in sample.lower().split()]
+    different = set(words)
+    known = ((len(different & _WORDS[language]), language) for language in languages)
+    candidates = sorted((pair for pair in known if pair[0] >= MIN_WORDS), reverse=True)[:3]
+    counted = sorted((_count(words, language), language) for _, language in candidates)
+    if not counted or counted[-1][0] < len(words) * MIN_WORD_SHARE:
+        return ""
+    (most, language), rest = counted[-1], counted[:-1]
+    return language if not rest or most >= rest[-1][0] * MIN_LEAD else ""
+
+
+def _count(words: list[str], language: str) -> int:
+    known = _WORDS[language]
+    return sum(1 for word in words if word in known)
+
+
+def _is_disproved(told: str, detected: str, share: float) -> bool:
+    return (
+        share >= PROOF_SHARE
+        and detected != told
+        and detected not in _SHARED
+        and told not in _SAME_SCRIPT.get(detected, ())
+    )
 
 
 def _primary(declared: str) -> str:
@@ -28,8 +148,3 @@ def _primary(declared: str) -> str:
     subtag = declared.strip().replace("_", "-").partition("-")[0].lower()
     is_tag = len(subtag) in _SUBTAG_CHARS and subtag.isascii() and subtag.isalpha()
     return subtag if is_tag and subtag != "und" else ""
-
-
-def _is_korean(sample: str) -> bool:
-    hangul = len(_HANGUL.findall(sample))
-    return hangul > 0 and hangul >= sum(map(str.isalpha, sample)) * MIN_HANGUL_SHARE

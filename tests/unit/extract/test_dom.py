@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.extract import dom
-from geomi.extract.dom import guess_language, parse_html, select, text_of
+from geomi.extract.dom import parse_html, select, text_of
 
 
 def test_input_beyond_the_limit_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,17 +26,15 @@ def test_a_selector_that_cannot_be_read_matches_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "language"),
+    ("markup", "text"),
     [
-        ("The crawler reads the page and writes what it has found into the store. " * 3, "en"),
-        (
-            "Der Crawler liest die Seite und schreibt, was er gefunden hat, in den Speicher. " * 3,
-            "de",
-        ),
-        ("크롤러는 페이지를 읽고 찾은 것을 저장소에 기록합니다. " * 5, "ko"),
-        ("too short", ""),
-        ("1234567890 " * 20, ""),
+        ("<script src='x'/><p>after</p>", "after"),
+        ("<title/><p>after</p>", "after"),
+        ("<p>a<br/>b</p><div class='x'/>c", "ab c"),
+        ("<p><![CDATA[1 < 2 & 3]]></p>", ""),
+        ("<p><![CDATA[2 & 3]]></p>", "2 & 3"),
     ],
 )
-def test_a_language_is_guessed_only_from_enough_text(text: str, language: str) -> None:
-    assert guess_language(text) == language
+def test_xhtml_is_read_as_it_is_meant(markup: str, text: str) -> None:
+    document = parse_html(f"<html><body>{markup}".encode(), "application/xhtml+xml; charset=utf-8")
+    assert text_of(document).replace("a b", "ab") == text

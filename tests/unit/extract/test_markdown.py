@@ -10,22 +10,11 @@ from hypothesis import strategies as st
 
 from geomi.extract import markdown as room
 from geomi.extract.dom import parse_html
-from geomi.extract.links import read_links
 from geomi.extract.markdown import CUT_MARK, cut, tidy, to_markdown
-from geomi.extract.prune import prune
 from geomi.model.config import Extraction, Images, Links
+from tests.unit.extract.written import BASE, write
 
-BASE = "http://a.test/docs/page"
 TEXT_ONLY = Extraction(links=Links.TEXT, images=Images.ALT)
-
-
-def write(html: str, rules: Extraction | None = None) -> str:
-    document = parse_html(f"<body>{html}".encode(), "text/html")
-    targets = read_links(document, BASE, 1000).targets
-    body = document.select_one("body")
-    assert body is not None
-    prune(body, ())
-    return to_markdown(body, BASE, targets, rules or Extraction())
 
 
 def code(html: str) -> str:
@@ -84,8 +73,22 @@ def test_code_blocks(html: str, expected: str) -> None:
         ("<h2>Name<a class=headerlink href='#x'>¶</a></h2>", "## Name"),
         ("<h2><a href='#x'>#</a> Name</h2><h2><a>C#</a></h2>", "## Name\n\n## C#"),
         ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"),
-        ("<p class=admonition-title>Note</p><p>b</p>", "**Note**\n\nb"),
-        ("<dl><dt>term<dd>meaning</dl>", "term\n\nmeaning"),
+        ("<dl><dt>term<dd>meaning<dd><p>p</p>q</dl>", "term\n\n: meaning\n\n: p\n\nq"),
+        ("<dl><dt>term<dd><pre>x</pre><dd> <b>b</b></dl>", "term\n\n```\nx\n```\n\n: **b**"),
+        (
+            "<p>10<sup>6</sup> 1<sup>st</sup> x<sup>2</sup> 5<sup> -3 </sup></p>",
+            "10^6 1st x2 5^ -3",
+        ),
+        ("<details><summary>More</summary><p>x</p></details>", "**More**\n\nx"),
+        ("<details><summary><h3>a</h3></summary><p>x</p></details>", "### a\n\nx"),
+        ("<p><tt>a_b</tt> <kbd>Ctrl</kbd></p>", "`a_b` `Ctrl`"),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢(kan)"),
+        ("<ol start=5><li>a<li>b</ol>", "5. a\n6. b"),
+        ("<p>a<br>b</p><hr><p>c</p>", "a  \nb\n\n---\n\nc"),
+        (
+            "<figure><img src=/i alt=x><figcaption>C</figcaption></figure>",
+            "![x](http://a.test/i)\n\nC",
+        ),
         ("<h2>44.1.&nbsp;Overview</h2><p>9.8&nbsp;of 10</p>", "## 44.1. Overview\n\n9.8 of 10"),
         ("<p>1. not a list</p>", "1\\. not a list"),
     ],
@@ -124,7 +127,7 @@ def test_tables(html: str, expected: str) -> None:
         ('<a href="/x"><h3>a</h3><p>b</p></a>', "### a\n\nb", "### a\n\nb"),
     ],
 )
-@pytest.mark.req("MD-07", "MD-08")
+@pytest.mark.req("MD-07", "MD-08", "G-12")
 def test_links(html: str, kept: str, text_only: str) -> None:
     assert write(html) == kept
     assert write(html, TEXT_ONLY) == text_only
@@ -143,7 +146,7 @@ def test_links(html: str, kept: str, text_only: str) -> None:
         ('<img src="/i" alt="[a] <b>">', "![(a) \\<b>](http://a.test/i)", "[이미지: (a) \\<b>]"),
     ],
 )
-@pytest.mark.req("MD-06")
+@pytest.mark.req("MD-06", "G-13")
 def test_images(html: str, kept: str, alt_only: str) -> None:
     assert write(html) == kept
     assert write(html, TEXT_ONLY) == alt_only
@@ -208,14 +211,15 @@ def test_markdown_is_limited() -> None:
     assert text.endswith(CUT_MARK)
 
 
+def test_headings_are_listed_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    html = "<h2>b <a href='#x'>¶</a></h2><div><h1>a\n <i>c</i></h1></div><h3> </h3><h4>d</h4>"
+    body = parse_html(html.encode(), "text/html").select_one("body")
+    assert body is not None
+    monkeypatch.setattr(room, "MAX_HEADINGS", 2)
+    assert to_markdown(body, BASE, {}, Extraction(), {}).outline == ((2, "b"), (1, "a c"))
+
+
 def test_only_so_many_blocks_are_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MAX_PREPARED", 1)
     blocks = '<pre class="lang-a">x</pre><pre class="lang-b">y</pre>'
     assert code(blocks) == "```a\nx\n```\n\n```\ny\n```"
-
-
-@pytest.mark.parametrize("extra", [0, 1])
-def test_only_the_first_part_of_a_class_is_read(extra: int) -> None:
-    name = "lang-py".rjust(room.MAX_CLASS_CHARS + extra)
-    language = "p" if extra else "py"
-    assert code(f'<pre class="{name}">x</pre>') == f"```{language}\nx\n```"

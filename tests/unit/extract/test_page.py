@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
+from geomi.model.markdown import MarkdownForm, Tag
 from geomi.model.page import Article
 from geomi.url.parse import absolute
 
@@ -114,6 +115,20 @@ HOSTILE = {
     "spanning table": "<table>" + "<tr><td colspan=1000 rowspan=1000>x" * 1000,
     "nested list": "<ul><li>x" * 3000,
     "links": "".join(f"<a href=/{n}>x</a>" for n in range(30_000)),
+    "notes": "<pre>x</pre>" + "<div class=note>x" * 10_000,
+    "references": "".join(f'<sup><a href="#n{n}">{n}</a></sup>' for n in range(5000))
+    + "".join(f"<p id=n{n}>x" for n in range(5000)),
+    "nested references": "<sup><a href='#x'>1" * 10_000 + "<p id=x>",
+    "nested formulas": "<math>" * 10_000 + "<annotation encoding=application/x-tex>x",
+    "open formulas": "<script src=mathjax.js></script><p>" + "\\[" * 100_000,
+    "formulas": "<script src=mathjax.js></script><p>" + "$$ a " * 100_000,
+    "nested code": "<pre>" * 10_000 + "x",
+    "tabled code": "<table><tr>" + "<td><pre>x</pre>" * 10_000,
+    "meanings": "<dl>" + "<dd>x" * 30_000,
+    "nested details": "<details><summary>x" * 10_000,
+    "boxes": "<ul>" + "<li><input type=checkbox disabled>x" * 20_000,
+    "nested items": "<meta itemprop=x><div itemscope><span itemprop=x>y" * 5000,
+    "alternates": "<link rel=alternate hreflang=x href=y>" * 20_000,
     "deep json": '<script type="application/ld+json">' + "[" * 100_000 + "</script>",
 }
 
@@ -125,6 +140,19 @@ def test_hostile_pages_are_read_in_bounds(name: str) -> None:
     assert time.process_time() - started_s < 3  # measured: 0.3 s at most
     assert len(article.markdown) <= RULES.max_markdown_chars
     assert len(article.links) <= 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", MarkdownForm)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_form_of_markdown_takes_longer(name: str, form: MarkdownForm) -> None:
+    started_s = time.process_time()
+    extract(HOSTILE[name].encode(), URL, "text/html", Extraction(markdown=form), own={"div": keep})
+    assert time.process_time() - started_s < 5
+
+
+def keep(_: Tag, markdown: str) -> str:
+    return markdown
 
 
 def generated(seed: int) -> str:

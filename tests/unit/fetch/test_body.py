@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.fetch.body import accepts, is_readable, media_type
+from geomi.fetch.body import accepts, media_type
 
 PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 
@@ -41,18 +41,3 @@ def test_accepts(content_type: str, types: tuple[str, ...], expected: bool) -> N
 )
 def test_media_type(content_type: str, expected: str) -> None:
     assert media_type(content_type) == expected
-
-
-@pytest.mark.parametrize(
-    ("content_type", "readable"),
-    [
-        ("", True),
-        ("text/html; charset=utf-8", True),
-        ("Text/Plain", True),
-        ("application/xhtml+xml", True),
-        ("application/pdf", False),
-        ("image/svg+xml", False),
-    ],
-)
-def test_only_text_is_read(content_type: str, readable: bool) -> None:
-    assert is_readable(content_type) is readable

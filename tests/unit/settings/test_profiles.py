@@ -18,6 +18,11 @@ DAY_S = 86_400.0
 DEFAULT, DOCS, SCANNER = "default", "docs", "scanner"
 SEED_ENGINE, WEB_SCALE, KNOWLEDGE_BASE = "seed-engine", "web-scale", "knowledge-base"
 ORDER = (DEFAULT, DOCS, SCANNER, SEED_ENGINE, WEB_SCALE, KNOWLEDGE_BASE)
+MARKDOWN = ("text/markdown", "text/x-markdown")
+DESCRIPTIONS = (  # of an API, in JSON and in YAML
+    "application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml",
+    "application/vnd.oai.openapi", "application/vnd.oai.openapi+json",
+)  # fmt: skip
 
 # A row of the matrix a line: the setting, then its value in each profile, in that order; `...` is
 # the value of the first column.
@@ -63,8 +68,8 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     (
         "http.content_types",
         (
-            ("text/html", "application/xhtml+xml", "text/plain"),
-            ("text/html", "text/plain"),
+            ("text/html", "application/xhtml+xml", "text/plain", *MARKDOWN, *DESCRIPTIONS),
+            ("text/html", "text/plain", *DESCRIPTIONS),
             ...,
             ...,
             ("text/html",),

@@ -1,0 +1,107 @@
+"""Footnotes: `[^1]` where the text refers to one, `[^1]: …` where it stands.
+
+A reference is a short link into the page, raised or marked as one, to something that is there and
+is no heading. Both ends must be found, or nothing is changed. Arrows that lead back are taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from geomi.extract.dom import HEADINGS, Element, Node, Text
+
+MARK = "g-note"
+MAX_NOTES = 1000
+MAX_LABEL_CHARS = 8
+MAX_DEPTH = 100
+
+_REFERENCES = (
+    'sup a[href^="#"], a.footnote-ref[href^="#"], a.footnote-reference[href^="#"], '
+    'a[role="doc-noteref"][href^="#"]'
+)
+_BACK = (
+    ".footnote-backref, .footnote-back, .footnote-return, .reversefootnote, .mw-cite-backlink, "
+    '[role="doc-backlink"], a[href^="#fnref"], a[href^="#_ftnref"], a[href^="#cite_ref"]'
+)
+_PLACES = ("li", "p", "div", "dd", "aside", "section")
+
+
+def mark_footnotes(content: Element, raised: list[Element]) -> None:
+    """Mark references and the notes they lead to.
+
+    Args:
+        raised: the `sup` elements of the content; without one there is nothing to look for.
+    """
+    if not raised:
+        return
+    references = content.select(_REFERENCES)[:MAX_NOTES]
+    places = _places(content) if references else {}
+    labels: dict[Element, str] = {}
+    for anchor in references:
+        place = places.get((anchor.attr("href") or "")[1:])
+        label = anchor.text.strip().strip("[]() ")
+        if place is None or not _is_label(label) or place in set(_around(anchor)):
+            continue
+        if place in labels or label not in labels.values():
+            _refer(anchor, labels.setdefault(place, label))
+    for place, label in labels.items():
+        _open(place, label)
+
+
+def write_mark(mark: Element, _: str) -> str:
+    """Write one end of a footnote; the label is a word, so that it cannot become markup."""
+    label = mark.attr("label") or ""
+    if not _is_label(label):
+        return label
+    return f"[^{label}]: " if mark.attr("note") is not None else f"[^{label}]"
+
+
+def _places(content: Element) -> Mapping[str, Element]:
+    """Find what can be a note, by its id or by that of a mark at its beginning."""
+    places: dict[str, Element] = {}
+    for element in content.select("[id]"):
+        place = element if element.tag in _PLACES else element.parent
+        if isinstance(place, Element) and place.tag in _PLACES and element.tag not in HEADINGS:
+            places.setdefault(element.attr("id") or "", place)
+    return places
+
+
+def _around(anchor: Element) -> Iterator[Node]:
+    return islice(anchor.ancestors, MAX_DEPTH)
+
+
+def _is_label(label: str) -> bool:
+    return len(label) <= MAX_LABEL_CHARS and label.isalnum()
+
+
+def _refer(anchor: Element, label: str) -> None:
+    """Put a mark in the place of a reference, and of the raised element that holds nothing else."""
+    raised = anchor.closest("sup")
+    is_alone = raised is not None and len(raised.text.strip()) == len(anchor.text.strip())
+    holder = raised if raised is not None and is_alone else anchor
+    if holder.parent is not None:  # else it went with the reference around it
+        holder.replace_with(_mark(label))
+
+
+def _open(place: Element, label: str) -> None:
+    """Begin a note with its mark; a list of notes is a list no more, they bring their numbers."""
+    place.remove(_BACK)
+    mark = _mark(label)
+    mark.attrs["note"] = ""
+    first = next(place.iter_elements("p"), None)
+    (place if first is None else first).insert(0, mark)
+    if isinstance(words := mark.next_sibling, Text):
+        words.replace_with(Text(words.data.lstrip()))
+    holder = place.parent
+    if place.tag == "li" and isinstance(holder, Element):
+        holder.tag = "div"
+        for item in holder.select(":scope > li"):
+            item.tag = "div"
+
+
+def _mark(label: str) -> Element:
+    mark = Element(MARK)
+    mark.attrs["label"] = label
+    mark.append(Text(label))
+    return mark

@@ -1,0 +1,131 @@
+"""Formulas, kept as the TeX they were written in: `$…$` in a line, `$$…$$` on lines of their own.
+
+A page shows a formula several times over: as MathML, as letters put in place by a style sheet, as
+an image; the TeX stands beside them, in an annotation, in a script or in the page's own text. What
+is found becomes one element `FORMULA`, before anything is pruned, because scripts and what is
+hidden would go. MathML without its TeX is left as it is: its letters are still the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from geomi.extract.dom import Document, Element, Node, Text
+
+FORMULA = "g-formula"
+MAX_FORMULAS = 5000
+MAX_FORMULA_CHARS = 5000
+MAX_TEXTS = 20_000  # pieces of a page that are looked through
+
+_DISPLAY = "display"
+# MathJax and KaTeX read the page's text only where they are loaded.
+_READERS = ('script[src*="mathjax" i]', 'script[src*="katex" i]')
+_SCRIPTS = 'script[type^="math/tex" i]'
+_SHOWN = ".MathJax, .MathJax_Display, .MathJax_Preview, .MathJax_SVG, .mjx-chtml"
+_TEX = "application/x-tex"
+_OPENINGS = ("\\(", "\\[", "$$")
+_CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
+_SIGN = re.compile(r"\\[()\[\]]|\$\$")
+_UNTOUCHED = frozenset(("pre", "code", "script", "style", "textarea", "kbd", "samp", "a"))
+_BLANKS = re.compile(r"\s+")
+
+
+def mark_formulas(document: Document) -> None:
+    """Put an element `FORMULA` in the place of each formula whose TeX is known."""
+    for math in document.select("math")[:MAX_FORMULAS]:
+        _mark_mathml(math)
+    scripts = document.select(_SCRIPTS)[:MAX_FORMULAS]
+    for script in scripts:
+        is_display = "display" in (script.attr("type") or "").lower()
+        _replace(script, script.text, is_display=is_display)
+    if scripts:
+        document.remove(_SHOWN)
+    if any(document.select_one(reader) is not None for reader in _READERS):
+        _mark_text(document)
+
+
+def write_formula(formula: Element, _: str) -> str:
+    """Write a formula as markdown; its text can end neither the formula nor a line of the page."""
+    tex = formula.text.replace("<", "\\lt ").replace("](", "] (")
+    tex = _BLANKS.sub(" ", tex).strip().replace("$", "\\$")
+    if not tex:
+        return ""
+    return f"\n\n$$\n{tex}\n$$\n\n" if formula.attr(_DISPLAY) else f"${tex}$"
+
+
+def _mark_mathml(math: Element) -> None:
+    tex = next((a.text for a in math.select("annotation") if a.attr("encoding") == _TEX), "")
+    tex = tex or math.attr("alttext") or ""
+    if tex.strip():
+        holder = math.closest(".katex, .mwe-math-element, mjx-container") or math
+        is_display = math.attr(_DISPLAY) == "block" or holder.closest(".katex-display") is not None
+        _replace(holder, tex, is_display=is_display)
+
+
+def _mark_text(document: Document) -> None:
+    """Find the delimiters that MathJax and KaTeX look for in a page's text."""
+    body = document.select_one("body")
+    found = 0
+    for text in list(_texts(body, MAX_TEXTS)) if body is not None else ():
+        parts = _split(text.data)
+        found += len(parts)
+        if len(parts) > 1 and not _is_untouched(text):
+            text.replace_with(*parts)
+        if found > MAX_FORMULAS:
+            return
+
+
+def _texts(body: Element, most: int) -> Iterator[Text]:
+    for node in body.descendants:
+        if isinstance(node, Text):
+            most -= 1
+            if most < 0:
+                return
+            if any(opening in node.data for opening in _OPENINGS):
+                yield node
+
+
+def _split(data: str) -> list[Node]:
+    """Cut a text at its formulas: an opening sign, and the closing one that is the next."""
+    parts: list[Node] = []
+    at, opening = 0, None
+    for sign in _SIGN.finditer(data):
+        if opening is None or sign[0] != _CLOSING[opening[0]]:
+            opening = sign if sign[0] in _CLOSING else None
+            continue
+        tex = data[opening.end() : sign.start()]
+        if tex.strip() and len(tex) <= MAX_FORMULA_CHARS and len(parts) < 2 * MAX_FORMULAS:
+            parts.append(Text(data[at : opening.start()]))
+            parts.append(_formula(tex, is_display=opening[0] != "\\("))
+            at = sign.end()
+        opening = None
+    return [*parts, Text(data[at:])]
+
+
+def _is_untouched(text: Text) -> bool:
+    parent = text.parent
+    return isinstance(parent, Element) and (
+        parent.tag in _UNTOUCHED or parent.closest("pre, code") is not None
+    )
+
+
+def _replace(element: Element, tex: str, *, is_display: bool) -> None:
+    if element.parent is not None:  # else it went with the formula around it
+        element.replace_with(_formula(tex, is_display=is_display))
+
+
+def _formula(tex: str, *, is_display: bool) -> Element:
+    formula = Element(FORMULA)
+    formula.append(Text(_bare(tex)[:MAX_FORMULA_CHARS]))
+    if is_display:
+        formula.attrs[_DISPLAY] = "1"
+    return formula
+
+
+def _bare(tex: str) -> str:
+    """Take away the signs around a formula, and the wrapper that MediaWiki adds."""
+    tex = tex.strip().removeprefix("% <![CDATA[").removesuffix("%]]>").strip()
+    if tex.startswith("{\\displaystyle ") and tex.endswith("}"):
+        tex = tex[len("{\\displaystyle ") : -1].strip()
+    return tex

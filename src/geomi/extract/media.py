@@ -1,0 +1,74 @@
+"""Which reader a body needs, by its media type, and by its name where the type says little.
+
+Servers send markdown and API descriptions as `text/plain` more often than not, so there the ending
+of the URL decides, and what the text begins with. JSON and YAML are read only as descriptions of an
+API (CTY-03).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Form(StrEnum):
+    """What a body is."""
+
+    HTML = "html"
+    PLAIN = "plain"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    YAML = "yaml"
+    PDF = "pdf"
+
+
+XHTML = "application/xhtml+xml"
+_BY_TYPE = {
+    "text/plain": Form.PLAIN,
+    "text/markdown": Form.MARKDOWN,
+    "text/x-markdown": Form.MARKDOWN,
+    "application/json": Form.JSON,
+    "application/vnd.oai.openapi+json": Form.JSON,
+    "application/openapi+json": Form.JSON,
+    "application/yaml": Form.YAML,
+    "application/x-yaml": Form.YAML,
+    "application/openapi+yaml": Form.YAML,
+    "application/vnd.oai.openapi": Form.YAML,
+    "application/vnd.oai.openapi+yaml": Form.YAML,
+    "text/yaml": Form.YAML,
+    "text/x-yaml": Form.YAML,
+    "application/pdf": Form.PDF,
+}
+_BY_ENDING = {
+    ".md": Form.MARKDOWN,
+    ".mdx": Form.MARKDOWN,
+    ".markdown": Form.MARKDOWN,
+    ".json": Form.JSON,
+    ".yaml": Form.YAML,
+    ".yml": Form.YAML,
+}
+
+
+def form_of(content_type: str, url: str) -> Form:
+    """Return what a body is; whatever is not known is a page."""
+    form = _BY_TYPE.get(_media(content_type), Form.HTML)
+    return _by_ending(url) if form is Form.PLAIN else form
+
+
+def is_readable(content_type: str) -> bool:
+    """Say whether a body of this type can be read at all; a missing type is given a chance."""
+    media = _media(content_type)
+    return not media or media.startswith("text/") or media in _BY_TYPE or media == XHTML
+
+
+def is_risky(content_type: str, url: str) -> bool:
+    """Say whether a reader may take long for few bytes, so that it must be possible to kill it."""
+    return form_of(content_type, url) in (Form.PDF, Form.YAML)
+
+
+def _media(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _by_ending(url: str) -> Form:
+    name = url.partition("#")[0].partition("?")[0].rpartition("/")[2].lower()
+    return _BY_ENDING.get("." + name.rpartition(".")[2], Form.PLAIN)

@@ -1,0 +1,173 @@
+"""Structured data of a page, flat: JSON-LD and microdata as types and pairs (META-01).
+
+An object becomes pairs named after its type and the way to the value: `ld:Product.offers.price`.
+Of several objects in a list the first is taken, of several values all. Long texts are left out:
+the page has them. Everything is bounded, and broken JSON-LD says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import orjson
+
+from geomi.extract.dom import Document, Element
+
+MAX_BLOCKS = 50
+MAX_BLOCK_CHARS = 256 * 1024
+MAX_NODES = 200
+MAX_DEPTH = 4
+MAX_PAIRS = 40
+MAX_PAIR_CHARS = 300  # a longer value is text, which the page has
+MAX_KEY_CHARS = 100
+MAX_TYPES = 20
+MAX_ITEMS = 10  # of microdata: each is looked through from its beginning to its end
+MAX_PROPERTIES = 500
+MAX_AUTHORS = 10
+
+# What a page's own facts are read from.
+_FACTS = ("headline", "description", "datePublished", "dateModified", "author")
+_ARTICLE_SIGNS = ("datePublished", "headline")
+_SCHEMA = "schema.org/"
+# Looking for `itemscope` everywhere is a walk over the page; these are in the index of tags, and a
+# page with microdata has one of them.
+_ITEM_SIGNS = (
+    "meta[itemprop]", "time[itemprop]", "html[itemscope]", "body[itemscope]",
+    "article[itemscope]", "main[itemscope]",
+)  # fmt: skip
+
+Pairs = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """What structured data says: which kinds of things, their values, and the article's facts."""
+
+    types: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    facts: Pairs
+
+
+def read_structured(document: Document) -> Structured:
+    """Read the JSON-LD of a page, and its microdata if there is no JSON-LD."""
+    types: dict[str, None] = {}
+    pairs: Pairs = {}
+    facts: Pairs = {}
+    for block in document.select('script[type="application/ld+json" i]')[:MAX_BLOCKS]:
+        for node in _nodes(block.text):
+            _add_facts(facts, node)
+            kind = _type(node.get("@type"))
+            types.setdefault(kind)
+            _flatten(pairs, f"ld:{kind or 'Thing'}", node, 0)
+    if not types and any(document.select_one(sign) is not None for sign in _ITEM_SIGNS):
+        _add_items(document, types, pairs)
+    types.pop("", None)
+    return Structured(tuple(types)[:MAX_TYPES], tuple(pairs.items())[:MAX_PAIRS], facts)
+
+
+def _nodes(block: str) -> Iterator[dict[str, object]]:
+    """Walk the objects of one JSON-LD block: itself, a list of them, or those in `@graph`."""
+    if len(block) > MAX_BLOCK_CHARS:
+        return
+    try:
+        waiting: list[object] = [orjson.loads(block)]
+    except orjson.JSONDecodeError:
+        return
+    for _ in range(MAX_NODES):
+        if not waiting:
+            return
+        match waiting.pop(0):
+            case list() as several:
+                waiting.extend(several[:MAX_NODES])
+            case dict() as node:
+                if "@type" in node or "@graph" not in node:
+                    yield node
+                waiting.append(node.get("@graph"))
+
+
+def _add_facts(facts: Pairs, node: dict[str, object]) -> None:
+    """Take headline, author, dates and description of the first node that says them."""
+    if any(sign in node for sign in _ARTICLE_SIGNS):
+        for key in _FACTS:
+            if value := _words(node.get(key)):
+                facts.setdefault(key, value)
+
+
+def _flatten(pairs: Pairs, path: str, node: dict[str, object], depth: int) -> None:
+    for key, value in node.items():
+        if len(pairs) >= MAX_PAIRS:
+            return
+        if key[:1] == "@":
+            continue
+        name = f"{path}.{key}"[:MAX_KEY_CHARS]
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            value = value[0]
+        if isinstance(value, dict):
+            if depth < MAX_DEPTH:
+                _flatten(pairs, name, value, depth + 1)
+        elif 0 < len(words := _values(value)) <= MAX_PAIR_CHARS:
+            pairs.setdefault(name, words)
+
+
+def _values(value: object) -> str:
+    """Write a value, or several, as text."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case str():
+            return " ".join(value[: 2 * MAX_PAIR_CHARS].split())
+        case list():
+            return ", ".join(filter(None, (_values(v) for v in value[:MAX_AUTHORS] if v != value)))
+    return ""
+
+
+def _words(value: object) -> str:
+    """Return a value as words: a string, a thing's name, or those of several."""
+    match value:
+        case str():
+            return " ".join(value[: 4 * MAX_PAIR_CHARS].split())
+        case {"name": str() as name}:
+            return _words(name)
+        case list():
+            names = (_words(v) for v in value[:MAX_AUTHORS] if not isinstance(v, list))
+            return ", ".join(dict.fromkeys(filter(None, names)))
+    return ""
+
+
+def _type(value: object) -> str:
+    first = value[0] if isinstance(value, list) and value else value
+    return _short(first) if isinstance(first, str) else ""
+
+
+def _short(name: str) -> str:
+    name = name.strip().rstrip("/#")
+    return name.rpartition(_SCHEMA)[2].rpartition(":")[2][:MAX_KEY_CHARS]
+
+
+def _add_items(document: Document, types: dict[str, None], pairs: Pairs) -> None:
+    """Read microdata: `itemscope` is a thing, `itemprop` one of its values."""
+    for item in document.select("[itemscope]")[:MAX_ITEMS]:
+        if item.attr("itemprop") is not None:
+            continue  # a part of another thing, which is read with it
+        kind = _short((item.attr("itemtype") or "").split(" ")[0])
+        types.setdefault(kind)
+        for part in item.select("[itemprop]")[:MAX_PROPERTIES]:
+            if len(pairs) >= MAX_PAIRS:
+                return
+            name = f"item:{kind or 'Thing'}.{part.attr('itemprop')}"[:MAX_KEY_CHARS]
+            if part.attr("itemscope") is None and (value := _shown(part)):
+                pairs.setdefault(name, value)
+
+
+def _shown(part: Element) -> str:
+    """Return a property's value: where the machine reads it, else what the page shows."""
+    for name in ("content", "datetime", "href", "src"):
+        if (value := part.attr(name)) is not None:
+            break
+    else:
+        value = part.text
+    value = " ".join(value[: 2 * MAX_PAIR_CHARS].split())
+    return value if len(value) <= MAX_PAIR_CHARS else ""
