@@ -3,11 +3,15 @@
 The order has one exception: what the bytes themselves prove outranks every label, because
 mislabelled pages are common. Multi-byte UTF-8 looks like nothing else by accident, and neither does
 UTF-16 with its NULs. Any other label is believed until the bytes disprove it: a body that is mostly
-broken when read by a label is not in that charset, and the next in the order is asked. `dom` does
-the asking, because `<meta>` and sniffing are the parser's.
+broken when read by a label is not in that charset, and the next in the order is asked. So is one
+that is called Western, as servers do by default, while its letters beyond ASCII stand side by side:
+`café` has one of them between others, Hangul in two bytes and Cyrillic have nothing else. `dom`
+does the asking, because `<meta>` and sniffing are the parser's.
 """
 
 from __future__ import annotations
+
+import re
 
 MAX_CHARSET_CHARS = 40
 # The share of broken characters that disproves a charset. UTF-8 whose lines were cut by a program
@@ -21,6 +25,14 @@ NUL_SAMPLE_BYTES = 1024
 NUL_SHARE = 0.1
 NUL_DOMINANCE = 4
 
+# Bytes beyond ASCII that have none beside them: most of them in Western languages, next to none in
+# the others. A few bytes tell nothing.
+WESTERN = "windows-1252"
+WESTERN_SAMPLE_BYTES = 256 * 1024
+MIN_HIGH_BYTES = 8
+MIN_SINGLE_SHARE = 0.2
+
+_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _ESCAPE = b"\x1b"
 
@@ -46,6 +58,16 @@ def is_broken(text: str, share: float = BROKEN_SHARE) -> bool:
     broken = text.count("\ufffd")
     foreign = len(text) - len(text.encode("ascii", "ignore")) if broken else 0
     return broken > foreign * share
+
+
+def is_doubtful(body: bytes, charset: str) -> bool:
+    """Say whether a body that is called Western looks like anything but that."""
+    if charset.lower() != WESTERN:
+        return False
+    runs = _HIGH_RUN.findall(body[:WESTERN_SAMPLE_BYTES])
+    high = sum(map(len, runs))
+    single = sum(1 for run in runs if len(run) == 1)
+    return high >= MIN_HIGH_BYTES and single < high * MIN_SINGLE_SHARE
 
 
 def _utf16_codec(sample: bytes) -> str:

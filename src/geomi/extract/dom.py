@@ -28,7 +28,7 @@ from turbohtml import (
 )
 from turbohtml.detect import detect
 
-from geomi.extract.charset import header_charset, is_broken, proven_text
+from geomi.extract.charset import header_charset, is_broken, is_doubtful, proven_text
 
 __all__ = [
     "HEADINGS",
@@ -82,12 +82,16 @@ def decode_plain(body: bytes, content_type: str) -> str:
     text = proven_text(body)
     if text is not None:
         return text
+    second_best = ""
     for charset in _charsets(body, content_type):
         # The parser's own codecs: Python's of the same names know fewer characters.
         text = body.decode(f"whatwg-{charset}".lower(), "replace")
-        if not is_broken(text):
-            break
-    return text or ""
+        if is_broken(text):
+            continue
+        if not is_doubtful(body, charset):
+            return text
+        second_best = text
+    return second_best or text or ""
 
 
 def select(node: Document | Element, selector: str) -> list[Element]:

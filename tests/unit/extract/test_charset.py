@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.extract.charset import MAX_CHARSET_CHARS, header_charset, is_broken, proven_text
+from geomi.extract.charset import (
+    MAX_CHARSET_CHARS,
+    MIN_HIGH_BYTES,
+    WESTERN_SAMPLE_BYTES,
+    header_charset,
+    is_broken,
+    is_doubtful,
+    proven_text,
+)
 from geomi.extract.dom import decode_plain, parse_html
 
 KOREAN = "안녕하세요. 데비안 설치 안내서에 오신 것을 환영합니다. 똠방각하 펲시콜라"
@@ -51,6 +59,14 @@ def late(text: str, codec: str, label: str) -> bytes:
         (KOREAN, page(KOREAN, "cp949"), 'text/html; x=y; Charset="EUC-KR"'),
         (KOREAN, page(KOREAN, "cp949", "shift_jis"), "text/html; charset=ks_c_5601-1987"),
         (KOREAN, page(KOREAN, "cp949"), "text/html; charset=windows-949"),
+        # a server's default is not believed where no letter stands alone
+        (HANGUL, page(HANGUL, "euc-kr"), "text/html; charset=iso-8859-1"),
+        (KOREAN, page(KOREAN, "cp949", "euc-kr"), "text/html; charset=windows-1252"),
+        (KOREAN, page(KOREAN, "cp949", "iso-8859-1"), "text/html"),
+        (JAPANESE, page(JAPANESE, "euc-jp"), "text/html; charset=iso-8859-1"),
+        (RUSSIAN, page(RUSSIAN, "cp1251"), "text/html; charset=iso-8859-1"),
+        (FRENCH, page(FRENCH, "cp1252", "euc-kr"), "text/html; charset=iso-8859-1"),
+        ("ÀÉÎÕÜÿþð", page("ÀÉÎÕÜÿþð", "cp1252"), "text/html; charset=iso-8859-1"),
         (JAPANESE, page(JAPANESE, "shift_jis"), "text/html; charset=Shift_JIS"),
         (JAPANESE, page(JAPANESE, "cp932"), "text/html; charset=x-sjis"),
         (JAPANESE, page(JAPANESE, "euc-jp"), "text/html; charset=euc-jp"),
@@ -134,6 +150,15 @@ def test_a_charset_is_disproved_by_its_broken_share() -> None:
     assert is_broken("한" * 18 + "\ufffd")
     assert proven_text("한한한한".encode() + b"\xff") == "한한한한\ufffd"
     assert proven_text("한한한".encode() + b"\xff") is None
+
+
+def test_few_letters_or_single_ones_leave_a_western_label_alone() -> None:
+    assert is_doubtful(b"\xbe\xc8" * (MIN_HIGH_BYTES // 2), "windows-1252")
+    assert not is_doubtful(b"\xbe\xc8" * (MIN_HIGH_BYTES // 2 - 1), "windows-1252")
+    assert not is_doubtful(b"\xbe\xc8" * 4 + b" \xe9 \xe9", "windows-1252")
+    assert not is_doubtful(b"\xbe\xc8" * 4, "euc-kr")
+    far = b" " * WESTERN_SAMPLE_BYTES
+    assert not is_doubtful(far + b"\xbe\xc8" * 4, "windows-1252")
 
 
 def test_a_label_is_cut() -> None:
