@@ -16,6 +16,8 @@ MAX_CLASS_CHARS = 1000
 MAX_LABEL_CHARS = 80
 # A longer one is no note beside the text, whatever it is called.
 MAX_NOTE_CHARS = 5000
+# A paragraph of such a class may be a hint of the page, or a footnote.
+BLOCKS = ("div", "aside", "section", "blockquote")
 
 _KINDS = {
     "note": "Note", "warning": "Warning", "tip": "Tip", "caution": "Caution", "danger": "Danger",
@@ -30,8 +32,6 @@ _TITLES = (
     ".admonition-title, .custom-block-title, .markdown-alert-title, .callout-title, "
     ".starlight-aside__title, .admonitionHeading, [class*=admonitionHeading]"
 )
-# A paragraph of such a class may be a hint of the page, or a footnote.
-_BLOCKS = ("div", "aside", "section", "blockquote")
 _UNQUOTED = ("pre", "table", *HEADINGS)
 
 
@@ -41,9 +41,9 @@ def is_admonition(element: Element) -> bool:
     return classes is not None and _tells(classes[:MAX_CLASS_CHARS])
 
 
-def write_admonitions(content: Element) -> None:
-    """Turn notes into quotations with a label, in place."""
-    notes = [block for block in content.iter_elements(_BLOCKS) if is_admonition(block)]
+def write_admonitions(blocks: list[Element]) -> None:
+    """Turn those of the blocks that are notes into quotations with a label, in place."""
+    notes = [block for block in blocks if is_admonition(block)]
     for note in notes[:MAX_ADMONITIONS]:
         if len(note.text) <= MAX_NOTE_CHARS:
             _write(note)
@@ -74,7 +74,7 @@ def _label(element: Element) -> str:
         return _kind(element)
     label = " ".join(title.text.split())[:MAX_LABEL_CHARS]
     title.decompose()
-    return label
+    return label[:1].upper() + label[1:]  # some are written small and shown in capitals
 
 
 def _begins_with(element: Element, label: str) -> bool:

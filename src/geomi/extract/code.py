@@ -44,6 +44,8 @@ def prepare_code(block: Element) -> None:
     code = block.find("code", axis=Axis.CHILDREN)
     if code is None:
         code = block.wrap_children(Element("code"))
+    elif isinstance(before := code.previous_sibling, Element) and not before.text:
+        before.decompose()  # Pygments begins a block with an empty `span`, which hides the `code`
     block.attrs["class"] = ""
     code.attrs["class"] = f"language-{language}" if language else ""
 

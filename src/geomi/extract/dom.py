@@ -10,7 +10,7 @@ not let in: tags beyond `MAX_ROOTS` that open the page again, and a `<base>` bey
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from itertools import islice
 from typing import AnyStr
@@ -36,9 +36,9 @@ __all__ = [
     "Axis",
     "Document",
     "Element",
-    "Markdown",
     "Namespace",
     "Node",
+    "Rendering",
     "SelectorSyntaxError",
     "Text",
     "decode_plain",
@@ -61,6 +61,26 @@ MAX_BASE_CHARS = 256
 XHTML = "application/xhtml+xml"
 # The WHATWG's own name for a charset that nobody can read: all of it is broken.
 NO_CHARSET = "replacement"
+
+
+class Rendering(Markdown):
+    """How a tree is written as markdown: one set of options, the converters of one page.
+
+    The renderer asks for the options that are not its defaults, and comparing all of them anew for
+    each page costs as much as writing a short one: so they are compared once.
+    """
+
+    def __init__(self, converters: Mapping[str, Callable[[Element, str], str]]) -> None:
+        self.__dict__.update(_OPTIONS.__dict__, converters=converters)
+
+    def _unpack(self) -> dict[str, object]:
+        return {**_CHOSEN, "converters": self.converters}
+
+
+_OPTIONS = Markdown(
+    escaping=Markdown.Escaping(underscores=False), tables=Markdown.Tables(cell_blocks="text")
+)
+_CHOSEN = _OPTIONS._unpack()
 
 
 def parse_html(body: bytes, content_type: str) -> Document:

@@ -15,15 +15,17 @@ MARK = "g-note"
 MAX_NOTES = 1000
 MAX_LABEL_CHARS = 8
 MAX_DEPTH = 100
+MAX_CLASS_CHARS = 1000
 
-_REFERENCES = (
-    'sup a[href^="#"], a.footnote-ref[href^="#"], a.footnote-reference[href^="#"], '
-    'a[role="doc-noteref"][href^="#"]'
-)
+# References that generators mark without raising them.
+UNRAISED = ("a.footnote-reference", "a[role=doc-noteref]")
+_REFERENCES = 'sup a[href^="#"], a:has(> sup)[href^="#"]'
 _BACK = (
     ".footnote-backref, .footnote-back, .footnote-return, .reversefootnote, .mw-cite-backlink, "
-    '[role="doc-backlink"], a[href^="#fnref"], a[href^="#_ftnref"], a[href^="#cite_ref"]'
+    '[role="doc-backlink"], a[href^="#fnref"], a[href^="#_ftnref"], a[href^="#cite_ref"], '
+    ".fn-bracket, span.label"
 )
+_NAMES = frozenset(("footnote", "footnotes", "footnote-list"))
 _PLACES = ("li", "p", "div", "dd", "aside", "section")
 
 
@@ -40,13 +42,20 @@ def mark_footnotes(content: Element, raised: list[Element]) -> None:
     labels: dict[Element, str] = {}
     for anchor in references:
         place = places.get((anchor.attr("href") or "")[1:])
-        label = anchor.text.strip().strip("[]() ")
+        label = _label(anchor)
         if place is None or not _is_label(label) or place in set(_around(anchor)):
             continue
         if place in labels or label not in labels.values():
             _refer(anchor, labels.setdefault(place, label))
     for place, label in labels.items():
         _open(place, label)
+
+
+def is_footnote(element: Element) -> bool:
+    """Tell by its class or role whether a block is a note, or a list of them."""
+    classes = (element.attr("class") or "")[:MAX_CLASS_CHARS].split()
+    is_named = not _NAMES.isdisjoint(classes)
+    return is_named or element.attr("role") in ("doc-footnote", "doc-endnotes")
 
 
 def write_mark(mark: Element, _: str) -> str:
@@ -61,14 +70,26 @@ def _places(content: Element) -> Mapping[str, Element]:
     """Find what can be a note, by its id or by that of a mark at its beginning."""
     places: dict[str, Element] = {}
     for element in content.select("[id]"):
-        place = element if element.tag in _PLACES else element.parent
+        place = element if element.tag in _PLACES else _holder(element)
         if isinstance(place, Element) and place.tag in _PLACES and element.tag not in HEADINGS:
             places.setdefault(element.attr("id") or "", place)
     return places
 
 
+def _holder(element: Element) -> Node | None:
+    """Return what a mark with an id belongs to: the block around it; of a term its meaning."""
+    if element.tag != "dt":
+        return element.parent
+    following = element.next_sibling
+    return following.next_sibling if isinstance(following, Text) else following
+
+
 def _around(anchor: Element) -> Iterator[Node]:
     return islice(anchor.ancestors, MAX_DEPTH)
+
+
+def _label(element: Element) -> str:
+    return element.text.strip().strip("[]() ")
 
 
 def _is_label(label: str) -> bool:
@@ -98,6 +119,17 @@ def _open(place: Element, label: str) -> None:
         holder.tag = "div"
         for item in holder.select(":scope > li"):
             item.tag = "div"
+    elif place.tag == "dd":
+        _drop_term(place, label)
+
+
+def _drop_term(place: Element, label: str) -> None:
+    """Take away the number that a note is the meaning of."""
+    before = place.previous_sibling
+    term = before.previous_sibling if isinstance(before, Text) else before
+    if isinstance(term, Element) and term.tag == "dt" and _label(term) == label:
+        term.decompose()
+    place.tag = "div"
 
 
 def _mark(label: str) -> Element:

@@ -19,9 +19,10 @@ MAX_FORMULA_CHARS = 5000
 MAX_TEXTS = 20_000  # pieces of a page that are looked through
 
 _DISPLAY = "display"
-# MathJax and KaTeX read the page's text only where they are loaded.
-_READERS = ('script[src*="mathjax" i]', 'script[src*="katex" i]')
-_SCRIPTS = 'script[type^="math/tex" i]'
+# MathJax and KaTeX read the page's text only where they are loaded, or where a generator says so.
+_READERS = ("mathjax", "katex")
+_MARKED = ("span.math", "div.math")
+_TEX_SCRIPT = "math/tex"
 _SHOWN = ".MathJax, .MathJax_Display, .MathJax_Preview, .MathJax_SVG, .mjx-chtml"
 _TEX = "application/x-tex"
 _OPENINGS = ("\\(", "\\[", "$$")
@@ -35,13 +36,13 @@ def mark_formulas(document: Document) -> None:
     """Put an element `FORMULA` in the place of each formula whose TeX is known."""
     for math in document.select("math")[:MAX_FORMULAS]:
         _mark_mathml(math)
-    scripts = document.select(_SCRIPTS)[:MAX_FORMULAS]
-    for script in scripts:
-        is_display = "display" in (script.attr("type") or "").lower()
-        _replace(script, script.text, is_display=is_display)
-    if scripts:
+    scripts = document.select("script")[:MAX_FORMULAS]
+    written = [script for script in scripts if _type(script).startswith(_TEX_SCRIPT)]
+    for script in written:
+        _replace(script, script.text, is_display="display" in _type(script))
+    if written:
         document.remove(_SHOWN)
-    if any(document.select_one(reader) is not None for reader in _READERS):
+    if any(map(_is_reader, scripts)) or any(document.select_one(mark) for mark in _MARKED):
         _mark_text(document)
 
 
@@ -52,6 +53,15 @@ def write_formula(formula: Element, _: str) -> str:
     if not tex:
         return ""
     return f"\n\n$$\n{tex}\n$$\n\n" if formula.attr(_DISPLAY) else f"${tex}$"
+
+
+def _type(script: Element) -> str:
+    return (script.attr("type") or "").lower()
+
+
+def _is_reader(script: Element) -> bool:
+    source = (script.attr("src") or "").lower()
+    return any(name in source for name in _READERS)
 
 
 def _mark_mathml(math: Element) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from geomi.extract.admonition import write_admonitions
+from geomi.extract.admonition import BLOCKS, write_admonitions
 from geomi.extract.code import prepare_code
-from geomi.extract.dom import HEADINGS, Element, Markdown, Text
+from geomi.extract.dom import HEADINGS, Element, Rendering, Text
 from geomi.extract.footnote import MARK, mark_footnotes, write_mark
 from geomi.extract.form import form_converters
 from geomi.extract.formula import FORMULA, write_formula
@@ -33,9 +33,6 @@ MAX_HEADINGS = 200  # of an outline
 MAX_HEADING_CHARS = 200
 MAX_PREPARED = 2000  # of each tag; more are written as they are
 
-_OPTIONS = Markdown(
-    escaping=Markdown.Escaping(underscores=False), tables=Markdown.Tables(cell_blocks="text")
-)
 _FENCE_END = "\n```"
 # A no-break space, and how the renderer writes it in some places; searches want a plain one.
 _NO_BREAK = "\xa0"
@@ -44,14 +41,13 @@ _SPACE_REFERENCE = "&#160;"
 _GAP = re.compile(r"(\n[ \t>]*\n)(?:[ \t>]*\n)+")
 # The renderer takes `9.8` at a line's start for the first item of a list, which it is not.
 _ESCAPED_NUMBER = re.compile(r"(\n\d{1,9})\\\.(?=\d)")
-# Either of them: most pages have none, and one search tells.
-_UNTIDY = re.compile(r"\n(?:[ \t>]*\n[ \t>]*\n|\d{1,9}\\\.\d)")
+# Line breaks after a line break are written as a backslash each, and mean a new paragraph.
+_BREAKS = re.compile(r"(?:  |\\)?\n(?:[ \t>]*\\\n)+")
+# Any of them: most pages have none, and one search tells.
+_UNTIDY = re.compile(r"\n(?:[ \t>]*(?:\n[ \t>]*\n|\\\n)|\d{1,9}\\\.\d)")
 _FENCE = re.compile(r"\n[ \t>]*(`{3,})")
 _PLAIN_FRAGMENT = re.compile(r"[\w.~!$&*+,;=:@/?%-]+")
-_PREPARED = (*HEADINGS, "pre", "code", "table", "img", "sup", "dd", "summary", "tt")
-# Notes beside the text are looked for where there is code, which is where generators write them:
-# looking costs a tenth of writing the page.
-_TECHNICAL = ("pre", "code", "tt")
+_PREPARED = (*HEADINGS, *BLOCKS, "pre", "code", "table", "img", "sup", "dd", "summary", "tt")
 _PHRASES = frozenset(("a", "b", "code", "em", "i", "span", "strong"))
 _MARKS = frozenset(("#", "¶", "§", "🔗"))
 # Rendered once for each level otherwise; and bold in bold is only more asterisks.
@@ -93,7 +89,7 @@ def to_markdown(
         FORMULA: write_formula, BOX: write_box, MARK: write_mark,
     }  # fmt: skip
     converters |= form_converters(content, rules.markdown) | callers.converters()
-    text = content.to_markdown(replace(_OPTIONS, converters=converters))
+    text = content.to_markdown(Rendering(converters))
     # The first test costs next to nothing and is enough for most pages.
     if "&" in text and _SPACE_REFERENCE in text and _SPACE_REFERENCE not in content.text:
         text = text.replace(_SPACE_REFERENCE, " ")
@@ -127,22 +123,27 @@ def cut(text: str, max_chars: int) -> str:
 
 
 def _plain(lines: str) -> str:
+    lines = _BREAKS.sub(_paragraph, lines)
     lines = _ESCAPED_NUMBER.sub(r"\1.", _GAP.sub(r"\1", lines))
     return lines.replace(_NO_BREAK, " ")
 
 
+def _paragraph(breaks: re.Match[str]) -> str:
+    return "\n".join(line.rstrip("\\ \t") for line in breaks[0].split("\n"))
+
+
 def _by_tag(content: Element) -> Mapping[str, list[Element]]:
     """Find everything that needs preparation in one walk over the tree."""
-    parts: dict[str, list[Element]] = {tag: [] for tag in (*_PREPARED, "heading")}
+    parts: dict[str, list[Element]] = {tag: [] for tag in (*_PREPARED, "heading", "block")}
     parts |= dict.fromkeys(HEADINGS, parts["heading"])  # one list, in the order of the page
+    parts |= dict.fromkeys(BLOCKS, parts["block"])
     for element in content.iter_elements(_PREPARED):
         parts[element.tag].append(element)
     return parts
 
 
 def _prepare(content: Element, parts: Mapping[str, list[Element]]) -> None:
-    if any(parts[tag] for tag in _TECHNICAL):
-        write_admonitions(content)
+    write_admonitions(parts["block"])
     for block in parts["pre"][:MAX_PREPARED]:
         prepare_code(block)
     for table in parts["table"][:MAX_PREPARED]:
@@ -151,7 +152,8 @@ def _prepare(content: Element, parts: Mapping[str, list[Element]]) -> None:
     for raised in parts["sup"][:MAX_PREPARED]:
         _mark_exponent(raised)
     for meaning in parts["dd"][:MAX_PREPARED]:
-        _mark_meaning(meaning)
+        if meaning.tag == "dd":  # else it is a footnote by now
+            _mark_meaning(meaning)
     for typed in parts["tt"][:MAX_PREPARED]:
         typed.tag = "code"
     for summary in parts["summary"][:MAX_PREPARED]:

@@ -3,13 +3,16 @@
 The lists of CLN-01 and CLN-02 are about layout and machinery, and most of what they name is that.
 Before they are applied, what is content beyond doubt is given another name: a formula in a script,
 the check box of a task list, and an `aside` that a documentation generator writes for its notes.
-All of it is found by the index of tags, which costs next to nothing on pages that have none.
+A reference to a footnote that is not raised becomes so, to be found like the others. All of it is
+found by the index of tags, which costs next to nothing on pages that have none; a list of selectors
+would be a walk over the page.
 """
 
 from __future__ import annotations
 
 from geomi.extract.admonition import is_admonition
 from geomi.extract.dom import Document, Element
+from geomi.extract.footnote import MAX_NOTES, UNRAISED, is_footnote
 from geomi.extract.formula import mark_formulas
 
 BOX = "g-box"
@@ -23,14 +26,22 @@ def salvage(document: Document) -> None:
     for box in document.select('input[type="checkbox" i]')[:MAX_BOXES]:
         if _is_task(box):
             box.tag = BOX
+    for selector in UNRAISED:
+        for anchor in document.select(selector)[:MAX_NOTES]:
+            _raise(anchor)
     for aside in document.select("aside")[:MAX_ASIDES]:
-        if is_admonition(aside):
+        if is_admonition(aside) or is_footnote(aside):
             aside.tag = "div"
 
 
 def write_box(box: Element, _: str) -> str:
     """Write the box of a task."""
     return "[ ]" if box.attr("checked") is None else "[x]"
+
+
+def _raise(anchor: Element) -> None:
+    if anchor.closest("sup") is None and next(anchor.iter_elements("sup"), None) is None:
+        anchor.wrap(Element("sup"))
 
 
 def _is_task(box: Element) -> bool:

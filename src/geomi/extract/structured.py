@@ -120,7 +120,8 @@ def _values(value: object) -> str:
         case str():
             return " ".join(value[: 2 * MAX_PAIR_CHARS].split())
         case list():
-            return ", ".join(filter(None, (_values(v) for v in value[:MAX_AUTHORS] if v != value)))
+            plain = (v for v in value[:MAX_AUTHORS] if not isinstance(v, list))
+            return ", ".join(filter(None, map(_values, plain)))
     return ""
 
 

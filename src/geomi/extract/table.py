@@ -1,10 +1,10 @@
 """Tables made fit for markdown, which knows only a grid of single lines (MD-03).
 
-A table that lays out a page (other tables or headings in it, or one column with code) becomes
-plain blocks. Any other becomes a grid: a cell that spans gets empty cells beside or below it,
-short rows are filled up. A grid that would grow beyond `MAX_CELLS`, or be little but holes, becomes
-blocks too; that is seen before its cells are made, because an empty cell costs 250 bytes of memory
-and one of `colspan=100` only 16 of the page.
+A table that lays out a page (other tables or headings in it, or nothing but code) becomes plain
+blocks. Any other becomes a grid: a cell that spans gets empty cells beside or below it, short rows
+are filled up. A grid that would grow beyond `MAX_CELLS`, or be little but holes, becomes blocks
+too; that is seen before its cells are made, because an empty cell costs 250 bytes of memory and one
+of `colspan=100` only 16 of the page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def straighten(table: Element) -> None:
     if _is_grid(table):
         return
     rows = _rows(table)
-    if _is_layout(table, rows) or not _open_spans(rows) or not _fill(_rows(table), _room(rows)):
+    if _is_listing(table, rows):
+        _drop_blank(rows)
+        _lay_out(table, _rows(table))
+    elif _is_layout(table, rows) or not _open_spans(rows) or not _fill(_rows(table), _room(rows)):
         _lay_out(table, _rows(table))
 
 
@@ -48,6 +51,19 @@ def _is_grid(table: Element) -> bool:
         elif widths:
             widths[-1] += 1
     return len(set(widths)) <= 1
+
+
+def _is_listing(table: Element, rows: Rows) -> bool:
+    """Tell whether a table is one block of code beside its line numbers, or where they were."""
+    if len(rows) != 1 or not _holds(table, "pre"):
+        return False
+    return all(_holds(cell, "pre") or not cell.text.strip() for cell in rows[0][1])
+
+
+def _drop_blank(rows: Rows) -> None:
+    for cell in rows[0][1]:
+        if not cell.text.strip():
+            cell.decompose()
 
 
 def _rows(table: Element) -> Rows:

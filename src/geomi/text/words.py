@@ -25,4 +25,4 @@ def _spaced(text: str) -> int:
     """Count where words begin; a list of them would cost ten times as much."""
     octets = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
     is_sign = octets > _SPACE
-    return int(np.count_nonzero(is_sign[1:] & ~is_sign[:-1])) + int(is_sign[:1].sum())
+    return int(np.count_nonzero(is_sign[1:] > is_sign[:-1])) + int(is_sign[:1].sum())

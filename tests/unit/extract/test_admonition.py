@@ -20,6 +20,16 @@ from tests.unit.extract.written import write
         ('<div class="callout">x</div>', "> x"),
         ('<div class="warning"><b>Warning</b> x</div>', "> **Warning** x"),
         ('<aside class="starlight-aside starlight-aside--tip">x</aside>', "> **Tip**\n>\n> x"),
+        (
+            '<div class="markdown-alert markdown-alert-caution">'
+            '<p class="markdown-alert-title"><svg></svg>Caution</p><p>x</p></div>',
+            "> **Caution**\n>\n> x",
+        ),
+        (
+            '<div class="theme-admonition theme-admonition-tip"><div class="admonitionHeading_x">'
+            "tip</div><div><p>x</p></div></div>",
+            "> **Tip**\n>\n> x",
+        ),
         ('<p class="note">x</p>', "x"),
         ('<div class="footnote">x</div>', "x"),
     ],
@@ -51,7 +61,3 @@ def test_notes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MAX_ADMONITIONS", 1)
     notes = '<pre>a</pre><div class="callout">x</div><div class="callout">y</div>'
     assert write(notes).endswith("> x\n\ny")
-
-
-def test_notes_are_looked_for_where_there_is_code() -> None:
-    assert write('<p>a</p><div class="callout">x</div>') == "a\n\nx"

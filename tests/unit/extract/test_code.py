@@ -27,6 +27,7 @@ def fence(html: str) -> str:
         ('<pre data-language="C#">x</pre>', "c#"),
         ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
         ('<div class="language-ruby x"><div class="highlight"><pre>x</pre></div></div>', "ruby"),
+        ('<div class="language-py highlight"><pre><span></span><code>x</code></pre></div>', "py"),
         ('<div class="lang-en"><div><div><pre>x</pre></div></div></div>', ""),
     ],
 )
@@ -54,6 +55,13 @@ def test_a_language_is_found_where_highlighters_write_it(html: str, language: st
             '<div class="linenodiv"><pre>1\n2</pre></div></td><td class="code">'
             '<div class="highlight"><pre>x\ny</pre></div></td></table></div>',
             id="pygments",
+        ),
+        pytest.param(
+            '<table class="lntable"><tr><td class="lntd"><pre class="chroma"><code>'
+            '<span class="lnt">1\n</span><span class="lnt">2\n</span></code></pre></td>'
+            '<td class="lntd"><pre class="chroma"><code class="language-js" data-lang="js">'
+            '<span class="line">x\n</span><span class="line">y</span></code></pre></td></table>',
+            id="hugo",
         ),
         pytest.param(
             '<pre class="line-numbers language-js"><code>x\ny<span class="line-numbers-rows">'

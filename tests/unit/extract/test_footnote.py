@@ -27,6 +27,25 @@ def page(reference: str, notes: str) -> str:
             id="mediawiki",
         ),
         pytest.param(
+            '<a class="footnote-reference brackets" href="#id2"><span class="fn-bracket">[</span>1'
+            '<span class="fn-bracket">]</span></a>',
+            '<aside class="footnote brackets" id="id2"><span class="label">'
+            '<span class="fn-bracket">[</span><a role="doc-backlink" href="#id1">1</a>'
+            '<span class="fn-bracket">]</span></span><p>Note.</p></aside>',
+            id="sphinx",
+        ),
+        pytest.param(
+            '<a class="footnote-reference brackets" href="#id2">1</a>',
+            '<dl class="footnote"><dt id="id2"><a class="fn-backref" href="#id1">1</a></dt>\n'
+            "<dd><p>Note.</p></dd></dl>",
+            id="docutils",
+        ),
+        pytest.param(
+            '<a href="#fn1" role="doc-noteref"><sup>1</sup></a>',
+            '<ol><li id="fn1"><p>Note.<a href="#fnref1" role="doc-backlink">↩</a></p></li></ol>',
+            id="pandoc",
+        ),
+        pytest.param(
             '<sup><a href="#_ftn1">[1]</a></sup>',
             '<p><a id="_ftn1" href="#_ftnref1">[1]</a> Note.</p>',
             id="word",

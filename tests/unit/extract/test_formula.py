@@ -53,6 +53,11 @@ def test_text_is_read_where_a_reader_of_formulas_is_loaded(html: str, expected: 
     assert "$" not in write("<p>\\(x\\)</p>")
 
 
+@pytest.mark.parametrize("name", ["math notranslate", "math inline"])
+def test_text_is_read_where_a_generator_marks_a_formula(name: str) -> None:
+    assert write(f'<p>a <span class="{name}">\\(x\\)</span></p>') == "a $x$"
+
+
 def test_formulas_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MAX_FORMULA_CHARS", 3)
     assert write(f"<p>{ANNOTATED.format('', 'abcd')}</p>") == "$abc$"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geomi.extract import markdown as room
@@ -180,6 +180,7 @@ def test_spaces_and_numbers_are_plain_outside_code(text: str, expected: str) -> 
 
 @given(st.text(alphabet="`\n\n\n >a1\\.\xa0", max_size=60))
 def test_tidying_reads_line_by_line(text: str) -> None:
+    assume(all(line.strip(" \t>") != "\\" for line in text.split("\n")))  # a break, see below
     lines: list[str] = []
     fence, after_blank = "", False
     for line in text.split("\n"):
@@ -194,6 +195,22 @@ def test_tidying_reads_line_by_line(text: str) -> None:
         lines.append(line if fence else plain)
         after_blank = not bare and not fence
     assert tidy(text) == "\n".join(lines)
+
+
+@pytest.mark.req("MD-11")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>a<br>b</p>", "a  \nb"),
+        ("<p>a<br><br>b<br><br><br>c</p>", "a\n\nb\n\nc"),
+        ("<p>a</p><br><br><br><br><p>b</p>", "a\n\nb"),
+        ("<blockquote>a<br><br>b</blockquote>", "> a\n>\n> b"),
+        ("<ul><li>a<br><br>b</li></ul>", "- a\n\n  b"),
+        ("<pre>a\n\\\nb</pre>", "```\na\n\\\nb\n```"),
+    ],
+)
+def test_line_breaks_in_a_row_are_one_gap(html: str, expected: str) -> None:
+    assert write(html) == expected
 
 
 def test_a_long_text_is_cut_at_a_line_and_says_so() -> None:

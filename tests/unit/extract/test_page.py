@@ -127,6 +127,10 @@ HOSTILE = {
     "meanings": "<dl>" + "<dd>x" * 30_000,
     "nested details": "<details><summary>x" * 10_000,
     "boxes": "<ul>" + "<li><input type=checkbox disabled>x" * 20_000,
+    "nested lists of json": '<script type="application/ld+json">{"a":'
+    + "[" * 900
+    + "]" * 900
+    + "}</script>x",
     "nested items": "<meta itemprop=x><div itemscope><span itemprop=x>y" * 5000,
     "alternates": "<link rel=alternate hreflang=x href=y>" * 20_000,
     "deep json": '<script type="application/ld+json">' + "[" * 100_000 + "</script>",
@@ -140,6 +144,15 @@ def test_hostile_pages_are_read_in_bounds(name: str) -> None:
     assert time.process_time() - started_s < 3  # measured: 0.3 s at most
     assert len(article.markdown) <= RULES.max_markdown_chars
     assert len(article.links) <= 10_000
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "text/plain"])
+def test_thirty_megabytes_of_text_are_read_in_bounds(content_type: str) -> None:
+    started_s = time.process_time()
+    article = extract(b"some words \n" * 2_500_000, URL, content_type, RULES)
+    assert time.process_time() - started_s < 10  # measured: 0.3 s
+    assert len(article.markdown) <= RULES.max_markdown_chars
+    assert len(article.text) <= RULES.max_markdown_chars
 
 
 @pytest.mark.slow

@@ -69,6 +69,10 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         deep = {"a": deep}
     assert read(json_ld(deep)).pairs == ()
     assert read(json_ld({"a": deep["a"]["a"]})).pairs != ()  # type: ignore[index]  # made above
+    lists: object = "x"
+    for _ in range(500):  # more than a function can call itself
+        lists = [lists]
+    assert read(json_ld({"a": lists, "headline": "x", "author": lists})).facts == {"headline": "x"}
     many = read(json_ld({f"k{n}": n for n in range(room.MAX_PAIRS + 1)}))
     assert len(many.pairs) == room.MAX_PAIRS
     types = read(json_ld([{"@type": f"T{n}"} for n in range(room.MAX_TYPES + 1)]))

@@ -56,6 +56,7 @@ def test_a_table_becomes_a_grid(html: str, expected: list[list[str]]) -> None:
         "<table><tr><td>menu<td><table><tr><td>x</table></table>",
         "<table><tr><td><h2>Title</h2><p>text<td>x</table>",
         "<table><tr><td><pre>code</pre></table>",
+        "<table><tr><td> <td><pre>code</pre></table>",
     ],
 )
 def test_a_layout_table_becomes_blocks(html: str) -> None:

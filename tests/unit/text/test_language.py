@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.text.language import SAMPLE_CHARS, language_of
+from geomi.text.language import CONFIRM_CHARS, CONFIRM_WORDS, SAMPLE_CHARS, language_of
 
 SAMPLES = {
     "en": "The quick start shows how to install the package and run the server with it.",
@@ -67,3 +67,18 @@ def test_the_answer_is_a_subtag_or_nothing(text: str, declared: str) -> None:
     for language in language_of(text, declared):
         is_subtag = language.isascii() and language.islower() and len(language) in (2, 3)
         assert language == "" or is_subtag
+
+
+def test_what_a_page_says_does_not_hide_what_its_text_shows() -> None:
+    assert language_of(SAMPLES["de"], "en") == ("en", "de")
+    assert language_of(SAMPLES["en"], "en-GB") == ("en", "en")
+    assert language_of(SAMPLES["ko"] + SAMPLES["en"], "en")[1] == "ko"
+
+
+@pytest.mark.parametrize(("missing", "detected"), [(0, "en"), (1, "")])
+def test_few_words_confirm_english(missing: int, detected: str) -> None:
+    words = "the and of to in"[: -3 * missing or None]
+    names = " ".join(f"n{number}" for number in range(70))
+    assert len(words.split()) == CONFIRM_WORDS - missing
+    assert language_of(f"{words} {names}", "en") == ("en", detected)
+    assert language_of(f"{'x' * CONFIRM_CHARS} {words} {names}", "en") == ("en", "")
