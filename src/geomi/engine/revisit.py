@@ -77,7 +77,7 @@ class Known:
     def signals(self) -> dict[str, Signal]:
         """What was said about its use when it was read."""
         told = self.fields["metadata"].get("signals") if self.fields else None
-        return told if isinstance(told, dict) else {}
+        return dict(told) if isinstance(told, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

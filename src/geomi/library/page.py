@@ -9,7 +9,7 @@ from typing import Self
 import orjson
 
 Record = bytes
-Value = str | float | Sequence[str] | Sequence[Mapping[str, str | int]] | Mapping[str, str]
+Value = str | float | Sequence[str] | Sequence[Mapping[str, str | int]] | Mapping[str, str | int]
 
 
 @dataclass(frozen=True, slots=True)
