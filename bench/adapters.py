@@ -11,7 +11,7 @@ from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.extract.page import extract as extract_page
 from geomi.model.config import Extraction, Links, UrlRules
-from geomi.model.page import KnownPage
+from geomi.model.page import Article, KnownPage
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
 from geomi.url.parse import href, parse
@@ -35,11 +35,19 @@ def robots(text: str, agent: str, url: str) -> bool:
     return judge(file, agent, "/" + target.removeprefix("/")).allowed
 
 
+# An image as markdown: the texts that are compared have none, and neither do other extractors.
+_IMAGE = re.compile(r"!\[[^\]]*\]\((?:<[^>]*>|[^)]*)\)")
+
+
 def extract(html: str, url: str) -> str:
-    """Return a page's main content as markdown with the text of links only, as `docs` writes it."""
+    """Return a page's main content as markdown with the text of links only, without images."""
+    return _IMAGE.sub("", extract_article(html, url).markdown)
+
+
+def extract_article(html: str, url: str) -> Article:
+    """Return all that is read of a page, under the settings that are compared."""
     body = html.encode("utf-8", "replace")
-    rules = Extraction(links=Links.TEXT)
-    return extract_page(body, url, "text/html; charset=utf-8", rules).markdown
+    return extract_page(body, url, "text/html; charset=utf-8", Extraction(links=Links.TEXT))
 
 
 def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:

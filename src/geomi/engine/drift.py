@@ -6,7 +6,7 @@ that no page is lost; but somebody should look at the selector.
 
 from __future__ import annotations
 
-from geomi.extract.article import SELECTOR
+from geomi.extract.ladder import SELECTOR
 from geomi.model.event import Warned
 from geomi.model.page import Article
 from geomi.ports.sink import EventSink

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from geomi.engine.world import World
-from geomi.extract.article import SELECTOR
+from geomi.extract.ladder import SELECTOR
 from geomi.model.job import CrawlJob
 from geomi.model.site import Quality
 from geomi.model.verdict import Outcome

@@ -238,6 +238,7 @@ def _metadata(portrait: Portrait) -> Metadata:
         "author": article.author,
         "published_at": article.published_at,
         "modified_at": article.modified_at,
+        "kind": article.kind,
         "needs_browser": rendering.reason,
         "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
         "robots": "nofollow" if portrait.nofollow else "",

@@ -1,24 +1,23 @@
 """The way in: one page's bytes become one `Article`.
 
 What a body is decides who reads it: a page, a text, markdown, a description of an API, a PDF. Of a
-page, links and metadata are read from the whole of it; then everything unwanted is taken out of the
-tree, the main content is chosen from what is left (EXT-05), and text and markdown are written from
-it. A page without text comes back with empty text (EXT-06); what that means is the caller's
-decision.
+page, links and metadata are read from the whole of it; then the main content is found, everything
+else is taken out of the tree (EXT-05), and text and markdown are written from what is left. A page
+without text comes back with empty text (EXT-06); what that means is the caller's decision.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from geomi.extract.article import SELECTOR, choose
+from geomi.extract.article import find_content
 from geomi.extract.document import read_document
 from geomi.extract.dom import Document, parse_html, text_of
+from geomi.extract.ladder import SELECTOR
 from geomi.extract.links import base_url, read_links
 from geomi.extract.markdown import NOTHING, Targets, Written, to_markdown
 from geomi.extract.media import Form, form_of
 from geomi.extract.metadata import Metadata, read_metadata
-from geomi.extract.prune import prune
 from geomi.extract.salvage import salvage
 from geomi.extract.shell import is_suspect, unfinished
 from geomi.extract.template import is_asked, leave_out
@@ -69,6 +68,7 @@ class _Content:
     confidence: float = 0.0
     sections: tuple[int, ...] = ()
     repeated: int = 0
+    kind: str = ""
 
 
 def _read(
@@ -102,6 +102,7 @@ def _read(
         rights=metadata.rights,
         strategy=content.strategy,
         confidence=content.confidence,
+        kind=content.kind,
         detected_language=detected,
         words=count_words(content.text, language),
         outline=written.outline,
@@ -145,8 +146,7 @@ def _content(
     if body is None:
         return _Content()
     salvage(document)
-    prune(body, rules.remove)
-    choice = choose(body, rules.content)
+    choice = find_content(document, body, rules)
     wants_all = choice.strategy == SELECTOR or not (rules.template and is_asked(template))
     sections, repeated = ((), 0) if wants_all else leave_out(choice.content, template)
     return _Content(
@@ -156,4 +156,5 @@ def _content(
         confidence=choice.confidence,
         sections=sections,
         repeated=repeated,
+        kind=choice.kind,
     )

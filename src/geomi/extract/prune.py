@@ -22,6 +22,8 @@ MAX_LINKED_SHARE = 0.5
 # So many elements are measured before they go, the rest goes unmeasured: of a thousand nested in
 # one another, the innermost text would be read a thousand times.
 MAX_MEASURED = 200
+# Anchors that are nested in one another are measured again and again, too.
+MAX_ANCHORS = 5000
 MAX_TITLES = 2000
 MAX_HEARTS = 20
 MAX_DEPTH = 1000
@@ -31,6 +33,7 @@ _MACHINERY = (
     "script", "style", "iframe", "object", "embed", "template", "svg", "canvas", "video",
     "audio", "link", "meta", "button", "input", "select", "textarea",
 )  # fmt: skip
+_FRAME = ("nav", "footer")
 _LAYOUT = ("nav", "header", "footer", "aside", "noscript", "dialog")
 _CONTENT = "article, main, [role=main]"
 # React streams parts of a page as hidden blocks `S:0`, `S:1`, … and shows them by script.
@@ -70,8 +73,8 @@ _FIRST_WORDS = frozenset(
 _KEPT_TAGS = frozenset(("html", "body", "main", "article", "pre", "code", "h1"))
 
 
-def prune(body: Element, remove: tuple[str, ...]) -> None:
-    """Take everything unwanted out of the tree, and what the job's own selectors name (CLN-08)."""
+def clear(body: Element, remove: tuple[str, ...]) -> None:
+    """Take out what no reader sees as text, and what the job's own selectors name (CLN-08)."""
     for element in list(body.iter_elements(_MACHINERY)):
         element.decompose()
     for selector in remove:
@@ -79,10 +82,53 @@ def prune(body: Element, remove: tuple[str, ...]) -> None:
             body.remove(selector)
         except SelectorSyntaxError:
             continue  # refused when the job was configured; a stage has nobody to tell
+
+
+def drop_frame(body: Element) -> tuple[list[Element], int]:
+    """Take out every `nav` and `footer` but one that is the page (CLN-02).
+
+    Returns:
+        each `article` and `main`, because every walk over a page costs; and how long the text of
+        the body was before, 0 if it was not measured.
+    """
+    found = list(body.iter_elements((*_FRAME, "article", "main")))
+    frame = [element for element in found if element.tag in _FRAME]
+    return [e for e in found if e.tag not in _FRAME], _drop(body, frame)
+
+
+def drop_named(body: Element) -> None:
+    """Take out what its names tell to stand beside the content, or to be a tool of it."""
+    _drop(body, _furniture(body))
+
+
+def drop_tooling(content: Element) -> None:
+    """Take out line numbers, permalinks and the like, which stand inside the content."""
+    for element in content.select("[class]"):
+        if not _TOOLING.isdisjoint((element.attr("class") or "")[:MAX_CLASS_CHARS].split()):
+            element.decompose()
+
+
+def prune(body: Element, remove: tuple[str, ...]) -> None:
+    """Take everything unwanted out of the tree."""
+    clear(body, remove)
+    drop_furniture(body)
+
+
+def drop_furniture(body: Element) -> None:
+    """Take out what stands beside the content or is hidden, in what has been cleared."""
     layout = list(body.iter_elements(_LAYOUT))
     titles = {element for element in layout[:MAX_TITLES] if _is_title(element)}
     _drop(body, [element for element in layout if element not in titles])
     _drop(body, body.select(_HIDDEN) + _furniture(body))
+
+
+@lru_cache(maxsize=16_384)
+def is_furniture(names: str) -> bool:
+    """Tell whether the class, id and role of an element place it beside the content."""
+    if not names:
+        return False
+    words = names.lower().split()
+    return not _IDS.isdisjoint(words) or not _ROLES.isdisjoint(words) or _is_condemned(names)
 
 
 def _furniture(body: Element) -> list[Element]:
@@ -110,20 +156,23 @@ def _is_title(element: Element) -> bool:
     return element.tag == "header" and element.closest(_CONTENT) is not None
 
 
-def _drop(body: Element, elements: list[Element]) -> None:
+def _drop(body: Element, elements: list[Element]) -> int:
+    """Take elements out of a body, and return how long its text was before."""
     if not elements:
-        return
-    most = len(body.text) * MAX_PRUNED_SHARE
+        return 0
+    chars = len(body.text)
+    most = chars * MAX_PRUNED_SHARE
     for element in elements[:MAX_MEASURED]:
         if len(element.text) <= most or _is_menu(element):
             element.decompose()
     for element in elements[MAX_MEASURED:]:
         element.decompose()
+    return chars
 
 
 def _is_menu(element: Element) -> bool:
     # A table of contents that is most of its page is what the page is for: a chapter's index.
-    linked = sum(_letters(anchor) for anchor in element.select("a"))
+    linked = sum(map(_letters, element.select("a")[:MAX_ANCHORS]))
     return linked > _letters(element) * MAX_LINKED_SHARE and not element.has_class("toc")
 
 

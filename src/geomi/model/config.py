@@ -121,6 +121,13 @@ class Images(StrEnum):
     ALT = "alt"
 
 
+class Ladder(StrEnum):
+    """How the main content of a page is found."""
+
+    SCORED = "scored"  # by the blocks that are likely to belong to it
+    LITERAL = "literal"  # by the selectors of EXT-01…EXT-04 and CLN-01…CLN-07 alone
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which URLs belong to the crawl."""
@@ -250,8 +257,9 @@ class Limits:
 class Extraction:
     """What is kept of a page's text."""
 
-    content: str = ""  # CSS selector of the main content; empty: the ladder decides
+    content: str = ""  # CSS selector of the main content; empty: `ladder` decides
     remove: tuple[str, ...] = ()
+    ladder: Ladder = Ladder.SCORED
     links: Links = Links.KEEP
     images: Images = Images.MARKDOWN
     markdown: MarkdownForm = MarkdownForm.STANDARD

@@ -112,7 +112,8 @@ class Article:
 
     Args:
         text: main text without markup, the basis of hashes.
-        strategy: which rung of the extraction ladder won, and `confidence` how sure it is (0 to 1).
+        strategy: how the content was found, and `confidence` how sure that is (0 to 1).
+        kind: what the page is by its layout (`article`, `forum`, …); empty where nothing tells.
         robots: directives of the page itself (`noindex`, `nofollow`), lower case.
         rights: what its meta tags say about text and data mining, name and value.
         links_left_out: how many links there are beyond the limit.
@@ -150,6 +151,7 @@ class Article:
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
+    kind: str = ""
     links_left_out: int = 0
     sections: tuple[int, ...] = ()
     repeated: int = 0

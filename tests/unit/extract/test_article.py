@@ -5,63 +5,112 @@ from __future__ import annotations
 import pytest
 
 from geomi.extract import article
-from geomi.extract.article import Choice, choose
+from geomi.extract.article import MIN_PLAIN_CHARS, MIN_WEIGHED_BLOCKS, find_content
 from geomi.extract.dom import parse_html, text_of
+from geomi.extract.kind import ARTICLE, DOCUMENTATION, KINDS
+from geomi.extract.ladder import Choice
+from geomi.model.config import Extraction, Ladder
 
 LONG = "Words that a reader came for. " * 10
-SHORT = "Beside it."
 
 
-def chosen(html: str, selector: str = "") -> Choice:
-    body = parse_html(html.encode(), "text/html").select_one("body")
+def found(html: str, rules: Extraction) -> Choice:
+    document = parse_html(html.encode(), "text/html")
+    body = document.select_one("body")
     assert body is not None
-    return choose(body, selector)
+    return find_content(document, body, rules)
 
 
-@pytest.mark.req("EXT-01", "EXT-02", "EXT-03", "EXT-04", "CFG-08")
+MENU = "".join(f"<li><a href=/{n}>Topic {n}</a></li>" for n in range(20))
+PAGE = (
+    f"<ul class=menu>{MENU}</ul><h1>Title</h1>"
+    + f"<p>{LONG}</p>" * 6
+    + f"<div class=sidebar><h3>Related</h3><ul>{MENU}</ul></div>"
+)
+
+
+@pytest.mark.req("EXT-07", "EXT-08")
+def test_the_blocks_of_a_page_are_weighed() -> None:
+    choice = found(PAGE, Extraction())
+    assert choice.strategy == "blocks"
+    assert choice.kind in KINDS
+    assert 0 < choice.confidence <= 1
+    text = text_of(choice.content)
+    assert text.startswith("Title Words")
+    assert text.count(LONG.strip()) == 6
+    assert "Topic" not in text
+
+
+def test_the_jobs_selector_comes_first() -> None:
+    choice = found(PAGE, Extraction(content="h1"))
+    assert (choice.strategy, text_of(choice.content)) == ("selector", "Title")
+
+
+@pytest.mark.parametrize(("blocks", "strategy"), [(-1, "body"), (0, "blocks")])
+def test_a_small_page_climbs_the_ladder(blocks: int, strategy: str) -> None:
+    html = f"<p>{LONG}</p>" * (MIN_WEIGHED_BLOCKS + blocks)
+    assert found(html, Extraction()).strategy == strategy
+
+
+def test_a_page_of_too_many_blocks_climbs_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(article, "MAX_BLOCKS", MIN_WEIGHED_BLOCKS + 1)
+    html = f"<p>{LONG}</p>" * MIN_WEIGHED_BLOCKS
+    assert found(html, Extraction()).strategy == "blocks"
+    assert found(html + "<p>more", Extraction()).strategy == "body"
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_code_keeps_no_line_numbers_and_headings_no_permalinks(is_plain: bool) -> None:
+    code = (
+        "<h2>Use<a class=headerlink href=#u>#</a></h2><pre><span class=linenos>1</span>x = 1</pre>"
+    )
+    layout = "" if is_plain else "<div></div>" * 40
+    choice = found(f"<main>{('<p>' + LONG) * 14}{code}<p>{LONG}{layout}</main>", Extraction())
+    assert choice.strategy == ("main" if is_plain else "blocks")
+    assert "Use x = 1" in text_of(choice.content)
+
+
+PARAGRAPHS = f"<p>{LONG}</p>" * 8
+
+
+@pytest.mark.req("EXT-02")
 @pytest.mark.parametrize(
-    ("html", "selector", "strategy"),
+    ("html", "strategy", "kind"),
     [
-        (f"<main><p class=own>{SHORT}</p><article>{LONG}</article></main>", ".own", "selector"),
-        (f"<main><article>{LONG}</article></main>", ".none", "article"),
-        (f"<main><article>{LONG}</article></main>", "p[", "article"),
-        (f"<main>{LONG}</main><div role=main>{SHORT}</div>", "", "main"),
-        (f'<div role="main">{LONG}</div><div class=content>{SHORT}</div>', "", "role"),
-        (f"<div class=content>{LONG}</div>", "", "common"),
-        (f"<div class=docs-body>{LONG}</div>", "", "common"),
-        (f"<div id=content>{LONG}</div>", "", "common"),
-        (f"<div class=markdown-body>{LONG}</div>", "", "common"),
-        (f"<div>{LONG}</div><p>{SHORT}</p>", "", "body"),
+        (f"<article>{PARAGRAPHS}</article>{MENU}", "article", ARTICLE),
+        (f"<main><h1>T</h1>{PARAGRAPHS}<pre>code</pre></main>{MENU}", "main", DOCUMENTATION),
+        (f"<main><ul>{MENU}</ul><article>{PARAGRAPHS}</article></main>", "article", ARTICLE),
+        (f"<article>{PARAGRAPHS}<div></div><div></div></article>", "article", ARTICLE),
     ],
 )
-def test_the_ladder(html: str, selector: str, strategy: str) -> None:
-    choice = chosen(html, selector)
-    assert choice.strategy == strategy
-    assert 0 < choice.confidence <= 1
+def test_a_plain_element_is_taken_as_it_is(html: str, strategy: str, kind: str) -> None:
+    choice = found(html, Extraction())
+    assert (choice.strategy, choice.kind) == (strategy, kind)
+    assert "Topic" not in text_of(choice.content)
 
 
-def test_a_teaser_is_not_the_page() -> None:
-    cards = f"<article>{SHORT}</article>" * 6
-    choice = chosen(f"<main><p>{LONG}</p>{cards}</main>")
-    assert choice.strategy == "main"
-    assert text_of(choice.content).count(SHORT) == 6
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<article>{PARAGRAPHS}{'<div></div>' * 3}</article>{MENU}",
+        f"<article>{PARAGRAPHS}<ul>{MENU * 20}</ul></article>",
+        f"<article>{PARAGRAPHS}</article><section>{PARAGRAPHS * 3}</section>",
+        f"<article><p>{LONG[: MIN_PLAIN_CHARS // 10]}</p></article><ul>{MENU}</ul>",
+        f"<nav><article>{PARAGRAPHS}</article></nav><p>{LONG * 20}</p><ul>{MENU}</ul>",
+    ],
+    ids=["layout", "links", "share", "short", "in a menu"],
+)
+def test_anything_else_is_weighed(html: str) -> None:
+    assert found(html, Extraction()).strategy == "blocks"
 
 
-def test_the_longest_of_several_is_taken() -> None:
-    assert text_of(chosen(f"<article>{SHORT}</article><article>{LONG}</article>").content) in LONG
+def test_a_selector_that_finds_nothing_is_passed_over() -> None:
+    assert found(PAGE, Extraction(content=".gone")).strategy == "blocks"
 
 
-def test_the_body_is_narrowed_but_keeps_its_headings() -> None:
-    assert chosen(f"<p>{SHORT}</p><div><section>{LONG}</section></div>").content.tag == "section"
-    assert chosen(f"<h1>{SHORT}</h1><div><section>{LONG}</section></div>").content.tag == "body"
-    assert chosen(f"<div><p>{LONG}</p></div>").content.tag == "div"
-
-
-def test_only_so_many_candidates_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    html = f"<article>{SHORT}</article><article>{LONG}</article>"
-    monkeypatch.setattr(article, "MAX_CANDIDATES", 1)
-    assert chosen(html).strategy == "body"
-
-
-def test_an_empty_body_is_its_own_content() -> None:
-    assert chosen("").strategy == "body"
+def test_the_catalogues_own_rules_can_be_had() -> None:
+    html = f"<article><header><h1>Title</h1></header>{PARAGRAPHS}</article>"
+    assert "Title" in text_of(found(html, Extraction()).content)
+    literal = found(html, Extraction(ladder=Ladder.LITERAL))
+    assert "Title" not in text_of(literal.content)
+    assert (literal.strategy, literal.kind) == ("article", "")

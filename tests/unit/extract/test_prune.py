@@ -6,7 +6,7 @@ import pytest
 
 from geomi.extract import prune as room
 from geomi.extract.dom import parse_html, text_of
-from geomi.extract.prune import prune
+from geomi.extract.prune import drop_frame, drop_named, drop_tooling, is_furniture, prune
 
 TEXT = "The main text of this page is long enough to be the page. " * 3
 
@@ -114,3 +114,63 @@ def test_beyond_the_limit_elements_go_unmeasured(monkeypatch: pytest.MonkeyPatch
 def test_only_the_first_part_of_a_class_is_read(extra: int) -> None:
     name = "sidebar".rjust(room.MAX_CLASS_CHARS + extra)
     assert ("UNWANTED" in left(around(f'<div class="{name}">UNWANTED</div>'))) == bool(extra)
+
+
+def test_the_frame_goes_and_the_rest_stays() -> None:
+    html = f"<nav>MENU</nav><header>TOP</header><p>{TEXT}</p><aside>BESIDE</aside><footer>END"
+    body = parse_html(html.encode(), "text/html").select_one("body")
+    assert body is not None
+    drop_frame(body)
+    assert text_of(body).split() == ["TOP", *TEXT.split(), "BESIDE"]
+
+
+def test_tooling_is_taken_out_of_the_content() -> None:
+    html = (
+        "<h2>Use<a class='x headerlink'>#</a></h2><span class=linenos>1</span><p class=gut>kept</p>"
+    )
+    body = parse_html(html.encode(), "text/html").select_one("body")
+    assert body is not None
+    drop_tooling(body)
+    assert text_of(body) == "Use kept"
+
+
+def test_the_frame_goes_and_the_semantic_elements_are_told() -> None:
+    html = f"<nav>menu</nav><main><article>{TEXT}</article></main><footer>end</footer>"
+    body = parse_html(html.encode(), "text/html").select_one("body")
+    assert body is not None
+    chars = len(body.text)
+    semantic, measured = drop_frame(body)
+    assert [element.tag for element in semantic] == ["main", "article"]
+    assert measured == chars
+    assert text_of(body) == TEXT.strip()
+
+
+def test_only_so_many_anchors_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    menu = f"<nav>{'<a>Topic</a>' * 20}</nav><p>x</p>"
+    assert left(menu) == "x"
+    monkeypatch.setattr(room, "MAX_ANCHORS", 9)
+    assert "Topic" in left(menu)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("", False),
+        ("post-body", False),
+        ("x sidebar", True),
+        ("x site-footer", True),
+        ("x TOC", True),
+        ("main navigation", True),
+        ("content-with-sidebar-left", False),
+    ],
+)
+def test_names_that_tell_furniture(names: str, expected: bool) -> None:
+    assert is_furniture(names) is expected
+
+
+def test_names_are_all_it_takes() -> None:
+    html = f"<p>{TEXT}</p><div class=share-bar>UNWANTED</div><nav>kept</nav>"
+    body = parse_html(html.encode(), "text/html").select_one("body")
+    assert body is not None
+    drop_named(body)
+    assert text_of(body) == f"{TEXT.strip()} kept"

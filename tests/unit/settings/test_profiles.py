@@ -84,6 +84,7 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("http.connect_timeout_s", (5.0, 30.0, ..., ..., 5.0, ...)),
     ("http.read_timeout_s", (30.0, 30.0, ..., 15.0, 10.0, ...)),
     ("http.total_timeout_s", (60.0, 30.0, ..., 15.0, ..., ...)),
+    ("extract.ladder", ("scored", "literal", ..., ..., ..., ...)),
     ("scope.block_defaults", (True, False, False, ..., False, True)),
     ("scope.block_style", ("segments", ..., ..., ..., ..., "expressions")),
     ("scope.personal_areas", (True, False, ..., ..., ..., ...)),
