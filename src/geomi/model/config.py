@@ -1,8 +1,7 @@
 """One job's configuration: frozen, stored with the job, and complete without looking anywhere else.
 
 A field's default is what the `default` profile does; `profiles/*.toml` hold the others. Bounds sit
-on the type, so every surface refuses the same values. `0` means "no limit" where the comment says
-so.
+on the type, so every surface refuses the same values. `0` is "no limit" where the comment says so.
 """
 
 from __future__ import annotations
