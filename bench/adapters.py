@@ -45,9 +45,10 @@ def extract(html: str, url: str) -> str:
 
 
 def extract_article(html: str, url: str) -> Article:
-    """Return all that is read of a page, under the settings that are compared."""
+    """Return what is read of a page alone: its content, as other extractors give it, no links."""
     body = html.encode("utf-8", "replace")
-    return extract_page(body, url, "text/html; charset=utf-8", Extraction(links=Links.TEXT))
+    rules = Extraction(links=Links.TEXT, template=False)
+    return extract_page(body, url, "text/html; charset=utf-8", rules, max_links=0)
 
 
 def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:

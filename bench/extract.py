@@ -3,14 +3,15 @@
     python -m bench.extract [--every N] [--only NAMES]
 
 reads the sets of `../shared/corpus/content` (`GEOMI_CORPUS`) with every extractor that is
-installed, one after the other in one process, and prints the word F1 by kind of page (WCXB), the F1
-of phrases (trafilatura's own set), CPU milliseconds a page, and how geomi found what. The scores
-are those of `../shared/harness`, run in place; without that folder there is nothing to do.
+installed, all of them page by page in one process, and prints the word F1 by kind of page (WCXB),
+the F1 of phrases (trafilatura's own set), CPU milliseconds a page, and how geomi found what. The
+scores are those of `../shared/harness`, run in place; without that folder there is nothing to do.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import lzma
@@ -29,6 +30,7 @@ from bench.adapters import extract, extract_article
 
 Extractor = Callable[[str, str], str]
 Scores = dict[str, float]
+Row = dict[str, object]
 
 SHARED = Path(__file__).parents[2] / "shared"
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or SHARED / "corpus")
@@ -43,9 +45,15 @@ def main() -> None:
     options = _options()
     harness = _harness()
     extractors = _extractors(harness, options.only.split(",") if options.only else [])
+    gc.collect()
+    gc.freeze()  # what was imported stays for good, as in a worker; none pays for the others
     print(f"every {options.every}. page; F1 by kind of page (WCXB), CPU ms a page\n")
-    for title, score in (("wcxb", _score_words), ("trafeval", _score_phrases)):
-        _print({n: score(harness, run, options.every) for n, run in extractors.items()}, title)
+    words, phrases = _Words(harness, extractors), _Phrases(harness, extractors)
+    for title, scored in (("wcxb", words), ("trafeval", phrases)):
+        for row in _rows(title, options.every):
+            for name in extractors:  # in turns, so that a busy moment of the machine hits all
+                scored.add(name, row)
+        _print({name: scored.scores(name) for name in extractors}, title)
     _print_strategies(options.every)
 
 
@@ -74,31 +82,61 @@ def _extractors(harness: ModuleType, only: list[str]) -> dict[str, Extractor]:
     return {name: run for name, run in found.items() if not only or name in only}
 
 
-def _score_words(harness: ModuleType, run: Extractor, every: int) -> Scores:
-    found: dict[str, list[float]] = defaultdict(list)
-    for row in _rows("wcxb", every):
-        text, cpu_ms = _timed(run, row, harness)
-        f1 = harness.wordf1(text, row["main_content"])[2]
-        found[str(row["page_type"])].append(f1)
-        found[ALL].append(f1)
-        found[CPU].append(cpu_ms)
-    return {key: mean(values) for key, values in found.items()}
+class _Scored:
+    """What each extractor made of the pages of one set."""
+
+    def __init__(self, harness: ModuleType, extractors: dict[str, Extractor]) -> None:
+        self.harness = harness
+        self.took_ms: dict[str, list[float]] = defaultdict(list)
+        self._extractors = extractors
+
+    def read(self, name: str, row: Row) -> str:
+        """Let one extractor read a page."""
+        text, cpu_ms = _timed(self._extractors[name], row, self.harness)
+        self.took_ms[name].append(cpu_ms)
+        return text
 
 
-def _score_phrases(harness: ModuleType, run: Extractor, every: int) -> Scores:
-    right = wrong = missed = 0
-    took_ms: list[float] = []
-    for row in _rows("trafeval", every):
-        text, cpu_ms = _timed(run, row, harness)
-        counts = harness.seg_counts(text, row["with"], row["without"])
-        right, wrong, missed = right + counts[0], wrong + counts[1], missed + counts[2]
-        took_ms.append(cpu_ms)
-    return {
-        "F1": 2 * right / max(2 * right + wrong + missed, 1),
-        "precision": right / max(right + wrong, 1),
-        "recall": right / max(right + missed, 1),
-        CPU: mean(took_ms),
-    }
+class _Words(_Scored):
+    """Word F1 by kind of page."""
+
+    def __init__(self, harness: ModuleType, extractors: dict[str, Extractor]) -> None:
+        super().__init__(harness, extractors)
+        self._f1: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    def add(self, name: str, row: Row) -> None:
+        """Score one page."""
+        f1 = self.harness.wordf1(self.read(name, row), row["main_content"])[2]
+        self._f1[name][str(row["page_type"])].append(f1)
+        self._f1[name][ALL].append(f1)
+
+    def scores(self, name: str) -> Scores:
+        """Return the means."""
+        found = {key: mean(values) for key, values in self._f1[name].items()}
+        return found | {CPU: mean(self.took_ms[name])}
+
+
+class _Phrases(_Scored):
+    """F1 of the phrases that should and should not be there."""
+
+    def __init__(self, harness: ModuleType, extractors: dict[str, Extractor]) -> None:
+        super().__init__(harness, extractors)
+        self._counts: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+
+    def add(self, name: str, row: Row) -> None:
+        """Score one page."""
+        text = self.read(name, row)
+        self._counts[name].append(self.harness.seg_counts(text, row["with"], row["without"])[:3])
+
+    def scores(self, name: str) -> Scores:
+        """Return the shares of all phrases."""
+        right, wrong, missed = map(sum, zip(*self._counts[name], strict=True))
+        return {
+            "F1": 2 * right / max(2 * right + wrong + missed, 1),
+            "precision": right / max(right + wrong, 1),
+            "recall": right / max(right + missed, 1),
+            CPU: mean(self.took_ms[name]),
+        }
 
 
 def _print_strategies(every: int) -> None:
@@ -114,13 +152,13 @@ def _print_strategies(every: int) -> None:
         print(f"{strategy:<16}{len(values) / pages:14.3f}{mean(values):14.3f}")
 
 
-def _rows(source: str, every: int) -> Iterator[dict[str, object]]:
+def _rows(source: str, every: int) -> Iterator[Row]:
     with lzma.open(CORPUS / "content" / f"{source}.jsonl.xz", "rt", encoding="utf-8") as lines:
         for line in islice(lines, 0, None, every):
             yield json.loads(line)
 
 
-def _timed(run: Extractor, row: dict[str, object], harness: ModuleType) -> tuple[str, float]:
+def _timed(run: Extractor, row: Row, harness: ModuleType) -> tuple[str, float]:
     started_s = time.process_time()
     try:
         text = run(str(row["html"]), str(row["url"] or "")) or ""

@@ -45,6 +45,9 @@ class Anchors:
     left_out: int = 0
 
 
+NO_ANCHORS = Anchors((), {})
+
+
 def read_links(document: Document, base: str, max_links: int) -> Anchors:
     """Return each linked URL once, in page order, at most `max_links` of them."""
     found: dict[str, tuple[str, str]] = {}  # the words and the rel of each href

@@ -123,9 +123,11 @@ def cut(text: str, max_chars: int) -> str:
 
 
 def _plain(lines: str) -> str:
-    lines = _BREAKS.sub(_paragraph, lines)
-    lines = _ESCAPED_NUMBER.sub(r"\1.", _GAP.sub(r"\1", lines))
-    return lines.replace(_NO_BREAK, " ")
+    if "\\\n" in lines:
+        lines = _BREAKS.sub(_paragraph, lines)
+    if "\\." in lines:
+        lines = _ESCAPED_NUMBER.sub(r"\1.", lines)
+    return _GAP.sub(r"\1", lines).replace(_NO_BREAK, " ")
 
 
 def _paragraph(breaks: re.Match[str]) -> str:

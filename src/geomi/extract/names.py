@@ -9,23 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from string import ascii_lowercase
 
 MAX_WORDS = 20  # of one element
 
 _WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,19}")
-_APART = {code: " " for code in range(128) if not chr(code).islower()}
+# Everything but small letters, as what stands between words.
+_APART = bytes(code if chr(code) in ascii_lowercase else ord(" ") for code in range(256))
 
 
 @lru_cache(maxsize=16_384)  # 5 MB with names of 50 characters, 20 MB at the worst
 def words_of(names: str) -> tuple[str, ...]:
     """Return the different words of a class, id and role; the pages of a site repeat them."""
-    if names.islower() and names.isascii():  # most are, and this takes a third of the time
-        words = names.translate(_APART).split()
-    else:
-        words = [word.lower() for word in _WORD.findall(names)]
+    if names.isalpha() and names.islower() and names.isascii():
+        return (names,)
+    if not names.islower():  # most are
+        names = " ".join(_WORD.findall(names)).lower()
+    words = names.encode("ascii", "replace").translate(_APART).decode("ascii").split()
     return tuple(dict.fromkeys(words))[:MAX_WORDS]
 
 
 def weigh_words(names: str, weights: Mapping[str, float]) -> float:
     """Return what the words of these names weigh together."""
-    return sum([weights.get(word, 0.0) for word in words_of(names)])
+    return sum(filter(None, map(weights.get, words_of(names))))

@@ -14,14 +14,14 @@ from geomi.extract.article import find_content
 from geomi.extract.document import read_document
 from geomi.extract.dom import Document, parse_html, text_of
 from geomi.extract.ladder import SELECTOR
-from geomi.extract.links import base_url, read_links
+from geomi.extract.links import NO_ANCHORS, base_url, read_links
 from geomi.extract.markdown import NOTHING, Targets, Written, to_markdown
 from geomi.extract.media import Form, form_of
 from geomi.extract.metadata import Metadata, read_metadata
 from geomi.extract.salvage import salvage
 from geomi.extract.shell import is_suspect, unfinished
 from geomi.extract.template import is_asked, leave_out
-from geomi.model.config import Extraction
+from geomi.model.config import Extraction, Links
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.page import NO_TEMPLATE, Article, Template
 from geomi.text.language import language_of
@@ -45,6 +45,7 @@ def extract(
 
     Args:
         url: the final URL of the response, after redirects (C-18).
+        max_links: with 0, and links as text, the page's links are not looked for at all.
         template: what the pages of this site repeat, as far as it was learned.
         own: markdown rules of the caller's own, by the name of an element (MD-12).
     """
@@ -81,7 +82,8 @@ def _read(
 ) -> Article:
     base = base_url(document, url)
     metadata = read_metadata(document)
-    anchors = read_links(document, base, max_links)
+    wants_links = max_links > 0 or rules.links is Links.KEEP
+    anchors = read_links(document, base, max_links) if wants_links else NO_ANCHORS
     content = _content(document, base, anchors.targets, rules, template, own)
     language, detected = language_of(content.text, metadata.language)
     canonical, alternates, feeds = _resolved(metadata, base)

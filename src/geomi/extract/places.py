@@ -40,7 +40,8 @@ def read_marks(blocks: Blocks) -> NDArray[np.intp]:
     """Return which blocks are inside of what."""
     mark = _MARK_OF[blocks.codes]
     # A list or a `main` by such a name is hardly one.
-    mark[[*map(is_furniture, blocks.names)]] = MARKS.index("furniture")
+    named = {name for name in set(blocks.names) if is_furniture(name)}
+    mark[[name in named for name in blocks.names]] = MARKS.index("furniture")
     marked = np.flatnonzero(mark < _NO_MARK)
     width = len(blocks.texts) + 1
     size = width * len(MARKS)
@@ -53,6 +54,8 @@ def read_marks(blocks: Blocks) -> NDArray[np.intp]:
 def read_paths(blocks: Blocks, weigh: Callable[[str], float]) -> NDArray[np.float32]:
     """Return what the names of each place and of all around it weigh together."""
     paths: list[float] = []
-    for weight, parent in zip(map(weigh, blocks.names), blocks.parents.tolist(), strict=True):
+    weights = {name: weigh(name) for name in set(blocks.names)}  # a page repeats its names
+    own = map(weights.__getitem__, blocks.names)
+    for weight, parent in zip(own, blocks.parents.tolist(), strict=True):
         paths.append(weight + paths[parent] if paths else weight)
     return np.array(paths, np.float32)

@@ -70,6 +70,9 @@ _FIRST_WORDS = frozenset(
     "share social cookie gdpr newsletter related comment comments breadcrumb breadcrumbs footer "
     "nav sidebar".split()
 )
+# A name of one word is its first and its last.
+_CONDEMNED = _NAMES | _TOOLING | _LAST_WORDS | _FIRST_WORDS
+_BESIDE = _CONDEMNED | _IDS | _ROLES
 _KEPT_TAGS = frozenset(("html", "body", "main", "article", "pre", "code", "h1"))
 
 
@@ -125,10 +128,8 @@ def drop_furniture(body: Element) -> None:
 @lru_cache(maxsize=16_384)
 def is_furniture(names: str) -> bool:
     """Tell whether the class, id and role of an element place it beside the content."""
-    if not names:
-        return False
     words = names.lower().split()
-    return not _IDS.isdisjoint(words) or not _ROLES.isdisjoint(words) or _is_condemned(names)
+    return not _BESIDE.isdisjoint(words) or any(map(_is_compound_condemned, words))
 
 
 def _furniture(body: Element) -> list[Element]:
@@ -184,10 +185,12 @@ def _letters(element: Element) -> int:
 @lru_cache(maxsize=16_384)  # 3 MB with classes of 50 characters, 20 MB at the worst
 def _is_condemned(classes: str) -> bool:
     """Judge a class attribute; the pages of a site repeat the same few hundred."""
-    for name in classes.lower().split():
-        words = name.replace("_", "-").split("-")
-        if name in _NAMES or name in _TOOLING:
-            return True
-        if words[-1] in _LAST_WORDS or words[0] in _FIRST_WORDS:
-            return True
-    return False
+    names = classes.lower().split()
+    return not _CONDEMNED.isdisjoint(names) or any(map(_is_compound_condemned, names))
+
+
+def _is_compound_condemned(name: str) -> bool:
+    if "_" in name:
+        name = name.replace("_", "-")
+    first, dash, rest = name.partition("-")
+    return bool(dash) and (first in _FIRST_WORDS or rest.rpartition("-")[2] in _LAST_WORDS)
