@@ -48,7 +48,8 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # what was imported stays for good, as in a worker; none pays for the others
     print(f"every {options.every}. page; F1 by kind of page (WCXB), CPU ms a page\n")
-    words, phrases = _Words(harness, extractors), _Phrases(harness, extractors)
+    words = _Words(_Readers(harness, extractors))
+    phrases = _Phrases(_Readers(harness, extractors))
     for title, scored in (("wcxb", words), ("trafeval", phrases)):
         for row in _rows(title, options.every):
             for name in extractors:  # in turns, so that a busy moment of the machine hits all
@@ -82,8 +83,8 @@ def _extractors(harness: ModuleType, only: list[str]) -> dict[str, Extractor]:
     return {name: run for name, run in found.items() if not only or name in only}
 
 
-class _Scored:
-    """What each extractor made of the pages of one set."""
+class _Readers:
+    """The extractors, and how long each took for the pages of one set."""
 
     def __init__(self, harness: ModuleType, extractors: dict[str, Extractor]) -> None:
         self.harness = harness
@@ -97,36 +98,38 @@ class _Scored:
         return text
 
 
-class _Words(_Scored):
+class _Words:
     """Word F1 by kind of page."""
 
-    def __init__(self, harness: ModuleType, extractors: dict[str, Extractor]) -> None:
-        super().__init__(harness, extractors)
+    def __init__(self, readers: _Readers) -> None:
+        self._readers = readers
         self._f1: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
 
     def add(self, name: str, row: Row) -> None:
         """Score one page."""
-        f1 = self.harness.wordf1(self.read(name, row), row["main_content"])[2]
+        text = self._readers.read(name, row)
+        f1 = self._readers.harness.wordf1(text, row["main_content"])[2]
         self._f1[name][str(row["page_type"])].append(f1)
         self._f1[name][ALL].append(f1)
 
     def scores(self, name: str) -> Scores:
         """Return the means."""
         found = {key: mean(values) for key, values in self._f1[name].items()}
-        return found | {CPU: mean(self.took_ms[name])}
+        return found | {CPU: mean(self._readers.took_ms[name])}
 
 
-class _Phrases(_Scored):
+class _Phrases:
     """F1 of the phrases that should and should not be there."""
 
-    def __init__(self, harness: ModuleType, extractors: dict[str, Extractor]) -> None:
-        super().__init__(harness, extractors)
+    def __init__(self, readers: _Readers) -> None:
+        self._readers = readers
         self._counts: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
 
     def add(self, name: str, row: Row) -> None:
         """Score one page."""
-        text = self.read(name, row)
-        self._counts[name].append(self.harness.seg_counts(text, row["with"], row["without"])[:3])
+        text = self._readers.read(name, row)
+        counts = self._readers.harness.seg_counts(text, row["with"], row["without"])
+        self._counts[name].append(counts[:3])
 
     def scores(self, name: str) -> Scores:
         """Return the shares of all phrases."""
@@ -135,7 +138,7 @@ class _Phrases(_Scored):
             "F1": 2 * right / max(2 * right + wrong + missed, 1),
             "precision": right / max(right + wrong, 1),
             "recall": right / max(right + missed, 1),
-            CPU: mean(self.took_ms[name]),
+            CPU: mean(self._readers.took_ms[name]),
         }
 
 
