@@ -29,7 +29,7 @@ PAGE = (
 )
 
 
-@pytest.mark.req("EXT-07", "EXT-08")
+@pytest.mark.req("EXT-07", "EXT-08", "FUT-03")
 def test_the_blocks_of_a_page_are_weighed() -> None:
     choice = found(PAGE, Extraction())
     assert choice.strategy == "blocks"
