@@ -31,6 +31,14 @@ HERE = ("--allow-private", "--delay", "0", "-q")
         (["crawl", "http://a.test/", "-n", "-1"], "error: limits.max_pages = `-1`"),
         (["crawl", "http://a.test/", "-H", "Host: b"], "error: header `Host` cannot be set"),
         (["scrape", "javascript:alert(1)"], "is not a URL that can be crawled"),
+        (
+            ["crawl", "http://a.test/", "--set", "extract.content=div[["],
+            "error: `extract.content`: `div[[` is no CSS selector",
+        ),
+        (
+            ["scrape", "http://a.test/", "--set", "extract.remove=p,=="],
+            "error: `extract.remove`: `==` is no CSS selector",
+        ),
     ],
 )
 def test_a_wrong_command_line_starts_nothing(

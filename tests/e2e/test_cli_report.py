@@ -25,4 +25,6 @@ def test_report_shows_each_site(tmp_path: Path) -> None:
     assert "article 1" in shown.stdout
     (found,) = json.loads(run("report", "-o", str(tmp_path), "--json").stdout)
     assert (found["host"], found["pages"], found["strategies"]) == (host, 1, {"article": 1})
-    assert json.loads(run("report", "-o", str(tmp_path), "--json", "--site", "x").stdout) == []
+    unknown = run("report", "-o", str(tmp_path), "--site", "x")
+    assert unknown.returncode == 2
+    assert f"its sites: {host}" in unknown.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,10 @@ def test_a_site_that_changes_later_is_noticed() -> None:
 
 def test_without_a_selector_there_is_nothing_to_miss() -> None:
     assert told([MISSED] * 50, selector="") == []
+
+
+def test_what_has_no_elements_is_not_missed() -> None:
+    assert told([replace(MISSED, strategy="openapi")] * 50) == []
 
 
 def test_hosts_under_watch_are_bounded() -> None:

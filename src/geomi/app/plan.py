@@ -12,7 +12,8 @@ from geomi.engine import jobs
 from geomi.engine.links import LinkGate
 from geomi.engine.requests import check_requests
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig
+from geomi.extract.dom import is_selector
+from geomi.model.config import CrawlConfig, Extraction
 from geomi.settings.agent import refuse_disguise
 from geomi.settings.layers import Layer, Resolved
 from geomi.url.parse import Url
@@ -45,6 +46,7 @@ def make_plan(
     """Read a crawl's start URLs and refuse what can never work, before anything is opened."""
     seeds = jobs.read_seeds(urls)
     check_identity(resolved.config)
+    check_selectors(resolved.config.extract)
     check_formats(resolved.run.format)
     hrefs = [seed.href for seed in seeds]
     # Any year will do: no start URL is a calendar without an end.
@@ -60,6 +62,15 @@ def check_formats(formats: Sequence[str]) -> None:
         parquet.require()
     if "cdxj" in formats and "warc" not in formats:
         raise ConfigError("cdxj is an index of responses, which warc keeps", hint="-f warc,cdxj")
+
+
+def check_selectors(rules: Extraction) -> None:
+    """Raise for a selector that cannot be read; it would silently match nothing."""
+    named = [("extract.content", rules.content)] if rules.content else []
+    named += [("extract.remove", selector) for selector in rules.remove]
+    for name, selector in named:
+        if not is_selector(selector):
+            raise ConfigError(f"`{name}`: `{selector}` is no CSS selector")
 
 
 def check_identity(config: CrawlConfig) -> None:

@@ -14,7 +14,7 @@ from geomi.adapters.presence import Presence, is_held
 from geomi.admit.rules import Admission
 from geomi.app import outputs, registry
 from geomi.app.home import TENANT, Home, recover, requeue
-from geomi.app.plan import Plan, check_identity
+from geomi.app.plan import Plan, check_identity, check_selectors
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate
@@ -125,6 +125,7 @@ async def _resumed(
     found = await jobs.find(world, found.id)  # with the counters of what is left
     config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
     check_identity(config)
+    check_selectors(config.extract)
     return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds, reviews))
 
 

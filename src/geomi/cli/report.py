@@ -14,6 +14,7 @@ from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, say, say_pairs
 from geomi.engine.jobs import find
 from geomi.engine.quality import SiteReport, quality
+from geomi.errors import UnknownName
 
 MOST_SITES = 20  # told to a person; --json has all of them
 
@@ -29,7 +30,7 @@ def report(
     """Show how the content of each site was found, and what looks wrong with it."""
     found = in_home(output, lambda home: _look(home, job))
     if site is not None:
-        found = [one for one in found if site in (one.host, one.host.rpartition(":")[0])]
+        found = _only(found, site)
     if json:
         give([asdict(one) | {"empty": one.empty} for one in found])
         return
@@ -39,6 +40,14 @@ def report(
         say(f"… and {len(found) - MOST_SITES:,} more; --site HOST shows one of them")
     if not found:
         say("nothing was asked for yet")
+
+
+def _only(found: list[SiteReport], site: str) -> list[SiteReport]:
+    named = [one for one in found if site in (one.host, one.host.rpartition(":")[0])]
+    if not named:
+        known = ", ".join(one.host for one in found[:MOST_SITES]) or "none"
+        raise UnknownName(f"the job has no site `{site}`", hint=f"its sites: {known}")
+    return named
 
 
 async def _look(home: Home, job: str) -> list[SiteReport]:

@@ -6,6 +6,7 @@ that no page is lost; but somebody should look at the selector.
 
 from __future__ import annotations
 
+from geomi.extract.document import WITHOUT_TREE
 from geomi.extract.ladder import SELECTOR
 from geomi.model.event import Warned
 from geomi.model.page import Article
@@ -30,7 +31,7 @@ class Drift:
 
     def note(self, host: str, article: Article) -> None:
         """Count a page; warn once when the selector of its host has stopped matching."""
-        if not self._selector or host in self._told:
+        if not self._selector or host in self._told or article.strategy in WITHOUT_TREE:
             return
         window = self._windows.setdefault(host, [])
         window.append(article.strategy == SELECTOR)

@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from geomi.engine.world import World
+from geomi.extract.document import WITHOUT_TREE
 from geomi.extract.ladder import SELECTOR
 from geomi.model.job import CrawlJob
 from geomi.model.site import Quality
@@ -98,8 +99,9 @@ def _remarks(site: SiteReport, selector: str) -> Iterator[str]:
         yield f"{site.empty} pages have no text; they may be made by scripts"
     if pages < TELLING_PAGES:
         return
-    if selector and matched <= pages * MANY:
-        yield f"`extract.content` ({selector}) matched {matched} of {pages} pages; mend it"
+    trees = sum(many for way, many in site.strategies.items() if way not in WITHOUT_TREE)
+    if selector and matched <= trees * MANY:
+        yield f"`extract.content` ({selector}) matched {matched} of {trees} pages; mend it"
     if site.confidence < UNSURE:
         yield "where the content is was guessed; name it with `extract.content`"
     if site.thin > pages * MANY:

@@ -34,6 +34,8 @@ MIN_WEIGHED_BLOCKS = 12
 # `div` for each paragraph they are 22 %, but what blogs add to their articles comes along.
 PLAIN_SHARE = 0.3
 MIN_PLAIN_CHARS = 1000
+# A shorter one is taken, whatever its layout, if it is the only one of the page: so few blocks say
+# too little to be weighed.
 MAX_PLAIN_DIVS = 0.25  # for each paragraph
 MAX_LISTING_DIVS = 1.5  # likewise, on a page with code: highlighters wrap each listing
 MAX_PLAIN_LINKED = 0.3
@@ -57,12 +59,14 @@ def _find_plain(body: Element, semantic: list[Element], total: int) -> Choice | 
     """Return the element that holds a page's text and hardly anything else, if there is one."""
     articles = [element for element in semantic if element.tag == "article"]
     mains = [element for element in semantic if element.tag == "main"]
+    is_lone = len(mains) == 1 and len(articles) <= 1
     for found in filter(None, map(longest, (articles, mains))):
         content, chars = found
         tags = [element.tag for element in content.iter_elements(("p", "pre", "div"))]
-        if chars < MIN_PLAIN_CHARS or not _is_little_layout(tags):
+        is_short = chars < MIN_PLAIN_CHARS
+        if not (is_lone if is_short else _is_little_layout(tags)):
             continue
-        held = chars / (total or len(body.text))
+        held = chars / ((not is_short and total) or len(body.text) or 1)
         is_in_frame = content.closest("body") is None  # and has gone with it
         if held >= PLAIN_SHARE and _linked(content) <= MAX_PLAIN_LINKED * chars and not is_in_frame:
             drop_furniture(content)

@@ -13,6 +13,9 @@ from geomi.model.page import Article
 from geomi.text.language import language_of
 from geomi.text.words import count_words
 
+# The strategies of what has no elements that a selector could find.
+WITHOUT_TREE = frozenset(("plain", "markdown", "openapi", "pdf"))
+
 _PLAIN_TYPE = "text/plain"
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "SelectorSyntaxError",
     "Text",
     "decode_plain",
+    "is_selector",
     "parse_html",
     "select",
     "text_of",
@@ -122,6 +123,15 @@ def select(node: Document | Element, selector: str) -> list[Element]:
         return []
 
 
+def is_selector(text: str) -> bool:
+    """Say whether a configured selector can be read."""
+    try:
+        _NOTHING.select(text)
+    except SelectorSyntaxError:
+        return False
+    return True
+
+
 def text_of(node: Document | Element) -> str:
     """Return a node's text, its parts held apart by one space."""
     return " ".join(node.stripped_strings)
@@ -155,6 +165,8 @@ _EMPTY_TAG = re.compile(
     r"(\s[^<>]{0,2000}?)?/>"
 )
 _CDATA = re.compile(r"<!\[CDATA\[([^<\]]{0,100000})\]\]>")
+_NOTHING = parse("", positions=False)
+
 # `<html` and `<body`, and some names that nobody uses: this is twice as fast as to ignore case.
 _ROOT = re.compile("<(?=[hHbB][tToO][mMdD][lLyY])")
 _ROOT_BYTES = re.compile(b"<(?=[hHbB][tToO][mMdD][lLyY])")

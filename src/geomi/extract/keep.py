@@ -30,6 +30,7 @@ MAX_HOLE_CHARS = 300
 MAX_HOLE_LINKED = 0.3
 # Code or a table stays with the text around it unless it is this unlikely, as menus are.
 MIN_EXHIBIT_LIKELY = 0.3
+MAX_HEARTS = 20
 MAX_WRAPPERS = 4  # elements around a heading or table alone, before those that hold its section
 _IS_GROUP = np.array([tag in ("ul", "ol", "dl", "table", "pre") for tag in (*TAGS, "")])
 _CODE, _TABLE = CODES["pre"], CODES["table"]
@@ -102,6 +103,7 @@ def _restore_exhibits(blocks: Blocks, kept: Mask, likely: NDArray[np.float64]) -
     exhibits = np.flatnonzero((blocks.codes == _CODE) | (blocks.codes == _TABLE))
     if not exhibits.size:
         return
+    _keep_code(blocks, kept)
     chars = blocks.chars
     sums = np.zeros((3, len(kept) + 1))
     np.cumsum((chars, chars * likely, chars * kept), axis=1, out=sums[:, 1:])
@@ -111,6 +113,19 @@ def _restore_exhibits(blocks: Blocks, kept: Mask, likely: NDArray[np.float64]) -
     rest = sums[:, blocks.ends[around]] - sums[:, blocks.starts[around]] - own
     is_kept = (own[1] >= own[0] * MIN_EXHIBIT_LIKELY) & (rest[2] > rest[0] * WHOLE_SHARE)
     _keep(kept, starts[is_kept], ends[is_kept])
+
+
+def _keep_code(blocks: Blocks, kept: Mask) -> None:
+    """Keep every listing of an `article` or `main` of which most stays: tabs hold little else."""
+    hearts = np.flatnonzero((blocks.codes == CODES["article"]) | (blocks.codes == CODES["main"]))
+    chars = np.concatenate(([0], np.cumsum(blocks.chars)))
+    part = np.concatenate(([0], np.cumsum(blocks.chars * kept)))
+    starts, ends = blocks.starts, blocks.ends
+    for heart in hearts[:MAX_HEARTS].tolist():
+        first, last = starts[heart], ends[heart]
+        if part[last] - part[first] > WHOLE_SHARE * (chars[last] - chars[first]):
+            listings = np.flatnonzero((blocks.codes == _CODE) & (starts >= first) & (ends <= last))
+            _keep(kept, starts[listings], ends[listings])
 
 
 def _fill_holes(blocks: Blocks, kept: Mask) -> None:

@@ -36,6 +36,8 @@ _RUNGS = (
     ("role", '[role="main"]', MAIN_SHARE),
     ("common", _COMMON, COMMON_SHARE),
 )
+_WHOLE = ("body", "html")
+_CONTAINERS = frozenset(("div", "article", "main", "section", "body"))
 _LEAVES = frozenset(("p", "table", "ul", "ol", "pre"))
 
 
@@ -51,8 +53,21 @@ class Choice:
 
 def choose_own(body: Element, selector: str) -> Choice | None:
     """Return what the job's own selector finds, if that is anything."""
-    found = longest(select(body, selector)) if selector else None
-    return None if found is None else Choice(found[0], SELECTOR, 1.0)
+    if not selector:
+        return None
+    if selector.strip().lower() in _WHOLE:
+        return Choice(body, SELECTOR, 1.0)
+    found = longest(select(body, selector))
+    return None if found is None else Choice(_container(found[0]), SELECTOR, 1.0)
+
+
+def _container(found: Element) -> Element:
+    """Return what holds the element: a table or a list by itself is no content to be written."""
+    if found.tag in _CONTAINERS:
+        return found
+    around = Element("div")
+    found.wrap(around)
+    return around
 
 
 def choose(body: Element) -> Choice:

@@ -84,6 +84,7 @@ def to_markdown(
     callers.wrap(content)
     converters: dict[str, Converter] = {
         "b": _strong, "strong": _strong, "i": _emphasis, "em": _emphasis, "rt": _reading,
+        "del": _struck, "s": _struck, "strike": _struck,
         "a": _link_writer(base, targets, rules.links),
         "img": _image_writer(parts["img"], base, rules.images),
         FORMULA: write_formula, BOX: write_box, MARK: write_mark,
@@ -215,6 +216,10 @@ def _emphasis(_: Element, text: str) -> str:
     return f"*{text}*" if text else ""
 
 
+def _struck(_: Element, text: str) -> str:
+    return f"~~{text}~~" if text and "\n" not in text else text
+
+
 def _reading(_: Element, text: str) -> str:
     return f"({text})" if text else ""
 
@@ -243,7 +248,7 @@ def _image_writer(found: list[Element], base: str, images: Images) -> Converter:
     sources: list[str] = []
     for image in found:
         if _alt(image):
-            sources.append(image.attr("src") or "")
+            sources.append(_source(image))
         else:
             image.decompose()
     if images is Images.ALT:
@@ -251,10 +256,19 @@ def _image_writer(found: list[Element], base: str, images: Images) -> Converter:
     targets = dict(zip(sources, absolute(sources, base), strict=True))
 
     def write(image: Element, _: str) -> str:
-        target = targets.get(image.attr("src") or "")
+        target = targets.get(_source(image))
         return f"![{_alt(image)}]({_address(target, '')})" if target else ""
 
     return write
+
+
+def _source(image: Element) -> str:
+    """Return where an image lies; one that is loaded late has a placeholder for its source."""
+    source = image.attr("src") or ""
+    if source and not source.startswith("data:"):
+        return source
+    several = image.attr("srcset") or image.attr("data-srcset") or ""
+    return image.attr("data-src") or several.strip().partition(" ")[0]
 
 
 def _address(url: str, fragment: str) -> str:

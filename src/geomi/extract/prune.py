@@ -36,10 +36,11 @@ _MACHINERY = (
 _FRAME = ("nav", "footer")
 _LAYOUT = ("nav", "header", "footer", "aside", "noscript", "dialog")
 _CONTENT = "article, main, [role=main]"
-# React streams parts of a page as hidden blocks `S:0`, `S:1`, … and shows them by script.
+# React streams parts of a page as hidden blocks `S:0`, `S:1`, … and shows them by script; of tabs
+# all but one are hidden, and all are content.
 _HIDDEN = (
-    '[hidden]:not([id^="S:"]), [aria-hidden="true"], [style*="display:none"], '
-    '[style*="display: none"], [data-ad], [data-adunit]'
+    ':is([hidden]:not([id^="S:"]), [aria-hidden="true"], [style*="display:none"], '
+    '[style*="display: none"]):not([role="tabpanel"]), [data-ad], [data-adunit]'
 )
 _ROLES = frozenset(
     "navigation banner contentinfo complementary search dialog alertdialog menu menubar "

@@ -114,3 +114,34 @@ def test_the_catalogues_own_rules_can_be_had() -> None:
     literal = found(html, Extraction(ladder=Ladder.LITERAL))
     assert "Title" not in text_of(literal.content)
     assert (literal.strategy, literal.kind) == ("article", "")
+
+
+TABS = (
+    "<div class=tabs><ul role=tablist><li>npm<li>yarn</ul><div role=tabpanel><pre>npm i loom</pre>"
+    "</div><div role=tabpanel hidden><pre>yarn add loom</pre></div></div>"
+)
+
+
+@pytest.mark.parametrize("layout", ["", "<div class=x></div>" * 20])
+def test_listings_in_tabs_are_kept(layout: str) -> None:
+    """Hidden panels too, on a plain page and on one whose blocks are weighed."""
+    prose = "".join(f"<p>{number} {LONG}</p>" for number in range(9))
+    page = f"<ul>{MENU}</ul><main><article><h1>T</h1>{prose}{TABS}{layout}</article></main>"
+    text = text_of(found(page, Extraction()).content)
+    assert "npm i loom" in text
+    assert "yarn add loom" in text
+
+
+def test_the_only_main_of_a_small_page_is_taken_whole() -> None:
+    terms = "<dl><dt>Warp<dd>Threads along.<dt>Weft<dd>Threads across.</dl>"
+    page = f"<nav>{MENU}</nav><main><h1>Terms</h1>{terms}<div class=card>See more.</div></main>"
+    choice = found(page, Extraction())
+    assert choice.strategy == "main"
+    assert text_of(choice.content).endswith("Weft Threads across. See more.")
+
+
+@pytest.mark.parametrize("selector", ["body", " HTML "])
+def test_a_selector_may_name_the_whole_page(selector: str) -> None:
+    choice = found(f"<main><p>{LONG}</p></main><p>After it.", Extraction(content=selector))
+    assert choice.strategy == "selector"
+    assert text_of(choice.content).endswith("After it.")

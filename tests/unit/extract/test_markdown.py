@@ -240,3 +240,29 @@ def test_only_so_many_blocks_are_prepared(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(room, "MAX_PREPARED", 1)
     blocks = '<pre class="lang-a">x</pre><pre class="lang-b">y</pre>'
     assert code(blocks) == "```a\nx\n```\n\n```\ny\n```"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>now <del>€5</del> €4</p>", "now ~~€5~~ €4"),
+        ("<p><s>(a)</s>b</p>", "~~(a)~~b"),
+        ("<p>x <strike></strike></p>", "x"),
+    ],
+)
+def test_what_is_struck_out_is_marked(html: str, expected: str) -> None:
+    assert write(html) == expected
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'src="data:image/gif;base64,R0" data-src="/a.png"',
+        'data-src="/a.png"',
+        'srcset="/a.png 1x, /b.png 2x"',
+        'src="/a.png" data-src="/b.png"',
+    ],
+)
+def test_an_image_that_is_loaded_late_is_found(attributes: str) -> None:
+    html = f'<p>See <img alt="a map" {attributes}></p>'
+    assert write(html) == "See ![a map](http://a.test/a.png)"

@@ -194,3 +194,10 @@ def test_another_parser_sees_the_same_links_and_title(seed: int) -> None:
     title = other.css_first("title")
     assert title is not None
     assert article.title == re.sub(r"\s+", " ", title.text())
+
+
+def test_a_selected_table_is_written_as_one() -> None:
+    page = b"<main><table id=a><tr><th>k<th>v<tr><td rowspan=2>1<td>2<tr><td>3</table></main>"
+    article = extract(page, URL, "text/html", Extraction(content="#a"))
+    assert article.markdown.startswith("| k | v |")
+    assert "<table" not in article.markdown
