@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine import missing
+from geomi.engine import missing, reader
 from geomi.engine.explain import explain
 from geomi.engine.missing import Missing
+from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, State
@@ -334,3 +335,41 @@ def _unless_robots(route: Route) -> Route:
         return found
 
     return answer
+
+
+@pytest.mark.parametrize("circle", ["ab", "xyz"])
+def test_pages_that_name_one_another_in_a_circle_have_one_that_stands_for_them(
+    tmp_path: Path, circle: str
+) -> None:
+    """Also where the first of them are not yet committed when the last one comes."""
+    following = dict(zip(circle, circle[1:] + circle[0], strict=True))
+    routes = {
+        f"/{one}": page(one, head=canonical(f"/{other}"), text=f"{WORDS} {one}")
+        for one, other in following.items()
+    }
+    with Site({"/": page("home", *routes)} | routes) as site:
+        crawled = crawl_site(tmp_path, site.url("/"))
+        copies = {one: told(crawled, site.url(f"/{one}")).get("duplicate_of") for one in circle}
+        originals = [site.url(f"/{one}") for one, of in copies.items() if of is None]
+    assert len(originals) == 1
+    assert {of for of in copies.values() if of} <= {*originals, *map(site.url, routes)}
+
+
+def test_a_page_that_cannot_be_read_costs_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever goes wrong in reading a page is told of that page; the crawl goes on."""
+
+    def fail(body: bytes, *rest: object, **named: object) -> Article:
+        if b"broken" in body:
+            raise RecursionError("too deep")
+        return extract(body, *rest, **named)  # type: ignore[arg-type]  # handed through
+
+    monkeypatch.setattr(reader, "extract", fail)
+    with Site(
+        {"/": page("home", "/bad", "/good"), "/bad": page("broken"), "/good": page("g")}
+    ) as s:
+        crawled = crawl_site(tmp_path, s.url("/"))
+        assert outcome_of(crawled, s.url("/bad")) == (State.SKIPPED, Outcome.WRONG_TYPE)
+        assert "RecursionError: too deep" in crawled.entries[s.url("/bad")].detail
+        assert outcome_of(crawled, s.url("/good")) == (State.COMPLETED, Outcome.OK)

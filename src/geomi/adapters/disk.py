@@ -9,11 +9,15 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+from uuid import uuid4
 
 from geomi.errors import StoreError, StoreFull
+
+# Of a file's name in that of its unfinished part, which must not be longer than names may be.
+PART_NAME_CHARS = 60
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -30,7 +34,8 @@ def write_whole(fd: int, data: bytes) -> None:
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Lend a file that takes its name once it is whole and on the disk itself."""
-    part = path.with_name(f".{path.name}.part")
+    # A name of its own: two that write the same file must not write into each other's.
+    part = path.with_name(f".{path.name[:PART_NAME_CHARS]}.{uuid4().hex[:8]}.part")
     try:
         with part.open("wb") as file:
             yield file
@@ -40,7 +45,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise refusal(error, path) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where it could not be made, there is nothing to take away
+            part.unlink()
 
 
 def refusal(error: OSError, path: Path) -> StoreError:

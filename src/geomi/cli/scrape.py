@@ -14,6 +14,7 @@ from geomi.cli.options import (
     CaFile,
     ConfigFile,
     Header,
+    Profile,
     Resolve,
     UserAgent,
     configure,
@@ -26,6 +27,7 @@ def scrape(  # noqa: PLR0913  # one parameter a flag is what the command line is
     url: Annotated[str, typer.Argument(help="The page.", metavar="URL")],
     user_agent: UserAgent = None,
     header: Header = None,
+    profile: Profile = None,
     assignments: Assignments = None,
     allow_private: AllowPrivate = None,
     resolve: Resolve = None,
@@ -35,7 +37,7 @@ def scrape(  # noqa: PLR0913  # one parameter a flag is what the command line is
 ) -> None:
     """Fetch one page and print its markdown; robots.txt is obeyed and nothing is left behind."""
     configured = configure(
-        {"user_agent": user_agent, "header": tuple(header or ())},
+        {"profile": profile, "user_agent": user_agent, "header": tuple(header or ())},
         assignments=assignments,
         process=process_flags(allow_private, resolve, ca_file),
         config=config,

@@ -14,6 +14,7 @@ from geomi.engine.fate import NOTHING, Fates, Visit
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
+from geomi.engine.naming import Naming
 from geomi.engine.reader import Reader
 from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
@@ -53,7 +54,7 @@ class Road:
         self._requests = Requests(job.config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
         self._revisits = Revisits(world, job.config)
-        self._twins = Twins(world, gate)
+        self._twins = Twins(world, gate, Naming(job.config))
         self._missing = Missing(job.config.extract)
         self._reader = Reader(world, job)
         self._fates = Fates(world, job.config, gate)

@@ -8,12 +8,13 @@ from geomi.engine.world import World
 from geomi.extract.media import is_risky
 from geomi.extract.page import extract
 from geomi.model.job import CrawlJob
-from geomi.model.page import Article, Fetched
+from geomi.model.page import Article, Fetched, Template
 
 # Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to
 # a process that can be killed, because a native parser cannot be interrupted.
 INLINE_BYTES = 256 * 1024
 PARSE_DEADLINE_S = 20.0
+MAX_PROBLEM_CHARS = 200
 
 
 class Reader:
@@ -30,15 +31,7 @@ class Reader:
         """Read a page; None when that took too long or too much memory."""
         body, kind = fetched.body, fetched.header("content-type")
         if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url):
-            return extract(
-                body,
-                fetched.url,
-                kind,
-                self._rules,
-                max_links=self._max_links,
-                template=asker.state.template,
-                own=self._own,
-            )
+            return self._read_here(fetched, kind, asker.state.template)
         # Several large pages may wait for the one process that reads them. They are too few, and
         # too much of their text is their own, to look for a template in them.
         return await asker.hold(
@@ -51,6 +44,21 @@ class Reader:
                 deadline_s=PARSE_DEADLINE_S,
             )
         )
+
+    def _read_here(self, fetched: Fetched, kind: str, template: Template) -> Article:
+        try:
+            return extract(
+                fetched.body,
+                fetched.url,
+                kind,
+                self._rules,
+                max_links=self._max_links,
+                template=template,
+                own=self._own,
+            )
+        except Exception as error:  # a fault of ours must cost this page alone, not the crawl
+            problem = f"reading it failed: {type(error).__name__}: {error}"[:MAX_PROBLEM_CHARS]
+            return Article(title="", markdown="", text="", links=(), unreadable=problem)
 
     def learn(self, article: Article, asker: Asker) -> None:
         """Learn from a page that is kept what its site repeats, and whether its selector fits."""

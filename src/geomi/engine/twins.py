@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from geomi.dedup.decide import Duplicate, Evidence, decide, exact_keys
 from geomi.engine.links import LinkGate
+from geomi.engine.naming import Naming
 from geomi.engine.world import World
 from geomi.model.entry import Discovered, UrlEntry
 from geomi.model.page import DuplicateReason, Fingerprint, KnownPage, PageRecord
@@ -21,15 +22,18 @@ from geomi.url.parse import split
 
 # Pages on their way to a commit that the store cannot yet name as twins; about eight full batches.
 FRESH_KEYS = 1024
+MAX_CHAIN = 8  # pages that name one another as canonical, followed one by one
 
 
 class Twins:
     """The pages one worker has kept for one job, and those that its tenant has."""
 
-    def __init__(self, world: World, gate: LinkGate) -> None:
+    def __init__(self, world: World, gate: LinkGate, naming: Naming) -> None:
         self._world = world
         self._gate = gate
+        self._naming = naming
         self._fresh: dict[bytes, KnownPage] = {}  # the last pages by their exact keys
+        self._claims: dict[bytes, KnownPage] = {}  # and by their names, for those that name them
 
     async def find(
         self, entry: UrlEntry, mark: Fingerprint, named: Discovered | None
@@ -73,18 +77,34 @@ class Twins:
 
     def remember(self, page: PageRecord) -> None:
         """Note a page that is kept but not yet committed: the next that comes may be its twin."""
-        key = page.fingerprint.exact_key
-        self._fresh.setdefault(key, KnownPage(page.url, b"", page.duplicate_of, page.url_hash))
-        if len(self._fresh) > FRESH_KEYS:
-            del self._fresh[next(iter(self._fresh))]
+        mark = page.fingerprint
+        known = KnownPage(page.url, mark.sketch, page.duplicate_of, page.url_hash)
+        self._fresh.setdefault(mark.exact_key, known)
+        self._claims[page.url_hash] = known
+        for recent in (self._fresh, self._claims):
+            if len(recent) > FRESH_KEYS:
+                del recent[next(iter(recent))]
 
     async def _named(self, entry: UrlEntry, named: Discovered) -> KnownPage | None:
-        page = await self._world.pages.get(named.url_hash)
+        """Find the page that is named, and follow what it names in turn, to see a circle."""
+        found = known = await self._known(named.url_hash)
+        for _ in range(MAX_CHAIN):
+            if known is None:
+                break
+            if self._is_of(entry, known):  # in whatever spelling; `decide` hears the contradiction
+                return replace(found or known, duplicate_of=entry.url)
+            if not known.duplicate_of:
+                return replace(found or known, duplicate_of="" if known is found else known.url)
+            known = await self._known(self._naming.hash(split(known.duplicate_of)))
+        return found
+
+    async def _known(self, url_hash: bytes) -> KnownPage | None:
+        if (fresh := self._claims.get(url_hash)) is not None:
+            return fresh
+        page = await self._world.pages.get(url_hash)
         if page is None:
             return None
-        known = KnownPage(page.url, page.fingerprint.sketch, page.duplicate_of)
-        # One that names this page in turn, perhaps in another spelling, is heard by `decide`.
-        return replace(known, duplicate_of=entry.url) if self._is_of(entry, known) else known
+        return KnownPage(page.url, page.fingerprint.sketch, page.duplicate_of, page.url_hash)
 
     def _is_of(self, entry: UrlEntry, known: KnownPage) -> bool:
         """Whether an entry is a known page itself, or the one that stands for it."""

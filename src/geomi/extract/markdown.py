@@ -37,6 +37,8 @@ _FENCE_END = "\n```"
 # A no-break space, and how the renderer writes it in some places; searches want a plain one.
 _NO_BREAK = "\xa0"
 _SPACE_REFERENCE = "&#160;"
+# No-break spaces that stand where markup could begin, behind the signs of lists and quotations.
+_HELD_BACK = re.compile(r"(?:[ \t>]|[-*+] |\d{1,9}[.)] ){0,20}\xa0+")
 # Blank lines after a blank line; in a quotation they are not empty.
 _GAP = re.compile(r"(\n[ \t>]*\n)(?:[ \t>]*\n)+")
 # The renderer takes `9.8` at a line's start for the first item of a list, which it is not.
@@ -93,7 +95,7 @@ def to_markdown(
     text = content.to_markdown(Rendering(converters))
     # The first test costs next to nothing and is enough for most pages.
     if "&" in text and _SPACE_REFERENCE in text and _SPACE_REFERENCE not in content.text:
-        text = text.replace(_SPACE_REFERENCE, " ")
+        text = text.replace(_SPACE_REFERENCE, _NO_BREAK)
     return Written(cut(tidy(text), rules.max_markdown_chars), outline, callers.failure)
 
 
@@ -128,7 +130,17 @@ def _plain(lines: str) -> str:
         lines = _BREAKS.sub(_paragraph, lines)
     if "\\." in lines:
         lines = _ESCAPED_NUMBER.sub(r"\1.", lines)
-    return _GAP.sub(r"\1", lines).replace(_NO_BREAK, " ")
+    lines = _GAP.sub(r"\1", lines)
+    if _NO_BREAK not in lines:
+        return lines
+    return "\n".join(map(_spaced, lines.split("\n")))
+
+
+def _spaced(line: str) -> str:
+    """Write plain spaces, but not where a line begins: there they would make markup of its text."""
+    start = _HELD_BACK.match(line)
+    at = start.end() if start else 0
+    return line[:at] + line[at:].replace(_NO_BREAK, " ")
 
 
 def _paragraph(breaks: re.Match[str]) -> str:

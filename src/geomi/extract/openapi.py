@@ -26,6 +26,7 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 NOT_JSON = "JSON that cannot be read"
 NOT_YAML = "YAML that cannot be read"
 NO_YAML = "YAML needs the extra `geomi[yaml]`"
+TOO_DEEP = "describes things inside things without an end"
 NO_API = "describes no API (no `openapi` or `swagger` at its root)"
 
 
@@ -52,6 +53,8 @@ def describe_json(text: str) -> Described:
         return _describe(orjson.loads(text))
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return Described(problem=NOT_JSON)
+    except RecursionError:
+        return Described(problem=TOO_DEEP)
 
 
 def describe_yaml(text: str) -> Described:

@@ -1,11 +1,12 @@
 """What the pages of one site have in common, and none of them is about (boilerplate).
 
 A page's content is cut into sections: the parts of its tree that hold no large share of it. What
-comes again on half of the first pages of a site is its template, and is left out from then on; the
-template is learned anew now and then, because sites change.
+comes again, word for word, on most of the first pages of a site is its template, and is left out
+from then on; the template is learned anew now and then, because sites change.
 
 Rules kept:
-- A section with code, a table or the page's title is content, however often it comes.
+- A section with code, a table or the page's title is content, however often it comes, and so is a
+  note or a warning.
 - What is left out is never the larger part of a page: a site whose pages resemble each other that
   much has no template that could be told from them.
 - A page that has nothing of its own teaches nothing: it is a copy, or an error page.
@@ -18,6 +19,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from zlib import crc32
 
+from geomi.extract.admonition import is_admonition
 from geomi.extract.dom import Element
 from geomi.model.page import Template
 
@@ -29,11 +31,10 @@ MAX_DEPTH = 30
 MAX_LEFT_OUT_SHARE = 0.5
 # Measured on the documentation sites of the corpus: fewer pages mistake a chapter for the site.
 LESSON_PAGES = 8
-REPEATED_PAGES = 4
+REPEATED_PAGES = 6
 LESSON_EVERY = 500
 
 _KEPT = ("pre", "code", "table", "h1")
-_DIGITS = bytes.maketrans(b"0123456789", b"0" * 10)  # dates and counters tell no sections apart
 
 
 def is_asked(template: Template) -> bool:
@@ -44,8 +45,8 @@ def is_asked(template: Template) -> bool:
 def leave_out(content: Element, template: Template) -> tuple[tuple[int, ...], int]:
     """Take the template out of a page's content.
 
-    Return the marks of all its sections, which are the same for the same text whatever its digits,
-    and how many of them went.
+    Return the marks of all its sections, which are the same for the same text, and how many of them
+    went.
     """
     found, known = list(islice(_sections(content), MAX_SECTIONS)), set(template.known)
     repeated = [
@@ -90,8 +91,10 @@ def _sections(content: Element) -> Iterator[tuple[Element, int, int]]:
 
 
 def _is_kept(part: Element) -> bool:
-    return part.tag in _KEPT or next(part.iter_elements(_KEPT), None) is not None
+    if part.tag in _KEPT or is_admonition(part):
+        return True
+    return next(part.iter_elements(_KEPT), None) is not None
 
 
 def _mark(text: str) -> int:
-    return crc32(text.strip().encode("utf-8", "surrogatepass").translate(_DIGITS))
+    return crc32(text.strip().encode("utf-8", "surrogatepass"))

@@ -191,7 +191,10 @@ def test_tidying_reads_line_by_line(text: str) -> None:
             fence = bare[: len(bare) - len(bare.lstrip("`"))]
         elif not bare and after_blank:
             continue
-        plain = re.sub(r"^(\d{1,9})\\\.(?=\d)", r"\1.", line.replace("\xa0", " "))
+        start = re.match(r"(?:[ >]|\d+\. )*\xa0+", line)
+        at = start.end() if start else 0
+        spaced = line[:at] + line[at:].replace("\xa0", " ")
+        plain = re.sub(r"^(\d{1,9})\\\.(?=\d)", r"\1.", spaced)
         lines.append(line if fence else plain)
         after_blank = not bare and not fence
     assert tidy(text) == "\n".join(lines)
@@ -266,3 +269,8 @@ def test_what_is_struck_out_is_marked(html: str, expected: str) -> None:
 def test_an_image_that_is_loaded_late_is_found(attributes: str) -> None:
     html = f'<p>See <img alt="a map" {attributes}></p>'
     assert write(html) == "See ![a map](http://a.test/a.png)"
+
+
+@pytest.mark.parametrize("text", ["# head", "- item", "> quoted", "1. first", "\xa0\xa0\xa0code"])
+def test_a_no_break_space_makes_no_markup_of_a_line(text: str) -> None:
+    assert write(f"<p>\xa0{text}\xa0end</p>") == f"\xa0{text} end"

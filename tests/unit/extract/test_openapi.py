@@ -267,3 +267,13 @@ VALUES = st.recursive(
 def test_any_description_is_read(value: object) -> None:
     root = {"openapi": "3", "info": value, "paths": value, "servers": value, "host": value}
     assert describe_json(json.dumps(root)).problem == ""
+
+
+def test_a_schema_without_an_end_is_no_page() -> None:
+    """Arrays of arrays of arrays …: its name would never be finished."""
+    deep = 1000
+    schema = '{"type":"array","items":' * deep + '{"type":"string"}' + "}" * deep
+    parameter = f'{{"name":"x","in":"query","schema":{schema}}}'
+    paths = f'{{"/x":{{"get":{{"parameters":[{parameter}]}}}}}}'
+    text = f'{{"openapi":"3.0.0","info":{{"title":"Deep"}},"paths":{paths}}}'
+    assert describe_json(text).problem == room.TOO_DEEP

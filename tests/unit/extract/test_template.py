@@ -49,9 +49,10 @@ def test_what_a_site_repeats_is_left_out() -> None:
     assert article.repeated == 1
 
 
-def test_numbers_do_not_tell_sections_apart() -> None:
+def test_a_number_makes_it_another_section() -> None:
+    """Prices and sizes are what pages of one layout differ by."""
     article = read(page(30, banner=BANNER.replace("40", "71")), lesson())
-    assert "newsletter" not in article.text
+    assert "newsletter" in article.text
 
 
 def test_nothing_goes_before_the_lesson_is_over() -> None:
@@ -73,6 +74,11 @@ def test_code_tables_and_titles_stay_however_often_they_come() -> None:
     article = read(page(30, extra=kept), lesson(extra=kept))
     assert "pip install acme-client" in article.text
     assert "the first cell of all" in article.text
+
+
+def test_a_warning_stays_however_often_it_comes() -> None:
+    note = "<div class='admonition warning'><p>This is not safe for threads at all.</p></div>"
+    assert "not safe for threads" in read(page(30, extra=note), lesson(extra=note)).text
 
 
 def test_the_larger_part_of_a_page_is_never_left_out() -> None:
