@@ -60,9 +60,13 @@ def is_readable(content_type: str) -> bool:
     return not media or media.startswith("text/") or media in _BY_TYPE or media == XHTML
 
 
+# A description of an API may refer to the same long text a thousand times.
+_RISKY = frozenset((Form.PDF, Form.YAML, Form.JSON))
+
+
 def is_risky(content_type: str, url: str) -> bool:
-    """Say whether a reader may take long for few bytes, so that it must be possible to kill it."""
-    return form_of(content_type, url) in (Form.PDF, Form.YAML)
+    """Say whether few bytes may cost much time or memory, so that the reader can be killed."""
+    return form_of(content_type, url) in _RISKY
 
 
 def _media(content_type: str) -> str:

@@ -27,7 +27,9 @@ from geomi.extract.media import Form, form_of, is_readable, is_risky
 )
 def test_form(content_type: str, name: str, form: Form) -> None:
     assert form_of(content_type, f"http://a.test/{name}") is form
-    assert is_risky(content_type, f"http://a.test/{name}") is (form in (Form.YAML, Form.PDF))
+    assert is_risky(content_type, f"http://a.test/{name}") is (
+        form in (Form.JSON, Form.YAML, Form.PDF)
+    )
 
 
 @pytest.mark.parametrize(
