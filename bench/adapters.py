@@ -51,6 +51,11 @@ def extract_article(html: str, url: str) -> Article:
     return extract_page(body, url, "text/html; charset=utf-8", rules, max_links=0)
 
 
+def page_type(html: str, url: str) -> str:
+    """Return what kind of page this is by its layout."""
+    return extract_article(html, url).kind
+
+
 def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return each page of a set that repeats one before it, and that one, as a crawl finds them."""
     index: defaultdict[int, list[KnownPage]] = defaultdict(list)
