@@ -292,4 +292,4 @@ def _address(url: str, fragment: str) -> str:
 
 def _alt(image: Element) -> str:
     words = " ".join((image.attr("alt") or "").split())
-    return words.replace("[", "(").replace("]", ")").replace("<", "\\<")
+    return words.replace("\\", "/").replace("[", "(").replace("]", ")").replace("<", "\\<")

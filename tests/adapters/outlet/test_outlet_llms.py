@@ -142,3 +142,9 @@ def test_the_full_text_is_an_output_that_grows(tmp_path: Path) -> None:
     assert outlet.write([copy]) == length
     outlet.close()
     assert path.read_bytes() == passage(one)
+
+
+def test_no_title_ends_or_swallows_its_link(tmp_path: Path) -> None:
+    page = record("https://a.test/x", "a ] b` \\", description="see `x")
+    found = site_map(tmp_path, record("https://a.test/", "Home", depth=0), page)
+    assert "- [a ) b' /](https://a.test/x): see 'x\n" in found

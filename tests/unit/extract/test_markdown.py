@@ -274,3 +274,9 @@ def test_an_image_that_is_loaded_late_is_found(attributes: str) -> None:
 @pytest.mark.parametrize("text", ["# head", "- item", "> quoted", "1. first", "\xa0\xa0\xa0code"])
 def test_a_no_break_space_makes_no_markup_of_a_line(text: str) -> None:
     assert write(f"<p>\xa0{text}\xa0end</p>") == f"\xa0{text} end"
+
+
+def test_the_words_of_an_image_cannot_end_it() -> None:
+    assert (
+        write('<p>See <img alt="a ] b\\" src=/a.png></p>') == "See ![a ) b/](http://a.test/a.png)"
+    )

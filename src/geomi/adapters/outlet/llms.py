@@ -139,6 +139,8 @@ class SiteMap:
 
 _LEVEL = "\x01"  # sorts before any character of a name: a folder is one run of lines
 _KEY_ENDS = b"\x00"
+# What could end the words of a link, or swallow it: brackets, a backslash, a code span.
+_IN_A_LINK = str.maketrans({"[": "(", "]": ")", "\\": "/", "`": "'"})
 _NO_PROSE = ("#", "|", "-", "*", ">", "`", "[", "!", "~", "+", "<")
 
 
@@ -222,9 +224,10 @@ def _folder_title(name: str) -> str:
 
 
 def _link(page: _Page) -> str:
-    title = (page.title or page.url).replace("[", "(").replace("]", ")")
+    title = (page.title or page.url).translate(_IN_A_LINK)
     url = page.url.replace("(", "%28").replace(")", "%29")
-    return f"- [{title}]({url})" + (f": {page.description}\n" if page.description else "\n")
+    description = page.description.replace("`", "'")
+    return f"- [{title}]({url})" + (f": {description}\n" if description else "\n")
 
 
 def _is_original(page: dict[str, Any]) -> bool:
