@@ -127,7 +127,7 @@ async def recover(home: Home) -> None:
         return
     await home.world.census.release_dead(dead, now_s=home.world.clock.now_s())
     for owner in dead:
-        lost = home.archive.mend(owner, await home.store.segments.ends(owner))
+        lost = await home.archive.mend(owner, await home.store.segments.ends(owner))
         await requeue(home, lost)
     forget(home.root, dead)
 

@@ -121,7 +121,7 @@ async def _resumed(
     await registry.refuse_crawl(world, found.provider)
     same_network(found, home.settings)
     ends = await home.store.segments.job_ends(found.id)
-    await requeue(home, home.archive.check(ends))
+    await requeue(home, await home.archive.check(ends))
     found = await jobs.find(world, found.id)  # with the counters of what is left
     config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
     check_identity(config)

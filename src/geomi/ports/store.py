@@ -8,6 +8,8 @@ renews comes due by itself. `now_s` is always an argument.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Protocol
 
 from geomi.model.asked import Asked
@@ -235,4 +237,28 @@ class Archive(Protocol):
 
     async def aclose(self) -> None:
         """Finish the open segment."""
+        ...
+
+
+class KeptArchive(Archive, Protocol):
+    """An archive that can also be put in order, copied out of and erased."""
+
+    async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
+        """Put a dead worker's segments in order and return those that lost committed bytes.
+
+        Args:
+            ends: the committed end of every segment of the worker that holds something committed.
+        """
+        ...
+
+    async def check(self, ends: Mapping[str, int]) -> list[str]:
+        """Return the segments that are missing or shorter than their committed end."""
+        ...
+
+    def whole(self, segment: str) -> AbstractAsyncContextManager[Path]:
+        """Lend a segment as a file, to be read up to its committed end."""
+        ...
+
+    async def erase(self, job: str) -> None:
+        """Remove every segment of a job."""
         ...

@@ -6,21 +6,30 @@ What it keeps:
   between may lose a segment's end; `check` finds it, so that its URLs can be fetched again;
 - a segment is never opened for writing twice: a restarted worker begins the next number, and `trim`
   cuts off what a dead one wrote without committing it;
-- no name leads out of the root, whatever the database says.
+- no link leads out of the root either.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from geomi.adapters.blob import warc
+from geomi.adapters.blob.names import (
+    SUFFIX,
+    checked_name,
+    folder_of,
+    is_segment,
+    last_number,
+    segments_of,
+)
 from geomi.adapters.disk import refusal, write_whole
 from geomi.errors import StoreError
 from geomi.model.page import Capture, Ref
@@ -33,9 +42,6 @@ MAX_OPEN_SEGMENTS = 32
 # pages is done in place, one with large pages in a thread. Writing is 0.03 ms and never worth one.
 INLINE_BYTES = MIB
 
-_NAME = re.compile(r"[A-Za-z0-9-]+")
-_SEGMENT = re.compile(r"jobs/[A-Za-z0-9-]+/warc/[A-Za-z0-9-]+\.warc\.gz")
-
 _Members = tuple[bytes | None, bytes]  # the response, where it is kept, and the record
 
 
@@ -45,6 +51,8 @@ class DirectoryArchive:
     Args:
         worker: names the segments; two live workers never share it.
         software: who wrote the segments, as their first record says.
+        segment_s: how much later than its first page the last one may be fetched.
+        on_finished: is told the name of each segment that nobody will write to any more.
         new_id: where record ids come from.
     """
 
@@ -55,14 +63,19 @@ class DirectoryArchive:
         worker: str,
         software: str,
         segment_bytes: int = SEGMENT_BYTES,
+        segment_s: float = inf,
+        on_finished: Callable[[str], None] = lambda _: None,
         new_id: Callable[[], UUID] = uuid4,
     ) -> None:
         self._root = root.resolve()
-        self._worker = _checked(worker, "worker")
+        self._worker = checked_name(worker, "worker")
         self._software = software
         self._segment_bytes = segment_bytes
+        self._segment_s = segment_s
+        self._on_finished = on_finished
         self._new_id = new_id
         self._open: dict[str, _Segment] = {}
+        self._numbers: dict[str, int] = {}
         self._checked_segment: str | None = None
         self._checked_path = self._root
 
@@ -77,7 +90,7 @@ class DirectoryArchive:
         segment = self._open.get(job) or self._start(job, captures[0].fetched_at_s)
         places = _places(segment, members)
         self._write(segment, b"".join(part for pair in members for part in pair if part))
-        await self._roll(job)
+        await self._roll(job, captures[-1].fetched_at_s)
         return places
 
     async def read(self, ref: Ref) -> bytes:
@@ -100,22 +113,41 @@ class DirectoryArchive:
         while self._open:
             await self._finish(next(iter(self._open)))
 
-    def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
-        """Put a dead worker's segments in order and return those that lost committed bytes.
+    async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
+        """Put a dead worker's segments in order and return those that lost committed bytes."""
+        for segment in self.left_by(worker):
+            self.trim(segment, ends.get(segment, 0))
+        return await self.check(ends)
 
-        Args:
-            ends: the committed end of every segment that holds something committed.
-        """
-        ours = _segments_of(worker)
-        for path in self._root.glob("jobs/*/warc/*.warc.gz"):
-            if ours.fullmatch(path.name):
-                segment = path.relative_to(self._root).as_posix()
-                self.trim(segment, ends.get(segment, 0))
-        return self.check(ends)
-
-    def check(self, refs_end: Mapping[str, int]) -> list[str]:
+    async def check(self, ends: Mapping[str, int]) -> list[str]:
         """Return the segments that are missing or shorter than their committed end."""
-        return [name for name, end in refs_end.items() if _length(self._path(name)) < end]
+        return [name for name, end in ends.items() if _length(self._path(name)) < end]
+
+    @asynccontextmanager
+    async def whole(self, segment: str) -> AsyncIterator[Path]:
+        """Lend a segment as a file."""
+        yield self._path(segment)
+
+    async def erase(self, job: str) -> None:
+        """Remove a job's segments."""
+        folder = self._folder(job)
+        try:
+            if folder.exists():
+                await asyncio.to_thread(shutil.rmtree, folder)
+        except OSError as error:
+            raise refusal(error, folder) from error
+
+    def left_by(self, worker: str) -> list[str]:
+        """Name a worker's segments that lie here."""
+        ours = segments_of(worker)
+        found = self._root.glob(f"jobs/*/warc/*{SUFFIX}")
+        return sorted(
+            path.relative_to(self._root).as_posix() for path in found if ours.fullmatch(path.name)
+        )
+
+    def begin_after(self, job: str, number: int) -> None:
+        """Let a job's next segment have a greater number than this one, which is taken."""
+        self._numbers[job] = max(number, self._numbers.get(job, 0))
 
     def trim(self, segment: str, end: int) -> None:
         """Cut a dead worker's segment back to its committed end; at 0, remove it."""
@@ -143,8 +175,8 @@ class DirectoryArchive:
         return response, record
 
     def _start(self, job: str, now_s: float) -> _Segment:
-        path, fd = self._create(self._folder(job))
-        segment = _Segment(job, path, path.relative_to(self._root).as_posix(), fd)
+        path, fd = self._create(job)
+        segment = _Segment(job, path, path.relative_to(self._root).as_posix(), fd, now_s)
         self._open[job] = segment
         head = warc.warcinfo(
             self._new_id(), written_at_s=now_s, name=path.name, software=self._software, job=job
@@ -152,16 +184,17 @@ class DirectoryArchive:
         self._write(segment, head)
         return segment
 
-    def _create(self, folder: Path) -> tuple[Path, int]:
+    def _create(self, job: str) -> tuple[Path, int]:
         """Make this worker's next segment: a name that no file has had."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-        ours = _segments_of(self._worker)
+        folder = self._folder(job)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            taken = (ours.fullmatch(path.name) for path in folder.iterdir())
-            number = 1 + max((int(match[1]) for match in taken if match), default=0)
-            path = folder / f"{self._worker}-{number:04d}.warc.gz"
-            return path, os.open(path, flags, 0o644)
+            self.begin_after(job, last_number(self._worker, (p.name for p in folder.iterdir())))
+            path = folder / f"{self._worker}-{self._numbers[job] + 1:04d}{SUFFIX}"
+            fd = os.open(path, flags, 0o644)
+            self._numbers[job] += 1  # the file may be gone when the next one begins
+            return path, fd
         except OSError as error:
             raise refusal(error, folder) from error
 
@@ -182,8 +215,10 @@ class DirectoryArchive:
         if segment.size_bytes == 0:
             segment.path.unlink(missing_ok=True)
 
-    async def _roll(self, job: str) -> None:
-        if self._open[job].size_bytes >= self._segment_bytes:
+    async def _roll(self, job: str, now_s: float) -> None:
+        segment = self._open[job]
+        is_old = now_s - segment.started_s >= self._segment_s
+        if is_old or segment.size_bytes >= self._segment_bytes:
             await self._finish(job)
         while len(self._open) > MAX_OPEN_SEGMENTS:
             await self._finish(next(iter(self._open)))
@@ -194,15 +229,16 @@ class DirectoryArchive:
             await asyncio.to_thread(_close, segment)
         except OSError as error:
             raise refusal(error, segment.path) from error
+        self._on_finished(segment.name)
 
     def _folder(self, job: str) -> Path:
-        return self._root / "jobs" / _checked(job, "job") / "warc"
+        return self._root / folder_of(job)
 
     def _path(self, segment: str) -> Path:
         """Return where a segment lies, remembering the last one: readers go in order."""
         if segment == self._checked_segment:
             return self._checked_path
-        if _SEGMENT.fullmatch(segment):
+        if is_segment(segment):
             path = (self._root / segment).resolve()
             if path.is_relative_to(self._root):  # a link may still lead elsewhere
                 self._checked_segment, self._checked_path = segment, path
@@ -218,17 +254,8 @@ class _Segment:
     path: Path
     name: str
     fd: int
+    started_s: float
     size_bytes: int = 0
-
-
-def _checked(name: str, what: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise StoreError(f"`{name}` cannot name a {what}: use letters, digits and hyphens only")
-    return name
-
-
-def _segments_of(worker: str) -> re.Pattern[str]:
-    return re.compile(_checked(worker, "worker") + r"-([0-9]{4,9})\.warc\.gz")
 
 
 def _size_bytes(captures: Sequence[Capture]) -> int:
