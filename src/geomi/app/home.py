@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geomi import __version__
-from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.adapters.clock import open_clock
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
@@ -23,12 +22,14 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.presence import Presence, dead_owners, forget
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
+from geomi.app.archive import open_archive
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
+from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
 from geomi.text.ulid import new_ulid
 
@@ -43,7 +44,7 @@ class Home:
     root: Path
     settings: Settings
     store: SqliteStore
-    archive: DirectoryArchive
+    archive: KeptArchive
     world: World
 
 
@@ -85,7 +86,10 @@ async def open_home(
     with closing(open_sqlite(root / DATABASE, tenant=TENANT)) as store:
         clock = open_clock(store)
         owner = owner or f"w-{new_ulid(clock.wall_s(), rng)}"
-        archive = DirectoryArchive(root, worker=owner, software=f"geomi/{__version__}")
+        sink = listen(clock)
+        archive = open_archive(
+            root, settings, worker=owner, warn=lambda text: sink.emit(Warned("", text))
+        )
         egress = Egress(rules, clock)
         client = HttpClient(egress, clock)
         compute = ChildCompute()
@@ -104,7 +108,7 @@ async def open_home(
             providers=store.providers,
             archive=archive,
             compute=compute,
-            sink=listen(clock),
+            sink=sink,
             rng=rng,
             version=__version__,
             owner=owner,
@@ -112,11 +116,13 @@ async def open_home(
         )
         try:
             with Presence(root, owner):  # one for all crawls of this process
-                yield Home(root, settings, store, archive, world)
+                try:
+                    yield Home(root, settings, store, archive, world)
+                finally:
+                    await archive.aclose()  # if it fails, the lock stays: others mend after us
         finally:
             await client.aclose()
             await compute.aclose()
-            await archive.aclose()
             egress.close()
 
 

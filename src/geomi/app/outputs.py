@@ -92,9 +92,10 @@ async def _index(home: Home, job: str, file: BinaryIO) -> int:
     count = 0
     with SortedLines(home.root) as lines:
         for segment, end in (await segment_ends(home.world.pages, job)).items():
-            with closing(index_lines(home.root / segment, end)) as found:
-                for line in found:
-                    lines.add(line)
+            async with home.archive.whole(segment) as path:
+                with closing(index_lines(path, end)) as found:
+                    for line in found:
+                        lines.add(line)
         for line in lines:
             file.write(line)
             count += 1
@@ -105,7 +106,8 @@ async def _warc(home: Home, job: str, file: BinaryIO) -> int:
     """Put the committed part of every segment into one file: gzip members may simply follow."""
     ends = await segment_ends(home.world.pages, job)
     for segment, end in sorted(ends.items()):
-        _copy(home.root / segment, end, file)
+        async with home.archive.whole(segment) as path:
+            _copy(path, end, file)
     return len(ends)
 
 

@@ -26,7 +26,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
-from geomi.settings.network import network, same_network
+from geomi.settings.network import network, same_archive, same_network
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_resumed
 from geomi.settings.weakness import weaknesses
@@ -120,6 +120,7 @@ async def _resumed(
     world = home.world
     await registry.refuse_crawl(world, found.provider)
     same_network(found, home.settings)
+    same_archive(found, home.settings)
     ends = await home.store.segments.job_ends(found.id)
     await requeue(home, await home.archive.check(ends))
     found = await jobs.find(world, found.id)  # with the counters of what is left

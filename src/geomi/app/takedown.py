@@ -26,6 +26,7 @@ from geomi.engine import jobs as use
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
 from geomi.model.site import Provider, Takedown
+from geomi.settings.network import same_archive
 from geomi.url.parse import parse as parse_url
 
 ENTRIES_PER_READ = 5000
@@ -78,6 +79,8 @@ async def take_down(home: Home, found: Holdings, reason: str) -> Takedown:
 
 
 async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedown:
+    for job in jobs:
+        same_archive(job, home.settings)
     with ExitStack() as held:
         for job in jobs:
             if not job.state.is_final:
@@ -85,6 +88,7 @@ async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedo
             held.enter_context(await _locked(home, job.id))
         pages = await _pages(home, jobs)
         for job in jobs:
+            await home.archive.erase(job.id)
             await asyncio.to_thread(remove_job, home.root, job.id)
         line = replace(line, pages=len(pages))
         await home.world.providers.erase(line, pages)

@@ -13,12 +13,13 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from geomi.adapters.blob.names import SUFFIX
 from geomi.adapters.disk import refusal
 from geomi.adapters.outlet.folder import LINKS, WHOLE
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
@@ -83,6 +84,8 @@ async def _backup(home: Home, target: Path) -> Packed:
         await asyncio.to_thread(home.store.backup, copy)
         with closing(open_sqlite(copy, tenant=TENANT)) as store:
             contents = await _contents(store)
+        if home.settings.blobs:  # what is in the bucket is not in the directory
+            contents = _without_sent(home.root, contents)
         files = await asyncio.to_thread(_pack, home.root, copy, contents, target)
     return Packed(str(target), len(contents.jobs), files)
 
@@ -95,6 +98,16 @@ async def _contents(store: SqliteStore) -> _Contents:
         for name, file in (("jsonl", "pages.jsonl"), ("llms-full", "llms-full.txt")):
             _, lengths[f"jobs/{job}/{file}"] = await store.pages.cursor(job, name)
     return _Contents(jobs, lengths)
+
+
+def _without_sent(root: Path, contents: _Contents) -> _Contents:
+    """Leave out the segments that are gone from the disk: a bucket has them, verified."""
+    here = {
+        name: length
+        for name, length in contents.lengths.items()
+        if not name.endswith(SUFFIX) or (root / name).is_file()
+    }
+    return replace(contents, lengths=here)
 
 
 def _pack(root: Path, database: Path, contents: _Contents, target: Path) -> int:

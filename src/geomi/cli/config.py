@@ -105,7 +105,7 @@ def _shown(key: str, value: object) -> object:
     """Hide what opens doors: it would end in scroll-back buffers and bug reports."""
     if key == "http.headers" and isinstance(value, tuple):
         return [f"{name}: {_masked(name, text)}" for name, text in value]
-    if key.endswith("_proxy") and isinstance(value, str) and "@" in value:
+    if (key.endswith("_proxy") or key == "geomi.blobs") and isinstance(value, str) and "@" in value:
         scheme, _, rest = value.rpartition("://")
         return f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}"
     return value

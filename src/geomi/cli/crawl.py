@@ -20,6 +20,7 @@ from geomi.cli.options import (
     AllowPrivate,
     AsJson,
     Assignments,
+    Blobs,
     CaFile,
     ConfigFile,
     Configured,
@@ -61,6 +62,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Argument(help="Where to start; https:// may be left out.", metavar="URL"),
     ] = None,
     output: Directory = None,
+    blobs: Blobs = None,
     profile: Profile = None,
     provider: Annotated[
         str | None,
@@ -148,7 +150,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "format": format_,
         },
         assignments=assignments,
-        process=process_flags(allow_private, resolve, ca_file),
+        process=process_flags(allow_private, resolve, ca_file, blobs),
         config=config,
         provider=named.layer if provider else None,
     )

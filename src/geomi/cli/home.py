@@ -15,10 +15,14 @@ T = TypeVar("T")
 
 
 def in_home(
-    output: Path | None, work: Callable[[Home], Awaitable[T]], *, create: bool = False
+    output: Path | None,
+    work: Callable[[Home], Awaitable[T]],
+    *,
+    blobs: str | None = None,
+    create: bool = False,
 ) -> T:
     """Open a data directory, do some work in it, and close it; `create` one that is not there."""
-    configured = configure({"output": str(output) if output else None})
+    configured = configure({"output": str(output) if output else None}, process={"blobs": blobs})
     root = Path(configured.resolved.run.output)
 
     async def run() -> T:

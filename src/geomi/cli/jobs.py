@@ -20,6 +20,7 @@ from geomi.engine import jobs as use
 from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
+from geomi.settings.network import same_archive
 
 commands = typer.Typer(
     help="List the jobs of a data directory, or act on one.",
@@ -130,6 +131,8 @@ async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
         raise ConfigError(
             f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
         )
+    same_archive(found, home.settings)
+    await home.archive.erase(found.id)  # first: nothing else names what is in a bucket
     await home.world.jobs.delete(found.id)
     await asyncio.to_thread(remove_job, home.root, found.id)
     return found

@@ -45,6 +45,15 @@ Directory = Annotated[
         show_default="./geomi-data",
     ),
 ]
+Blobs = Annotated[
+    str | None,
+    typer.Option(
+        "--blobs",
+        metavar="URL",
+        help="Keep the archive in this bucket: s3://bucket/prefix.",
+        show_default="the data directory",
+    ),
+]
 Profile = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="A named behaviour.")
 ]
@@ -180,10 +189,14 @@ def configure(
 
 
 def process_flags(
-    allow_private: bool | None, resolve: list[str] | None, ca_file: Path | None
+    allow_private: bool | None,
+    resolve: list[str] | None,
+    ca_file: Path | None,
+    blobs: str | None = None,
 ) -> dict[str, object]:
-    """Name the flags that say how this process reaches the network."""
+    """Name the flags that say how this process reaches the network and its archive."""
     return {
+        "blobs": blobs,
         "allow_private": allow_private,
         "resolve": tuple(resolve or ()),
         "ca_file": str(ca_file) if ca_file else None,

@@ -1,10 +1,12 @@
-"""What a job was allowed of the network, remembered with it for when it is resumed."""
+"""What a job was allowed of the network and where its bytes are, remembered with it."""
 
 from __future__ import annotations
 
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
 from geomi.settings.options import Settings
+
+ARCHIVE = "archive --blobs "
 
 
 def network(settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -13,7 +15,8 @@ def network(settings: Settings) -> tuple[tuple[str, str], ...]:
     allowed += [("--ca-file", settings.ca_file)] if settings.ca_file else []
     # A test server's own port changes from run to run; which host is redirected does not.
     allowed += [("--resolve", ":".join(text.split(":")[:2])) for text in settings.resolve]
-    return tuple((f"network {flag} {value}".strip(), "flag") for flag, value in allowed)
+    kept = tuple((f"network {flag} {value}".strip(), "flag") for flag, value in allowed)
+    return kept + (((ARCHIVE + _place(settings.blobs), "flag"),) if settings.blobs else ())
 
 
 def same_network(job: CrawlJob, settings: Settings) -> None:
@@ -26,3 +29,20 @@ def same_network(job: CrawlJob, settings: Settings) -> None:
             f"job {job.id} was started with {flags}",
             hint="give the same network flags again beside --resume",
         )
+
+
+def same_archive(job: CrawlJob, settings: Settings) -> None:
+    """Refuse to look for a job's bytes where they are not: all its pages would count as lost."""
+    then = [name.removeprefix(ARCHIVE) for name, _ in job.origins if name.startswith(ARCHIVE)]
+    now = [_place(settings.blobs)] if settings.blobs else []
+    if then != now:
+        there = f"in {then[0]}" if then else "in its data directory"
+        raise ConfigError(
+            f"the archive of job {job.id} is {there}",
+            hint=f"GEOMI_BLOBS={then[0]}" if then else "leave out --blobs and GEOMI_BLOBS",
+        )
+
+
+def _place(blobs: str) -> str:
+    """Return a bucket's URL without how to get there, which may change."""
+    return blobs.partition("?")[0].rstrip("/")

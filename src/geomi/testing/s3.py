@@ -21,6 +21,10 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from obstore.store import S3Store
 
 START_S = 60.0
 LOOPBACK = "127.0.0.1"
@@ -49,6 +53,21 @@ class S3Server:
         """Return the URL of a place in the bucket that nobody has used yet."""
         place = f"s3://{BUCKET}/place-{next(self.numbers)}"
         return f"{place}?endpoint={self.endpoint}&region={REGION}"
+
+    def objects(self, url: str) -> S3Store:
+        """Return a client of the place behind a URL, to look at what was put there, or spoil it."""
+        from obstore.store import S3Store  # an extra
+
+        return S3Store(
+            BUCKET,
+            prefix=url.partition("?")[0].removeprefix(f"s3://{BUCKET}/") or None,
+            endpoint=self.endpoint,
+            region=REGION,
+            access_key_id=KEY_ID,
+            secret_access_key=KEY,
+            client_options={"allow_http": True},
+            retry_config={"max_retries": 0},
+        )
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -134,17 +153,8 @@ def _wait_for(server: S3Server) -> None:
     """Wait until something can be put: the parts come up one after the other."""
     import obstore  # an extra
     from obstore.exceptions import BaseError
-    from obstore.store import S3Store
 
-    store = S3Store(
-        BUCKET,
-        endpoint=server.endpoint,
-        region=REGION,
-        access_key_id=KEY_ID,
-        secret_access_key=KEY,
-        client_options={"allow_http": True},
-        retry_config={"max_retries": 0},
-    )
+    store = server.objects("")
     deadline_s = time.monotonic() + START_S
     while time.monotonic() < deadline_s:
         if server.process.poll() is not None:

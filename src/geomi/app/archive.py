@@ -1,0 +1,36 @@
+"""The archive behind a data directory: in it, or in the bucket that the setting `blobs` names.
+
+S3 is an extra: nothing of it is imported before a URL asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from geomi import __version__
+from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.errors import ConfigError
+from geomi.ports.store import KeptArchive
+from geomi.settings.options import Settings
+
+SOFTWARE = f"geomi/{__version__}"
+
+
+def open_archive(
+    root: Path, settings: Settings, *, worker: str, warn: Callable[[str], None]
+) -> KeptArchive:
+    """Open the archive of a data directory, for one worker; nothing is dialled yet."""
+    if not settings.blobs:
+        return DirectoryArchive(root, worker=worker, software=SOFTWARE)
+    if find_spec("obstore") is None:
+        raise ConfigError(
+            "an archive in a bucket needs obstore, which is not installed",
+            hint="pip install 'geomi[s3]'",
+        )
+    from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
+    from geomi.adapters.blob.s3 import S3Archive
+
+    bucket = Bucket(read_bucket_url(settings.blobs))
+    return S3Archive(root, bucket, worker=worker, software=SOFTWARE, warn=warn)
