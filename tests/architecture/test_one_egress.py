@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from inspect import signature
 
 from geomi.adapters.outlet.parquet import ParquetPages
+from geomi.app.archive import open_archive
 from tests.architecture.tree import Module, dotted_uses, imported, modules
 
 # Other people's packages that geomi may use at all; none of them dials, as we use it. A new one is
@@ -15,8 +16,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "re2", "rich",
-        "turbohtml", "typer", "uvloop", "yaml",
+        "numpy", "obstore", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "re2",
+        "rich", "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -49,8 +50,8 @@ SERVERS = ("demo", "testing")
 GATE = "adapters/http/"
 DIALLERS = {f"{GATE}egress.py", f"{GATE}tunnel.py"}
 NAMES = f"{GATE}names.py"
-# Workers, and the parser that can be killed: both are geomi itself.
-STARTERS = {"adapters/crew.py", "adapters/compute/child.py"}
+# Workers, and the parser that can be killed: both are geomi itself. Tests have an S3 server.
+STARTERS = {"adapters/crew.py", "adapters/compute/child.py", "testing/s3.py"}
 # The channel to our own child process is a socket pair: nothing is dialled.
 CHANNEL = "adapters/compute/"
 PAIRED_BY = {"open_connection": {"sock"}, "socket": {"fileno"}, "socketpair": set[str]()}
@@ -65,6 +66,30 @@ def test_a_package_that_can_dial_is_given_an_open_file() -> None:
     }
     assert users == {"adapters/outlet/parquet.py"}
     assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
+
+
+def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
+    """The second way out leads to the operator's own server, and nothing from outside goes there.
+
+    The gate keeps strangers from choosing whom we talk to: what they say is an address to be
+    checked. A bucket's address is a setting; it may be private, and what is asked of it is a name
+    that geomi has made. Whoever else used this client could be led anywhere.
+    """
+    users = {
+        module.name
+        for module in modules()
+        if module.room != "testing"
+        if any(name.partition(".")[0] == "obstore" for name in imported(module))
+    }
+    assert users == {"adapters/blob/bucket.py"}
+    makers = {
+        module.name
+        for module in modules()
+        for name in imported(module)
+        if name in ("geomi.adapters.blob.bucket.Bucket", "geomi.adapters.blob.s3.S3Archive")
+    }
+    assert makers == {"adapters/blob/s3.py", "app/archive.py"}
+    assert signature(open_archive).parameters["settings"].annotation == "Settings"
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

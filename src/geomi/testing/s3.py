@@ -31,7 +31,7 @@ LOOPBACK = "127.0.0.1"
 # Below the ports that systems hand out by themselves, so that none is taken in between.
 PORTS = range(12_000, 32_000)
 PARTS = ("master", "volume", "filer", "s3")
-KEY_ID, KEY = "geomi-tests", "tests-only"
+KEY_ID, KEY = "key-of-tests", "secret-of-tests"
 REGION = "us-east-1"
 BUCKET = "geomi-tests"
 

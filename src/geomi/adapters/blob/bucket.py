@@ -23,12 +23,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import obstore
-from obstore.exceptions import (
-    AlreadyExistsError,
-    BaseError,
-    PermissionDeniedError,
-    UnauthenticatedError,
-)
+from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from geomi.adapters.disk import refusal
@@ -47,6 +42,9 @@ _OPTIONS = ("endpoint", "region")
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_DENIED = re.compile(r"status code: 40[13]\b")
+_KEY_HINT = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there"
+_PLACE_HINT = "check the bucket, AWS_ENDPOINT_URL and AWS_REGION"
 _CODE = re.compile(r"<Code>([A-Za-z0-9]{1,80})</Code>")
 
 
@@ -183,16 +181,9 @@ class Bucket:
             raise StoreError(f"`{name}` is missing in {self}") from None
         except OSError as error:
             raise refusal(error, Path(name)) from error
-        except (PermissionDeniedError, UnauthenticatedError) as error:
-            raise StoreError(
-                f"{self} refuses us: {_reason(error)}",
-                hint="check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there",
-            ) from None
         except BaseError as error:
-            raise StoreError(
-                f"{self} cannot be used: {_reason(error)}",
-                hint="check the bucket, AWS_ENDPOINT_URL and AWS_REGION",
-            ) from None
+            hint = _KEY_HINT if _DENIED.search(str(error)) else _PLACE_HINT
+            raise StoreError(f"{self} cannot be used: {_reason(error)}", hint=hint) from None
 
 
 def _endpoint(text: str) -> str:

@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from geomi.adapters.blob import warc
+from geomi.adapters.blob.ahead import ReadAhead
 from geomi.adapters.blob.bucket import Bucket
 from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.adapters.blob.names import folder_of, last_number
@@ -67,6 +68,7 @@ class S3Archive:
             segment_s=SEGMENT_S,
             on_finished=self._send_soon,
         )
+        self._ahead = ReadAhead(bucket.range)
         self._begun: set[str] = set()
         self._waiting: list[str] = []
         self._sending: asyncio.Task[None] | None = None
@@ -87,7 +89,7 @@ class S3Archive:
         except StoreError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-        member = await self._bucket.range(ref.segment, ref.offset, ref.length)
+        member = await self._ahead.range(ref.segment, ref.offset, ref.length)
         if len(member) < ref.length:
             raise StoreError(
                 f"`{ref.segment}` in {self._bucket} ends inside the record at {ref.offset}"
@@ -136,12 +138,15 @@ class S3Archive:
                     os.link(path, copy)  # it stays readable while a worker sends it away
                 except FileNotFoundError:
                     await self._bucket.fetch(segment, copy)
+                except OSError as error:
+                    raise refusal(error, path) from error
             yield copy
 
     async def erase(self, job: str) -> None:
         """Remove a job's segments, from the bucket and from the disk."""
         await self._bucket.remove(folder_of(job))
         await self._spool.erase(job)
+        self._ahead.forget()
 
     def _send_soon(self, segment: str) -> None:
         self._waiting.append(segment)
