@@ -13,7 +13,7 @@ from geomi.app import Home
 from geomi.app.outputs import write_output
 from geomi.engine.export import records, segment_ends
 from geomi.engine.jobs import find
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, StoreError
 from geomi.model.verdict import State
 from geomi.settings.options import Settings
 from geomi.testing.s3 import S3Server
@@ -99,6 +99,40 @@ def test_pages_of_a_lost_segment_are_fetched_again(tmp_path: Path, s3: S3Server)
     assert any("pages will be fetched again" in text for text in crawled.ear.warnings)
     assert _done(crawled) == len(set(crawled.urls)) == PAGES + 1
     assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
+
+
+def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
+    tmp_path: Path, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = _settings(s3)
+
+    async def refuse(*_: object) -> None:
+        raise StoreError("the bucket is away")
+
+    with _site() as site:
+        with monkeypatch.context() as patch:
+            patch.setattr("geomi.adapters.blob.bucket.Bucket.keep", refuse)
+            with pytest.raises(StoreError, match="the bucket is away"):
+                crawl_site(tmp_path, site.url("/"), settings=settings, max_pages=5)
+        (waiting,) = _here(tmp_path)
+        crawled = crawl_site(tmp_path, site.url("/"), settings=settings, resume=True, max_pages=0)
+    assert crawled.ear.warnings == []
+    assert _here(tmp_path) == []
+    assert waiting.name in {name.rpartition("/")[2] for name in _there(s3, settings)}
+    assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
+
+
+def test_several_workers_send_what_they_wrote(tmp_path: Path, s3: S3Server) -> None:
+    settings = _settings(s3)
+    with _site() as site:
+        crawled = crawl_site(tmp_path, site.url("/"), settings=settings, workers=2)
+    assert _done(crawled) == PAGES + 1
+    assert _here(tmp_path) == []
+    assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
+
+
+def _there(s3: S3Server, settings: Settings) -> list[str]:
+    return [found["path"] for found in s3.objects(settings.blobs).list().collect()]
 
 
 async def _in_home(root: Path, settings: Settings) -> list[bytes]:

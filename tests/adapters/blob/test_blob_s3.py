@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("obstore", reason="missing part: an S3 client: pip install 'geomi[s3,dev]'")
 
 from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
-from geomi.adapters.blob.s3 import S3Archive
+from geomi.adapters.blob.s3 import SEGMENT_S, S3Archive
 from geomi.errors import StoreError
 from geomi.testing.contracts.archiving import (
     JOB,
@@ -44,7 +44,9 @@ class Place:
         url = self.url.replace(self.server.endpoint, endpoint or self.server.endpoint)
         return Bucket(read_bucket_url(url), patience_s=0.2)
 
-    def open(self, worker: str = "w1", *, endpoint: str = "") -> S3Archive:
+    def open(
+        self, worker: str = "w1", *, endpoint: str = "", segment_s: float = SEGMENT_S
+    ) -> S3Archive:
         """Open the archive."""
         return S3Archive(
             self.root,
@@ -52,6 +54,7 @@ class Place:
             worker=worker,
             software="geomi/test",
             segment_bytes=SEGMENT_BYTES,
+            segment_s=segment_s,
             warn=self.warnings.append,
         )
 
@@ -97,6 +100,19 @@ async def test_a_full_segment_is_sent_while_the_next_one_grows(place: Place) -> 
     assert list(place.there()) == [first.segment]
     assert await archive.read(first) == b'{"n":1}'
     await archive.aclose()
+
+
+@waits
+async def test_an_open_segment_is_sent_after_a_while(place: Place) -> None:
+    archive = place.open(segment_s=0.01)
+    [(record, _)] = await archive.append(JOB, [capture(1)])
+    async with asyncio.timeout(10):
+        while record.segment not in place.there():  # noqa: ASYNC110  # the bucket tells nobody
+            await asyncio.sleep(0.01)
+    [(later, _)] = await archive.append(JOB, [capture(2)])
+    assert later.segment != record.segment
+    await archive.aclose()
+    assert list(place.there()) == [record.segment, later.segment]
 
 
 @waits

@@ -17,7 +17,6 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -51,7 +50,6 @@ class DirectoryArchive:
     Args:
         worker: names the segments; two live workers never share it.
         software: who wrote the segments, as their first record says.
-        segment_s: how much later than its first page the last one may be fetched.
         on_finished: is told the name of each segment that nobody will write to any more.
         new_id: where record ids come from.
     """
@@ -63,7 +61,6 @@ class DirectoryArchive:
         worker: str,
         software: str,
         segment_bytes: int = SEGMENT_BYTES,
-        segment_s: float = inf,
         on_finished: Callable[[str], None] = lambda _: None,
         new_id: Callable[[], UUID] = uuid4,
     ) -> None:
@@ -71,7 +68,6 @@ class DirectoryArchive:
         self._worker = checked_name(worker, "worker")
         self._software = software
         self._segment_bytes = segment_bytes
-        self._segment_s = segment_s
         self._on_finished = on_finished
         self._new_id = new_id
         self._open: dict[str, _Segment] = {}
@@ -90,7 +86,7 @@ class DirectoryArchive:
         segment = self._open.get(job) or self._start(job, captures[0].fetched_at_s)
         places = _places(segment, members)
         self._write(segment, b"".join(part for pair in members for part in pair if part))
-        await self._roll(job, captures[-1].fetched_at_s)
+        await self._roll(job)
         return places
 
     async def read(self, ref: Ref) -> bytes:
@@ -109,7 +105,7 @@ class DirectoryArchive:
         return warc.block(member)
 
     async def aclose(self) -> None:
-        """Finish every open segment."""
+        """Finish every open segment; whoever appends again begins the next."""
         while self._open:
             await self._finish(next(iter(self._open)))
 
@@ -176,7 +172,7 @@ class DirectoryArchive:
 
     def _start(self, job: str, now_s: float) -> _Segment:
         path, fd = self._create(job)
-        segment = _Segment(job, path, path.relative_to(self._root).as_posix(), fd, now_s)
+        segment = _Segment(job, path, path.relative_to(self._root).as_posix(), fd)
         self._open[job] = segment
         head = warc.warcinfo(
             self._new_id(), written_at_s=now_s, name=path.name, software=self._software, job=job
@@ -215,10 +211,8 @@ class DirectoryArchive:
         if segment.size_bytes == 0:
             segment.path.unlink(missing_ok=True)
 
-    async def _roll(self, job: str, now_s: float) -> None:
-        segment = self._open[job]
-        is_old = now_s - segment.started_s >= self._segment_s
-        if is_old or segment.size_bytes >= self._segment_bytes:
+    async def _roll(self, job: str) -> None:
+        if self._open[job].size_bytes >= self._segment_bytes:
             await self._finish(job)
         while len(self._open) > MAX_OPEN_SEGMENTS:
             await self._finish(next(iter(self._open)))
@@ -254,7 +248,6 @@ class _Segment:
     path: Path
     name: str
     fd: int
-    started_s: float
     size_bytes: int = 0
 
 

@@ -32,7 +32,8 @@ from geomi.model.page import Capture, Ref
 MIB = 1024 * 1024
 # A segment is sent in one request, from memory.
 SEGMENT_BYTES = 32 * MIB
-# What a slow crawl may lose with a machine; at a page a second, a segment of some megabytes.
+# No segment grows for longer: it is what a lost machine takes along, and how far behind others are
+# who read. At a page a second it makes a segment of some megabytes.
 SEGMENT_S = 300.0
 
 
@@ -54,24 +55,26 @@ class S3Archive:
         worker: str,
         software: str,
         segment_bytes: int = SEGMENT_BYTES,
+        segment_s: float = SEGMENT_S,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._root = root
         self._bucket = bucket
         self._worker = worker
+        self._segment_s = segment_s
         self._warn = warn
         self._spool = DirectoryArchive(
             root,
             worker=worker,
             software=software,
             segment_bytes=segment_bytes,
-            segment_s=SEGMENT_S,
             on_finished=self._send_soon,
         )
         self._ahead = ReadAhead(bucket.range)
         self._begun: set[str] = set()
         self._waiting: list[str] = []
         self._sending: asyncio.Task[None] | None = None
+        self._ageing: asyncio.Task[None] | None = None
 
     async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
         """Write captures; return where each record and response lies, once the system has them."""
@@ -80,6 +83,7 @@ class S3Archive:
             taken = await self._bucket.sizes(folder_of(job))
             self._spool.begin_after(job, last_number(self._worker, taken))
             self._begun.add(job)
+            self._ageing = self._ageing or asyncio.create_task(self._age(), name="age segments")
         return await self._spool.append(job, captures)
 
     async def read(self, ref: Ref) -> bytes:
@@ -98,6 +102,9 @@ class S3Archive:
 
     async def aclose(self) -> None:
         """Finish every open segment and send what waits; what cannot be sent stays on the disk."""
+        if self._ageing is not None:
+            self._ageing.cancel()
+            self._ageing = None
         await self._spool.aclose()
         if self._sending is not None:
             await self._sending
@@ -147,6 +154,15 @@ class S3Archive:
         await self._bucket.remove(folder_of(job))
         await self._spool.erase(job)
         self._ahead.forget()
+
+    async def _age(self) -> None:
+        """Finish what is open from time to time, whether anything is appended to it or not."""
+        while True:
+            await asyncio.sleep(self._segment_s)
+            try:
+                await self._spool.aclose()
+            except StoreError as error:
+                self._warn(error.message)
 
     def _send_soon(self, segment: str) -> None:
         self._waiting.append(segment)
