@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from inspect import signature
 
 from geomi.adapters.outlet.parquet import ParquetPages
-from geomi.app.archive import open_archive
+from geomi.app.archive import bucket_of
 from tests.architecture.tree import Module, dotted_uses, imported, modules
 
 # Other people's packages that geomi may use at all; none of them dials, as we use it. A new one is
@@ -89,7 +89,7 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
         if name in ("geomi.adapters.blob.bucket.Bucket", "geomi.adapters.blob.s3.S3Archive")
     }
     assert makers == {"adapters/blob/s3.py", "app/archive.py"}
-    assert signature(open_archive).parameters["settings"].annotation == "Settings"
+    assert signature(bucket_of).parameters["settings"].annotation == "Settings"
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

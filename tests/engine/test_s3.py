@@ -122,6 +122,16 @@ def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
     assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
 
 
+def test_the_extra_is_named_where_it_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geomi.app.archive.find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match="needs obstore") as caught:
+        crawl_site(tmp_path, "http://127.0.0.1:9/", settings=replace(LOCAL, blobs="s3://bucket"))
+    assert "geomi[s3]" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_several_workers_send_what_they_wrote(tmp_path: Path, s3: S3Server) -> None:
     settings = _settings(s3)
     with _site() as site:

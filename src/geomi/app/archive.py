@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
@@ -15,22 +16,32 @@ from geomi.errors import ConfigError
 from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
 
+if TYPE_CHECKING:
+    from geomi.adapters.blob.bucket import Bucket
+
 SOFTWARE = f"geomi/{__version__}"
 
 
-def open_archive(
-    root: Path, settings: Settings, *, worker: str, warn: Callable[[str], None]
-) -> KeptArchive:
-    """Open the archive of a data directory, for one worker; nothing is dialled yet."""
+def bucket_of(settings: Settings) -> Bucket | None:
+    """Read where the archive is; nonsense is refused before anything is opened or dialled."""
     if not settings.blobs:
-        return DirectoryArchive(root, worker=worker, software=SOFTWARE)
+        return None
     if find_spec("obstore") is None:
         raise ConfigError(
             "an archive in a bucket needs obstore, which is not installed",
             hint="pip install 'geomi[s3]'",
         )
     from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
-    from geomi.adapters.blob.s3 import S3Archive
 
-    bucket = Bucket(read_bucket_url(settings.blobs))
+    return Bucket(read_bucket_url(settings.blobs))
+
+
+def open_archive(
+    root: Path, bucket: Bucket | None, *, worker: str, warn: Callable[[str], None]
+) -> KeptArchive:
+    """Open the archive of a data directory, for one worker; nothing is dialled yet."""
+    if bucket is None:
+        return DirectoryArchive(root, worker=worker, software=SOFTWARE)
+    from geomi.adapters.blob.s3 import S3Archive  # an extra
+
     return S3Archive(root, bucket, worker=worker, software=SOFTWARE, warn=warn)

@@ -22,7 +22,7 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.presence import Presence, dead_owners, forget
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
-from geomi.app.archive import open_archive
+from geomi.app.archive import bucket_of, open_archive
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
@@ -81,6 +81,7 @@ async def open_home(
     if not create and not (root / DATABASE).is_file():
         raise StoreError(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
     rules = egress_rules(settings)
+    bucket = bucket_of(settings)
     rng = random.Random()
     _make_folder(root)
     with closing(open_sqlite(root / DATABASE, tenant=TENANT)) as store:
@@ -88,7 +89,7 @@ async def open_home(
         owner = owner or f"w-{new_ulid(clock.wall_s(), rng)}"
         sink = listen(clock)
         archive = open_archive(
-            root, settings, worker=owner, warn=lambda text: sink.emit(Warned("", text))
+            root, bucket, worker=owner, warn=lambda text: sink.emit(Warned("", text))
         )
         egress = Egress(rules, clock)
         client = HttpClient(egress, clock)

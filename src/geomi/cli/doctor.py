@@ -19,10 +19,12 @@ from pathlib import Path
 from geomi.adapters.clock import system_readings
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import DATABASE, open_home
+from geomi.app.archive import bucket_of
 from geomi.cli.options import AsJson, Configured, Directory, configure
 from geomi.cli.sample import crawl_sample
 from geomi.cli.talk import give, say_check
 from geomi.errors import GeomiError
+from geomi.settings.options import Settings
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_SQLITE = (3, 35)  # RETURNING
@@ -77,6 +79,8 @@ def _checks(configured: Configured) -> Iterator[Check]:
     yield _clock()
     if (root / DATABASE).exists():
         yield _tried("store", lambda: asyncio.run(_open(root, configured)))
+    if configured.settings.blobs:
+        yield _tried("archive", lambda: asyncio.run(_reach(configured.settings)))
     yield _tried("sample crawl", _sample)
 
 
@@ -142,6 +146,13 @@ async def _open(root: Path, configured: Configured) -> str:
     async with open_home(root, configured.settings, lambda _: Fan(), create=False) as home:
         jobs = await home.world.jobs.list(limit=1)
         return f"`{root}` opens; newest job: {jobs[0].id if jobs else 'none'}"
+
+
+async def _reach(settings: Settings) -> str:
+    bucket = bucket_of(settings)
+    assert bucket is not None
+    await bucket.sizes("doctor")  # a folder that is not there
+    return f"{bucket} can be reached"
 
 
 def _sample() -> str:

@@ -27,6 +27,7 @@ from geomi.cli.talk import give, note
 from geomi.engine.export import records
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
+from geomi.settings.network import same_archive
 
 STDOUT = Path("-")
 
@@ -87,6 +88,7 @@ def export(
 
 async def _export(home: Home, form: Form, job: str, to: Path | None) -> Exported:
     found = await find(home.world, job)
+    same_archive(found, home.settings)
     if form is Form.MD:
         folder = to or home.root / "jobs" / found.id / "md"
         return Exported(found.id, form, str(folder), await _markdown(home, found.id, folder))

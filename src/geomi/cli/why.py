@@ -12,6 +12,7 @@ from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, say, say_check
 from geomi.engine.explain import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
+from geomi.settings.network import same_archive
 from geomi.url.parse import Url
 
 
@@ -32,7 +33,9 @@ def why(
 
 async def _explain(home: Home, job: str, url: Url) -> Explanation:
     world = home.world
-    return await explain(world, await find(world, job), url, await registry.reviews(world))
+    found = await find(world, job)
+    same_archive(found, home.settings)
+    return await explain(world, found, url, await registry.reviews(world))
 
 
 def _tell(explanation: Explanation) -> None:

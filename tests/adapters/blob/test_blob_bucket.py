@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
-pytest.importorskip("obstore", reason="missing part: an S3 client: pip install 'geomi[s3,dev]'")
+from tests.conftest import missing_part
+
+if find_spec("obstore") is None:
+    missing_part("an S3 client: pip install 'geomi[s3,dev]'")
 
 from geomi.adapters.blob.bucket import BucketUrl, read_bucket_url  # an extra
 from geomi.errors import ConfigError

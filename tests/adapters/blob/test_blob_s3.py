@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("obstore", reason="missing part: an S3 client: pip install 'geomi[s3,dev]'")
+from tests.conftest import missing_part
+
+if find_spec("obstore") is None:
+    missing_part("an S3 client: pip install 'geomi[s3,dev]'")
 
 from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
 from geomi.adapters.blob.s3 import SEGMENT_S, S3Archive
