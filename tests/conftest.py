@@ -22,6 +22,8 @@ import pytest
 
 from geomi.testing.s3 import S3Server, program, running_s3
 
+pytest.register_assert_rewrite("geomi.testing.contracts")  # before whoever comes first imports it
+
 ROOT = Path(__file__).resolve().parents[1]
 CI_IS_OFF = frozenset({"", "0", "false", "no"})
 
