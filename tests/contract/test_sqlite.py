@@ -18,7 +18,7 @@ import pytest
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
 from geomi.model.page import Ref
@@ -370,6 +370,6 @@ class TestStatements:
         ),
     )
     def test_each_says_what_it_does(self, name: str) -> None:
-        for text in statements(name).values():
+        for text in statements("sqlite", name).values():
             assert text.startswith("-- ")
             assert sqlite3.complete_statement(text + ";")

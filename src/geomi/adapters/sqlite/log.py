@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from geomi.adapters.ledger.rows import Row, legible
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.asked import Asked, Purpose
 from geomi.model.verdict import Outcome
 
-SQL = statements("log")
+SQL = statements("sqlite", "log")
 
 
 class SqliteRequestLog:

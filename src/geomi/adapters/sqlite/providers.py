@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from geomi.adapters.ledger.band import band_keys
-from geomi.adapters.sqlite.codec import decode, encode
+from geomi.adapters.ledger.codec import decode, encode
+from geomi.adapters.ledger.rows import Row, legible
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.site import Provider, Takedown
 
-SQL = statements("providers")
+SQL = statements("sqlite", "providers")
 
 
 class SqliteProviders:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from functools import partial
 
+from geomi.adapters.ledger.rows import legible
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import legible
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 
-SQL = statements("robots")
+SQL = statements("sqlite", "robots")
 
 
 class SqliteRobotsCopies:

@@ -6,12 +6,12 @@ import builtins
 import sqlite3
 from functools import partial
 
+from geomi.adapters.ledger.rows import Row, legible
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.site import Refusal, Review, SiteRule
 
-SQL = statements("sites")
+SQL = statements("sqlite", "sites")
 
 
 class SqliteRefusals:
