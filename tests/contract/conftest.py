@@ -11,9 +11,9 @@ import pytest
 pytest.register_assert_rewrite("geomi.testing.contracts")
 
 from geomi.adapters.memory import open_memory  # noqa: E402  # after the assertions are rewritten
-from geomi.adapters.postgres import open_postgres  # noqa: E402
 from geomi.adapters.sqlite import open_sqlite  # noqa: E402
-from geomi.testing.contracts.material import Store, Stores  # noqa: E402
+from geomi.testing.contracts.losing import DurableStore, DurableStores  # noqa: E402
+from geomi.testing.contracts.material import Stores  # noqa: E402
 from geomi.testing.postgres import Cluster  # noqa: E402
 
 
@@ -31,8 +31,19 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
                 yield _in_postgres(cluster.new_schema(), opened)
 
 
-def _in_sqlite(path: Path, opened: ExitStack) -> Stores:
-    def open_for(tenant: str) -> Store:
+@pytest.fixture(params=["sqlite", "postgres"])
+def durable_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DurableStores]:
+    """Open one store that outlives its handles, as often as a test asks for."""
+    with ExitStack() as opened:
+        if request.param == "sqlite":
+            yield _in_sqlite(tmp_path / "store.db", opened)
+        else:
+            cluster: Cluster = request.getfixturevalue("cluster")
+            yield _in_postgres(cluster.new_schema(), opened)
+
+
+def _in_sqlite(path: Path, opened: ExitStack) -> DurableStores:
+    def open_for(tenant: str) -> DurableStore:
         store = open_sqlite(path, tenant=tenant)
         opened.callback(store.close)
         return store
@@ -40,8 +51,10 @@ def _in_sqlite(path: Path, opened: ExitStack) -> Stores:
     return open_for
 
 
-def _in_postgres(url: str, opened: ExitStack) -> Stores:
-    def open_for(tenant: str) -> Store:
+def _in_postgres(url: str, opened: ExitStack) -> DurableStores:
+    from geomi.adapters.postgres import open_postgres  # an extra
+
+    def open_for(tenant: str) -> DurableStore:
         store = open_postgres(url, tenant=tenant)
         opened.callback(store.close)
         return store

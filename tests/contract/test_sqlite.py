@@ -21,20 +21,16 @@ from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
-from geomi.model.page import Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
-from geomi.model.verdict import Exclusion, Outcome, State
-from geomi.testing.contracts.alike import sketch_of
+from geomi.model.verdict import Exclusion, State
 from geomi.testing.contracts.material import (
-    DELAY_S,
     START_S,
     asked,
     batch,
     begin,
     claim,
     claim_one,
-    config,
     give_back,
     job,
     page,
@@ -153,50 +149,6 @@ class TestCopying:
             store.backup(path.parent / "nowhere" / "copy.db")
 
 
-class TestLostSegments:
-    @waits
-    async def test_pages_in_a_lost_segment_wait_again(self, store: SqliteStore) -> None:
-        await begin(store, url("/1"), url("/2"), url("/3"))
-        lease = await claim_one(store)
-        one, two, three = lease.entries
-        copy = page(url("/2"), duplicate_of=url("/1").url)
-        safe = replace(page(url("/3")), record=Ref("other", 0, 1), response=None)
-        await store.frontier.settle(
-            batch(
-                visit(lease, one, page=page(url("/1"), sketch=sketch_of(7))),
-                visit(lease, two, page=copy, outcome=Outcome.DUPLICATE),
-                visit(lease, three, page=safe),
-                give_back(lease),
-            )
-        )
-        assert await store.segments.job_ends("job") == {"segment-1": 70, "other": 1}
-        assert await store.segments.requeue(["segment-1"]) == 2
-        found = await store.jobs.get("job")
-        assert found is not None
-        stats = found.stats
-        assert (stats.settled, stats.collected, stats.duplicates) == (1, 1, 0)
-        outlook = await store.census.outlook("job", now_s=START_S)
-        assert outlook.by_state == {State.PENDING: 2, State.COMPLETED: 1}
-        assert [row.url for row in await store.pages.feed("job", after=0, limit=9)] == [three.url]
-        assert await store.pages.near(sketch_of(7)) == []
-        again = await claim_one(store, now_s=START_S + DELAY_S)
-        assert [entry.url for entry in again.entries] == [one.url, two.url]
-
-    @waits
-    async def test_a_page_that_was_opened_again_is_fetched_anew(self, store: SqliteStore) -> None:
-        await begin(store, url("/1", depth=2))
-        lease = await claim_one(store)
-        await store.frontier.settle(batch(visit(lease, page=page(url("/1"))), give_back(lease)))
-        await store.frontier.add("job", [url("/1", depth=0)], now_s=START_S)
-        assert await store.segments.requeue(["segment-1"]) == 1
-        found = await store.jobs.get("job")
-        assert found is not None and (found.stats.settled, found.stats.collected) == (0, 0)
-        outlook = await store.census.outlook("job", now_s=START_S)
-        assert outlook.by_state == {State.PENDING: 1}
-        (entry,) = (await claim_one(store, now_s=START_S + DELAY_S)).entries
-        assert (entry.outcome, entry.depth) == (None, 0)
-
-
 class TestDamage:
     @pytest.mark.parametrize(
         ("table", "change"),
@@ -263,52 +215,6 @@ async def _read_all(store: SqliteStore) -> None:
     await store.sites.list()
     await store.providers.list()
     store.anchor()
-
-
-class TestOwners:
-    @waits
-    async def test_whoever_left_without_giving_back_is_named(self, store: SqliteStore) -> None:
-        await begin(store, *(url("/", f"{letter}.test") for letter in "abc"))
-        (given_back,) = await claim(store, owner="gone", hosts=1)
-        await claim(store, owner="lost", hosts=1)
-        await claim(store, owner="lost", hosts=1)
-        await store.frontier.settle(batch(give_back(given_back)))
-        assert store.lease_owners() == ["lost"]
-        assert await store.census.release_dead(["lost"], now_s=START_S) == 2
-        assert store.lease_owners() == []
-
-
-class TestManyWorkers:
-    @pytest.mark.parametrize("max_pages", [0, 37])
-    def test_two_workers_lend_each_url_once_and_never_too_many(
-        self, store: SqliteStore, path: Path, max_pages: int
-    ) -> None:
-        urls = [url(f"/{n}", f"h{host}.test") for host in range(20) for n in range(5)]
-        asyncio.run(begin(store, *urls, rules=config(max_pages=max_pages, delay_s=0.0)))
-        with ThreadPoolExecutor(2) as crowd:
-            taken = crowd.map(lambda owner: asyncio.run(_work(path, owner)), ["one", "two"])
-            visited = [url_hash for part in taken for url_hash in part]
-        assert len(visited) == len(set(visited)) == (max_pages or len(urls))
-        found = asyncio.run(store.jobs.get("job"))
-        assert found is not None
-        assert (found.stats.settled, found.stats.discovered) == (len(visited), len(urls))
-
-
-async def _work(path: Path, owner: str) -> list[bytes]:
-    """Claim and settle until nothing is lent any more; every claim comes a second later."""
-    visited: list[bytes] = []
-    with closing(open_sqlite(path, tenant="local")) as store:
-        now_s, idle = START_S, 0
-        while idle < 5:
-            leases = await claim(store, owner=owner, now_s=now_s, hosts=2, urls=2)
-            for lease in leases:
-                visited += [entry.url_hash for entry in lease.entries]
-                visits = [visit(lease, entry, now_s=now_s) for entry in lease.entries]
-                end = give_back(lease, end_s=now_s, next_s=now_s)
-                await store.frontier.settle(batch(*visits, end))
-            idle = 0 if leases else idle + 1
-            now_s += 1
-    return visited
 
 
 CRASHING = """

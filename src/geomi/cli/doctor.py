@@ -18,7 +18,7 @@ from pathlib import Path
 
 from geomi.adapters.clock import system_readings
 from geomi.adapters.telemetry.fan import Fan
-from geomi.app import DATABASE, open_home
+from geomi.app import has_store, open_home
 from geomi.cli.options import AsJson, Configured, Directory, configure
 from geomi.cli.sample import crawl_sample
 from geomi.cli.talk import give, say_check
@@ -75,7 +75,7 @@ def _checks(configured: Configured) -> Iterator[Check]:
     yield _space(root, configured.settings.min_free_bytes)
     yield _sqlite()
     yield _clock()
-    if (root / DATABASE).exists():
+    if has_store(root, configured.settings):
         yield _tried("store", lambda: asyncio.run(_open(root, configured)))
     yield _tried("sample crawl", _sample)
 

@@ -10,6 +10,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -57,7 +58,8 @@ class Crawler:
         check_rules(markdown_rules, asked.resolved.run)
         self._markdown_rules = dict(markdown_rules)
         self.report: Report | None = None  # how the last crawl ended
-        self._settings = asked.settings
+        # A directory that is gone afterwards leaves nothing behind, in a database neither.
+        self._settings = asked.settings if output else replace(asked.settings, db="")
         self._flags = asked.flags
         self._resolved = asked.resolved if output else without_files(asked.resolved)
         self._output = output

@@ -47,18 +47,18 @@ _AWAY = (
     errors.ReadOnlySqlTransaction,  # the old primary, or a standby not promoted yet
 )
 _BUSY = (*_CLASHES, errors.LockNotAvailable, errors.QueryCanceled, errors.TooManyConnections)
-_FULL = (errors.DiskFull, errors.OutOfMemory, errors.ProgramLimitExceeded)
+_FULL = (errors.DiskFull,)
 
 
 class Database:
     """Transactions and reads of one store."""
 
-    def __init__(self, address: Address, *, busy_timeout_s: float) -> None:
+    def __init__(self, address: Address, *, busy_timeout_s: float, create: bool = True) -> None:
         self.shown = address.shown
         self._lanes: list[_Lane] = []
         try:
             self._writer = self._open_lane("writer", address, busy_timeout_s)
-            self._writer.run(lambda db: migrate(db, address))
+            self._writer.run(lambda db: migrate(db, address, create=create))
             self._reader = self._open_lane("reader", address, busy_timeout_s)
         except BaseException:
             self.close()

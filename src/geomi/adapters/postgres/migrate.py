@@ -12,12 +12,17 @@ SQL = statements("postgres", "meta")
 OLDEST_SERVER = 150_000  # the oldest that is tried: SKIP LOCKED claims were measured from here on
 
 
-def migrate(db: Session, address: Address) -> None:
+def migrate(db: Session, address: Address, *, create: bool) -> None:
     """Apply what is missing; refuse a store that a newer geomi has written."""
     _refuse_old_server(db, address)
     steps = migrations("postgres")
-    if _version(db, address) == len(steps):
+    done = _version(db, address)
+    if done == len(steps):
         return
+    if done == 0 and not create:
+        raise StoreError(
+            f"`{address.shown}` holds no geomi data", hint="a crawl with the same --db makes it"
+        )
     with db.transaction():
         db.row(SQL["lock_schema"])  # however many open a new store at once
         _apply(db, steps, address)

@@ -32,10 +32,16 @@ _READINGS = 5
 
 
 def open_postgres(
-    url: str, *, tenant: str, busy_timeout_s: float = BUSY_TIMEOUT_S
+    url: str, *, tenant: str, busy_timeout_s: float = BUSY_TIMEOUT_S, create: bool = True
 ) -> PostgresStore:
-    """Open the store at a URL, which is made or brought to this version's schema if need be."""
-    return PostgresStore(Database(read_address(url), busy_timeout_s=busy_timeout_s), tenant)
+    """Open the store at a URL, and bring it to this version's schema if need be.
+
+    Args:
+        create: make the store where the database holds none.
+    """
+    address = read_address(url)
+    database = Database(address, busy_timeout_s=busy_timeout_s, create=create)
+    return PostgresStore(database, tenant)
 
 
 class PostgresStore:
@@ -89,7 +95,8 @@ class PostgresStore:
         )
 
     async def scrub(self) -> None:
-        """Leave it to the server's vacuum to overwrite what was deleted."""
+        """Free the place of what was deleted, so that it is written over."""
+        await self._database.read(lambda db: db.script(SQL["vacuum"]))
 
     def close(self) -> None:
         """Finish what is under way and close the connections."""

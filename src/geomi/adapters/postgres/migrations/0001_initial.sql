@@ -152,9 +152,10 @@ CREATE TABLE patterns (
     stale_text bigint NOT NULL,
     stale_growth bigint NOT NULL,
     text_mark bytea NOT NULL,
-    pattern text COLLATE "C" NOT NULL,
-    PRIMARY KEY (queue, pattern)
+    pattern text COLLATE "C" NOT NULL
 ) WITH (fillfactor = 70);
+-- A pattern may be as long as a URL, and an index holds no more than 2,704 bytes of one.
+CREATE UNIQUE INDEX patterns_key ON patterns (queue, md5(pattern));
 
 -- How often a rule kept a link out; `examples` is a JSON array.
 CREATE TABLE exclusions (

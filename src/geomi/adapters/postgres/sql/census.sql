@@ -25,7 +25,8 @@ SELECT queues.host,
 FROM jobs
 JOIN queues ON queues.job = jobs.number
 JOIN entries ON entries.queue = queues.number
-LEFT JOIN patterns ON patterns.queue = entries.queue AND patterns.pattern = entries.pattern
+LEFT JOIN patterns
+    ON patterns.queue = entries.queue AND md5(patterns.pattern) = md5(entries.pattern)
 WHERE jobs.id = %(job)s AND jobs.tenant = %(tenant)s
     AND (%(host)s::text IS NULL OR queues.host = %(host)s) AND url_hash = %(url_hash)s
 LIMIT 1;
@@ -46,7 +47,8 @@ CROSS JOIN LATERAL (
     ORDER BY entries.url_hash
     LIMIT %(many)s
 ) AS found
-LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+LEFT JOIN patterns
+    ON patterns.queue = found.queue AND md5(patterns.pattern) = md5(found.pattern)
 WHERE jobs.id = %(job)s AND jobs.tenant = %(tenant)s
 ORDER BY url_hash
 LIMIT %(many)s;

@@ -81,7 +81,8 @@ CROSS JOIN LATERAL (
     ORDER BY priority DESC, seq
     LIMIT %(many)s
 ) AS found
-LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+LEFT JOIN patterns
+    ON patterns.queue = found.queue AND md5(patterns.pattern) = md5(found.pattern)
 ORDER BY asked.place, priority DESC, seq;
 
 -- name: first_due

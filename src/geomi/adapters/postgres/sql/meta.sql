@@ -34,3 +34,7 @@ SELECT coalesce(max(step), 0) FROM schema_steps;
 -- name: put_version
 -- The schema has come further.
 INSERT INTO schema_steps (step) VALUES (%(version)s);
+
+-- name: vacuum
+-- Free the place of what was deleted or replaced.
+VACUUM pages, captures, bands, requests;

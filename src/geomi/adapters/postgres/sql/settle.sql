@@ -88,7 +88,7 @@ WHERE exclusions.job = found.job AND exclusions.rule = found.rule;
 -- What patterns have brought so far.
 SELECT patterns.queue, patterns.pattern, visited, stale_links, stale_text, text_mark, stale_growth
 FROM unnest(%(queues)s::bigint[], %(patterns)s::text[]) AS asked (queue, pattern)
-JOIN patterns ON patterns.queue = asked.queue AND patterns.pattern = asked.pattern;
+JOIN patterns ON patterns.queue = asked.queue AND md5(patterns.pattern) = md5(asked.pattern);
 
 -- name: put_tallies
 -- Write what patterns have brought.
@@ -100,7 +100,7 @@ FROM unnest(
     %(queue)s::bigint[], %(pattern)s::text[], %(visited)s::bigint[], %(stale_links)s::bigint[],
     %(stale_text)s::bigint[], %(text_mark)s::bytea[], %(stale_growth)s::bigint[]
 )
-ON CONFLICT (queue, pattern) DO UPDATE
+ON CONFLICT (queue, md5(pattern)) DO UPDATE
 SET visited = excluded.visited, stale_links = excluded.stale_links,
     stale_text = excluded.stale_text, text_mark = excluded.text_mark,
     stale_growth = excluded.stale_growth;
