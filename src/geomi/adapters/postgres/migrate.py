@@ -47,7 +47,7 @@ def _apply(db: Session, steps: list[str], address: Address) -> None:
         )
     if done == 0:
         # The name was checked letter by letter when the URL was read.
-        db.script(f"CREATE SCHEMA IF NOT EXISTS {address.schema}")
+        db.script(f'CREATE SCHEMA IF NOT EXISTS "{address.schema}"')
     for number, step in enumerate(steps[done:], start=done + 1):
         db.script(step)
         db.run(SQL["put_version"], {"version": number})
@@ -55,7 +55,6 @@ def _apply(db: Session, steps: list[str], address: Address) -> None:
 
 def _version(db: Session, address: Address) -> int:
     """Return the number of the last step; 0 where there is no store yet."""
-    table = f"{address.schema}.schema_steps"
-    if db.value(SQL["has_table"], {"name": table}) is None:
+    if not db.value(SQL["has_store"], {"schema": address.schema}):
         return 0
     return int(db.value(SQL["version"]))

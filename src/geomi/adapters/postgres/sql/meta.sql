@@ -23,9 +23,13 @@ SELECT current_setting('server_version_num')::integer;
 -- The server's time of day in seconds.
 SELECT extract(epoch FROM clock_timestamp())::double precision;
 
--- name: has_table
--- Whether there is a table.
-SELECT to_regclass(%(name)s)::text;
+-- name: has_store
+-- Whether there is a store. The catalogue itself is read: names that were looked up before may be
+-- remembered as missing while another process makes them.
+SELECT EXISTS (
+    SELECT 1 FROM pg_tables
+    WHERE schemaname = %(schema)s::text AND tablename = 'schema_steps'
+);
 
 -- name: version
 -- How far the schema has come.
