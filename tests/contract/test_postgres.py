@@ -20,8 +20,10 @@ from geomi.adapters.statements import migrations, statements
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
 from geomi.model.verdict import State
+from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.material import (
     START_S,
+    asked,
     batch,
     begin,
     claim,
@@ -289,6 +291,52 @@ def _waiting(other: psycopg.Connection) -> bool:
     """Whether somebody waits for a lock."""
     row = other.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()
     return row is not None and row[0] > 0
+
+
+class TestPlans:
+    def test_no_claim_and_no_settlement_reads_a_whole_table(
+        self, cluster: Cluster, other: psycopg.Connection
+    ) -> None:
+        idle, busy = cluster.new_schema(), cluster.new_schema()
+        open_postgres(idle, tenant="local").close()  # making an index reads its table
+        asyncio.run(_crawl_some(busy))
+        assert _scans(other, busy) == _scans(other, idle)
+
+
+def _scans(other: psycopg.Connection, place: str) -> dict[str, int]:
+    """Return how often each large table of a store was read from its beginning to its end."""
+    rows = other.execute(
+        "SELECT relname, seq_scan FROM pg_stat_user_tables WHERE schemaname = %s",
+        (read_address(place).schema,),
+    ).fetchall()
+    small = ("jobs", "meta", "schema_steps")
+    return {name: scans for name, scans in rows if name not in small}
+
+
+async def _crawl_some(place: str) -> None:
+    """Claim and settle some pages with links on many hosts."""
+    with closing(open_postgres(place, tenant="local")) as store:
+        await begin(store, *(url("/", f"h{number}.test") for number in range(20)))
+        for step in range(20):
+            now_s = START_S + 100 * step
+            for lease in await claim(store, now_s=now_s, hosts=4, urls=4):
+                visits = [
+                    replace(
+                        visit(
+                            lease,
+                            entry,
+                            now_s=now_s,
+                            discovered=tuple(
+                                url(f"/{step}/{n}", f"h{n}.test", depth=n) for n in range(20)
+                            ),
+                            page=page(url(f"/{step}"), sketch=sketch_of(step)),
+                        ),
+                        asked=(asked(at_s=now_s),),
+                    )
+                    for entry in lease.entries
+                ]
+                await store.frontier.renew([lease], lease_s=60.0, now_s=now_s)
+                await store.frontier.settle(batch(*visits, give_back(lease, end_s=now_s)))
 
 
 CRASHING = """

@@ -38,6 +38,15 @@ STATEMENT_TIMEOUT_S = 900.0
 RECONNECT_S = 60.0
 LONGEST_PAUSE_S = 1.0
 
+# Every statement of a transaction finds a few rows by their keys, however large the tables are. A
+# plan is made once and kept: made while a table is empty, it must not be one that reads all of it.
+_BY_KEYS = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+
 _CLASHES = (errors.DeadlockDetected, errors.SerializationFailure, Again)
 _AWAY = (
     errors.AdminShutdown,
@@ -57,9 +66,9 @@ class Database:
         self.shown = address.shown
         self._lanes: list[_Lane] = []
         try:
-            self._writer = self._open_lane("writer", address, busy_timeout_s)
+            self._writer = self._open_lane("writer", address, busy_timeout_s, _BY_KEYS)
             self._writer.run(lambda db: migrate(db, address, create=create))
-            self._reader = self._open_lane("reader", address, busy_timeout_s)
+            self._reader = self._open_lane("reader", address, busy_timeout_s, {})
         except BaseException:
             self.close()
             raise
@@ -85,8 +94,10 @@ class Database:
         for lane in self._lanes:
             lane.close()
 
-    def _open_lane(self, name: str, address: Address, busy_timeout_s: float) -> _Lane:
-        lane = _Lane(name, address, busy_timeout_s)
+    def _open_lane(
+        self, name: str, address: Address, busy_timeout_s: float, settings: Mapping[str, str]
+    ) -> _Lane:
+        lane = _Lane(name, address, busy_timeout_s, settings)
         self._lanes.append(lane)
         lane.open()
         return lane
@@ -95,7 +106,10 @@ class Database:
 class _Lane:
     """One thread with one connection, which is opened anew when it is lost."""
 
-    def __init__(self, name: str, address: Address, busy_timeout_s: float) -> None:
+    def __init__(
+        self, name: str, address: Address, busy_timeout_s: float, settings: Mapping[str, str]
+    ) -> None:
+        self._settings = settings
         self._address = address
         self._busy_timeout_s = busy_timeout_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"geomi-{name}")
@@ -134,9 +148,8 @@ class _Lane:
                     return work(Session(db))
                 with db.transaction():
                     return work(Session(db))
-            except (psycopg.OperationalError, psycopg.InterfaceError, Again) as error:
-                patience_s = self._patience_s(error)
-                if time.monotonic() - started_s > patience_s:
+            except (psycopg.Error, Again) as error:
+                if time.monotonic() - started_s > self._patience_s(error):
                     raise
             tries += 1
             # Two that met each other are not to meet again: the pause is random.
@@ -146,8 +159,8 @@ class _Lane:
         """Return how long work that failed so is repeated; below zero is never."""
         if isinstance(error, _CLASHES):
             return self._busy_timeout_s
-        is_away = isinstance(error, _AWAY) or self._connection is None or self._connection.broken
-        if is_away or (self._connection is not None and self._connection.closed):
+        db = self._connection
+        if db is None or db.closed or isinstance(error, _AWAY):
             self._disconnect()
             return RECONNECT_S
         return -1.0
@@ -185,6 +198,8 @@ class _Lane:
             "lock_timeout": _milliseconds(self._busy_timeout_s),
             "idle_in_transaction_session_timeout": _milliseconds(self._busy_timeout_s * IDLE_SHARE),
             "timezone": "UTC",
+            "jit": "off",  # compiling takes longer than any of our statements
+            **self._settings,
         }
 
     def _disconnect(self) -> None:

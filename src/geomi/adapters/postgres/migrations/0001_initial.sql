@@ -108,6 +108,7 @@ CREATE TABLE queues (
     autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
 );
+CREATE INDEX queues_of_job ON queues (job);
 CREATE INDEX queues_ready ON queues (job, ready_s, host) WHERE pending > 0;
 
 -- One URL of one job. The unique key is clustered by host, because a queue is of one host, and
