@@ -15,8 +15,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "re2", "rich",
-        "turbohtml", "typer", "uvloop", "yaml",
+        "numpy", "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "re2",
+        "rich", "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -49,8 +49,8 @@ SERVERS = ("demo", "testing")
 GATE = "adapters/http/"
 DIALLERS = {f"{GATE}egress.py", f"{GATE}tunnel.py"}
 NAMES = f"{GATE}names.py"
-# Workers, and the parser that can be killed: both are geomi itself.
-STARTERS = {"adapters/crew.py", "adapters/compute/child.py"}
+# Workers, and the parser that can be killed: both are geomi itself. Tests have a database server.
+STARTERS = {"adapters/crew.py", "adapters/compute/child.py", "testing/postgres.py"}
 # The channel to our own child process is a socket pair: nothing is dialled.
 CHANNEL = "adapters/compute/"
 PAIRED_BY = {"open_connection": {"sock"}, "socket": {"fileno"}, "socketpair": set[str]()}
@@ -65,6 +65,25 @@ def test_a_package_that_can_dial_is_given_an_open_file() -> None:
     }
     assert users == {"adapters/outlet/parquet.py"}
     assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
+
+
+def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
+    """The store is the operator's own: its address is a setting, and nothing from outside."""
+    users = {
+        module.name
+        for module in modules()
+        for line, name in dotted_uses(module)
+        if _is_one_of(name, frozenset({"psycopg.connect", "psycopg.Connection.connect"}))
+    }
+    assert users == {"adapters/postgres/connection.py"}
+    openers = {
+        module.name
+        for module in modules()
+        if module.room not in ("adapters", "testing")
+        for name in imported(module)
+        if name.startswith("geomi.adapters.postgres")
+    }
+    assert openers == {"app/store.py"}
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:
