@@ -28,6 +28,7 @@ from geomi.testing.contracts.material import (
     begin,
     claim,
     claim_one,
+    config,
     give_back,
     job,
     page,
@@ -302,6 +303,62 @@ class TestPlans:
         asyncio.run(_crawl_some(busy))
         assert _scans(other, busy) == _scans(other, idle)
 
+    def test_what_is_read_for_a_page_does_not_grow_with_the_pages(
+        self, place: str, other: psycopg.Connection
+    ) -> None:
+        # Plans are made while tables are empty, and kept.
+        with closing(open_postgres(place, tenant="local")) as store:
+            asyncio.run(_keep_pages(store, 100, at_s=START_S))
+            asyncio.run(_look_up(store, at_s=START_S + 1e5))
+        few = _rows_read(other, place)
+        with closing(open_postgres(place, tenant="local")) as store:
+            asyncio.run(_look_up(store, at_s=START_S + 2e5))
+            asyncio.run(_keep_pages(store, 900, at_s=START_S + 3e5))
+        many = _rows_read(other, place)
+        with closing(open_postgres(place, tenant="local")) as store:
+            asyncio.run(_look_up(store, at_s=START_S + 4e5))
+        assert _rows_read(other, place) - many < 200
+        assert many - few < 900 * 100
+
+
+async def _keep_pages(store: PostgresStore, many: int, *, at_s: float) -> None:
+    """Let a job keep pages, ten a transaction."""
+    name = f"job-{at_s}"
+    await store.jobs.create(job(name, rules=config(delay_s=0.0)))
+    urls = [url(f"/{at_s}/{number}", f"{number % 10}.test") for number in range(many)]
+    await store.frontier.add(name, urls, now_s=at_s)
+    while leases := await claim(store, name, now_s=at_s, hosts=1):
+        for lease in leases:
+            visits = [
+                visit(lease, entry, page=page(url(entry.url), sketch=sketch_of(n), exact_key=b"k"))
+                for n, entry in enumerate(lease.entries)
+            ]
+            await store.frontier.settle(batch(*visits, give_back(lease, end_s=at_s)))
+        at_s += 10
+
+
+async def _look_up(store: PostgresStore, *, at_s: float) -> None:
+    """Do what is done for one page."""
+    name = f"job-{at_s}"
+    await store.jobs.create(job(name, rules=config(delay_s=0.0)))
+    await store.frontier.add(name, [url(f"/{at_s}")], now_s=at_s)
+    (lease,) = await claim(store, name, now_s=at_s)
+    await store.pages.twins(name, [b"k", b"l"])
+    await store.pages.near(sketch_of(77))
+    await store.pages.get(url().url_hash)
+    await store.refusals.find(url().url_hash, wall_s=at_s)
+    await store.frontier.settle(batch(visit(lease, page=page(url(f"/{at_s}"))), give_back(lease)))
+
+
+def _rows_read(other: psycopg.Connection, place: str) -> int:
+    """Return how many index entries were read in a store so far."""
+    row = other.execute(
+        "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = %s",
+        (read_address(place).schema,),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
 
 def _scans(other: psycopg.Connection, place: str) -> dict[str, int]:
     """Return how often each large table of a store was read from its beginning to its end."""
@@ -400,5 +457,9 @@ class TestStatements:
     )
     def test_each_says_what_it_does(self, name: str) -> None:
         for text in statements("postgres", name).values():
-            assert text.startswith("-- ")
-            assert ";" not in text.partition("\n")[2].split("\n-- ")[-1]
+            says, does = (
+                [line for line in text.splitlines() if line.startswith("--") is is_said]
+                for is_said in (True, False)
+            )
+            assert says and does
+            assert ";" not in "".join(does)

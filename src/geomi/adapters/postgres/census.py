@@ -39,7 +39,8 @@ class PostgresCensus:
     async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job: at once with its host, else by asking each of the job's queues."""
         values = self._of(job) | {"url_hash": url_hash, "host": host}
-        row = await self._database.read(lambda db: db.row(SQL["entry"], values))
+        query = SQL["entry" if host is None else "entry_on_host"]
+        row = await self._database.read(lambda db: db.row(query, values))
         return entry_of(row[1:], job, row[0]) if row else None
 
     async def entries(

@@ -38,13 +38,15 @@ STATEMENT_TIMEOUT_S = 900.0
 RECONNECT_S = 60.0
 LONGEST_PAUSE_S = 1.0
 
-# Every statement of a transaction finds a few rows by their keys, however large the tables are. A
-# plan is made once and kept: made while a table is empty, it must not be one that reads all of it.
+# Nearly every statement finds a few rows by their keys, however large the tables are. A plan is
+# made once and kept: made while a table is empty, it must not be one that reads all of it.
 _BY_KEYS = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
+    "enable_material": "off",
+    "enable_bitmapscan": "off",  # it would sort what the index has in order
 }
 
 _CLASHES = (errors.DeadlockDetected, errors.SerializationFailure, Again)
@@ -66,9 +68,9 @@ class Database:
         self.shown = address.shown
         self._lanes: list[_Lane] = []
         try:
-            self._writer = self._open_lane("writer", address, busy_timeout_s, _BY_KEYS)
+            self._writer = self._open_lane("writer", address, busy_timeout_s)
             self._writer.run(lambda db: migrate(db, address, create=create))
-            self._reader = self._open_lane("reader", address, busy_timeout_s, {})
+            self._reader = self._open_lane("reader", address, busy_timeout_s)
         except BaseException:
             self.close()
             raise
@@ -94,10 +96,8 @@ class Database:
         for lane in self._lanes:
             lane.close()
 
-    def _open_lane(
-        self, name: str, address: Address, busy_timeout_s: float, settings: Mapping[str, str]
-    ) -> _Lane:
-        lane = _Lane(name, address, busy_timeout_s, settings)
+    def _open_lane(self, name: str, address: Address, busy_timeout_s: float) -> _Lane:
+        lane = _Lane(name, address, busy_timeout_s)
         self._lanes.append(lane)
         lane.open()
         return lane
@@ -106,10 +106,7 @@ class Database:
 class _Lane:
     """One thread with one connection, which is opened anew when it is lost."""
 
-    def __init__(
-        self, name: str, address: Address, busy_timeout_s: float, settings: Mapping[str, str]
-    ) -> None:
-        self._settings = settings
+    def __init__(self, name: str, address: Address, busy_timeout_s: float) -> None:
         self._address = address
         self._busy_timeout_s = busy_timeout_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"geomi-{name}")
@@ -199,7 +196,7 @@ class _Lane:
             "idle_in_transaction_session_timeout": _milliseconds(self._busy_timeout_s * IDLE_SHARE),
             "timezone": "UTC",
             "jit": "off",  # compiling takes longer than any of our statements
-            **self._settings,
+            **_BY_KEYS,
         }
 
     def _disconnect(self) -> None:

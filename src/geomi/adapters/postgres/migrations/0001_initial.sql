@@ -66,7 +66,6 @@ CREATE TABLE jobs (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200,
     autovacuum_vacuum_cost_delay = 0
 );
-CREATE INDEX jobs_newest ON jobs (tenant, created_at_s);
 
 -- Politeness and lease of name:port, for every job and tenant: it is owed to the site. `template`
 -- is what its pages repeat, as JSON; NULL before its first page.

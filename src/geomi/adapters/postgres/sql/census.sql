@@ -17,7 +17,7 @@ ORDER BY queues.ready_s, queues.host
 LIMIT %(many)s OFFSET %(skip)s;
 
 -- name: entry
--- One URL of a job, on a host where it is known; first its host.
+-- One URL of a job on one of all its hosts; first its host.
 SELECT queues.host,
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        entries.state, attempts, due_s, settled_s, outcome, status, detail, nesting, entries.pattern,
@@ -28,7 +28,22 @@ JOIN entries ON entries.queue = queues.number
 LEFT JOIN patterns
     ON patterns.queue = entries.queue AND md5(patterns.pattern) = md5(entries.pattern)
 WHERE jobs.id = %(job)s AND jobs.tenant = %(tenant)s
-    AND (%(host)s::text IS NULL OR queues.host = %(host)s) AND url_hash = %(url_hash)s
+    AND url_hash = %(url_hash)s
+LIMIT 1;
+
+-- name: entry_on_host
+-- One URL of a job on a host; first its host.
+SELECT queues.host,
+       url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       entries.state, attempts, due_s, settled_s, outcome, status, detail, nesting, entries.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
+FROM jobs
+JOIN queues ON queues.job = jobs.number
+JOIN entries ON entries.queue = queues.number
+LEFT JOIN patterns
+    ON patterns.queue = entries.queue AND md5(patterns.pattern) = md5(entries.pattern)
+WHERE jobs.id = %(job)s AND jobs.tenant = %(tenant)s
+    AND queues.host = %(host)s AND url_hash = %(url_hash)s
 LIMIT 1;
 
 -- name: entries

@@ -34,7 +34,8 @@ LIMIT %(many)s
 FOR UPDATE OF hosts SKIP LOCKED;
 
 -- name: rivals
--- Those of some queues whose host another active job waits for that was served less recently.
+-- Those of some queues whose host another active job waits for that was served less recently. What
+-- waits is written `<> 0` here, so that the queues are found by their host and not by `ready_s`.
 SELECT asked.queue
 FROM unnest(%(queues)s::bigint[], %(hosts)s::text[], %(served_s)s::float8[])
     AS asked (queue, host, served_s)
@@ -42,20 +43,25 @@ WHERE EXISTS (
     SELECT 1
     FROM queues
     JOIN jobs ON jobs.number = queues.job
-    WHERE queues.host = asked.host AND queues.pending > 0 AND queues.ready_s <= %(now_s)s
+    WHERE queues.host = asked.host AND queues.pending <> 0 AND queues.ready_s <= %(now_s)s
         AND jobs.is_active AND (queues.served_s, queues.number) < (asked.served_s, asked.queue)
 );
 
 -- name: due_entries
 -- The best entries of each queue: fresh ones, and those whose wait for another try is over. First
--- of each: its queue, and whether the tenant has met it. One look here spares two before a visit.
+-- of each: its queue, and whether the tenant has met it. One look here spares two before a visit;
+-- EXISTS would read all pages of the tenant where the planner takes them for few.
 SELECT found.queue,
-       EXISTS (
-           SELECT 1 FROM pages
-           WHERE tenant = %(tenant)s AND pages.url_hash = found.url_hash
-       ) OR EXISTS (
-           SELECT 1 FROM blocked_urls AS refused
-           WHERE tenant = %(tenant)s AND refused.url_hash = found.url_hash
+       COALESCE(
+           (
+               SELECT true FROM pages
+               WHERE tenant = %(tenant)s AND pages.url_hash = found.url_hash
+           ),
+           (
+               SELECT true FROM blocked_urls AS refused
+               WHERE tenant = %(tenant)s AND refused.url_hash = found.url_hash
+           ),
+           false
        ),
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
@@ -87,15 +93,18 @@ ORDER BY asked.place, priority DESC, seq;
 
 -- name: first_due
 -- When the first entry of each queue is due: 0 where a fresh one waits.
-SELECT asked.queue, CASE
-    WHEN EXISTS (
-        SELECT 1 FROM entries WHERE queue = asked.queue AND state = 'pending' AND due_s = 0
-    ) THEN 0.0
-    ELSE (
-        SELECT COALESCE(MIN(due_s), 0.0) FROM entries
+SELECT asked.queue, COALESCE(
+    (
+        SELECT due_s FROM entries
+        WHERE queue = asked.queue AND state = 'pending' AND due_s = 0
+        LIMIT 1
+    ),
+    (
+        SELECT MIN(due_s) FROM entries
         WHERE queue = asked.queue AND state = 'pending' AND due_s > 0
-    )
-END
+    ),
+    0.0
+)
 FROM unnest(%(queues)s::bigint[]) AS asked (queue);
 
 -- name: turn

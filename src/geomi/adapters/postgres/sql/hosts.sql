@@ -34,6 +34,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: demands
 -- What the active jobs of each host ask: the longest delay, the longest Crawl-delay they obey.
+-- `<> 0`, so that the queues are found by their host.
 SELECT asked.host, found.floor_s, found.cap_s
 FROM unnest(%(hosts)s::text[]) AS asked (host)
 CROSS JOIN LATERAL (
@@ -41,7 +42,7 @@ CROSS JOIN LATERAL (
            COALESCE(MAX(jobs.crawl_delay_cap_s), 0.0) AS cap_s
     FROM queues
     JOIN jobs ON jobs.number = queues.job
-    WHERE queues.host = asked.host AND queues.pending > 0 AND jobs.is_active
+    WHERE queues.host = asked.host AND queues.pending <> 0 AND jobs.is_active
 ) AS found;
 
 -- name: lock_ip
@@ -87,7 +88,9 @@ SELECT DISTINCT owner FROM hosts WHERE lease_until_s > 0 AND owner IS NOT NULL O
 -- Some queues, and every queue of some hosts, locked until the commit in the order of all.
 SELECT number
 FROM queues
-WHERE number = ANY(%(queues)s::bigint[]) OR host = ANY(%(hosts)s::text[])
+WHERE number = ANY(
+    %(queues)s::bigint[] || ARRAY(SELECT number FROM queues WHERE host = ANY(%(hosts)s::text[]))
+)
 ORDER BY number
 FOR NO KEY UPDATE;
 

@@ -10,7 +10,15 @@ WHERE tenant = %(tenant)s AND url_hash = %(url_hash)s;
 
 -- name: twins
 -- The first page of a job that was kept under each exact key, and what it repeats itself.
-SELECT asked.exact_key, first.url, coalesce(pages.duplicate_of, ''), first.url_hash
+SELECT asked.exact_key, first.url,
+       COALESCE(
+           (
+               SELECT duplicate_of FROM pages
+               WHERE pages.tenant = %(tenant)s AND pages.url_hash = first.url_hash
+           ),
+           ''
+       ),
+       first.url_hash
 FROM unnest(%(exact_keys)s::bytea[]) AS asked (exact_key)
 CROSS JOIN LATERAL (
     SELECT url, url_hash
@@ -19,11 +27,11 @@ CROSS JOIN LATERAL (
         AND captures.exact_key IS NOT NULL AND captures.exact_key = asked.exact_key
     ORDER BY captures.seq
     LIMIT 1
-) AS first
-LEFT JOIN pages ON pages.tenant = %(tenant)s AND pages.url_hash = first.url_hash;
+) AS first;
 
 -- name: near
--- The pages that share a band, of each band the newest, oldest first.
+-- The pages that share a band, of each band the newest, oldest first. They are found by their
+-- numbers alone; the tenant is looked at then, because two tenants may share a band by chance.
 SELECT pages.url, pages.sketch, pages.duplicate_of, pages.url_hash, pages.exact_key
 FROM (
     SELECT DISTINCT found.page
@@ -33,7 +41,7 @@ FROM (
     ) AS found
 ) AS shared
 JOIN pages ON pages.number = shared.page
-WHERE pages.tenant = %(tenant)s
+WHERE pages.tenant || '' = %(tenant)s
 ORDER BY pages.number;
 
 -- name: feed
