@@ -21,6 +21,7 @@ from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreToo
 from geomi.model.entry import Discovered
 from geomi.model.verdict import State
 from geomi.testing.contracts.alike import sketch_of
+from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
 from geomi.testing.contracts.material import (
     START_S,
     asked,
@@ -245,6 +246,18 @@ class TestFailing:
         with pytest.raises(StoreError, match="not a file") as raised:
             store.backup(tmp_path / "copy.db")
         assert "pg_dump" in raised.value.hint
+
+
+class TestDamage:
+    @pytest.mark.parametrize(("table", "change"), DAMAGES, ids=damage_id)
+    @waits
+    async def test_a_value_that_cannot_be_read_names_its_row(
+        self, store: PostgresStore, other: psycopg.Connection, table: str, change: str
+    ) -> None:
+        await fill(store)
+        assert other.execute(f"UPDATE {table} SET {change}").rowcount > 0
+        with pytest.raises(StoreError, match=f"row `.+` of table `{table}`"):
+            await read_all(store)
 
 
 class TestLostConnections:

@@ -9,24 +9,20 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
-from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.site import Review, SiteRule
-from geomi.model.verdict import Exclusion, State
+from geomi.model.verdict import State
+from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
 from geomi.testing.contracts.material import (
     START_S,
-    asked,
     batch,
     begin,
     claim,
@@ -38,7 +34,6 @@ from geomi.testing.contracts.material import (
     visit,
     waits,
 )
-from geomi.testing.contracts.sites import PROVIDER
 
 
 @pytest.fixture
@@ -150,71 +145,17 @@ class TestCopying:
 
 
 class TestDamage:
-    @pytest.mark.parametrize(
-        ("table", "change"),
-        [
-            ("jobs", "config = 'not json'"),
-            ("jobs", "config = '[]'"),
-            ("jobs", """config = '{"limits":{"max_pages":"many"}}'"""),
-            ("jobs", """config = '{"scope":{"within":"everywhere"}}'"""),
-            ("jobs", """config = '{"scope":{"include":"/docs"}}'"""),
-            ("jobs", """config = '{"politeness":{"delay_s":[]}}'"""),
-            ("jobs", "seeds = '{}'"),
-            ("jobs", "origins = '[[1]]'"),
-            ("jobs", "state = 'asleep'"),
-            ("jobs", "stop = 'tired'"),
-            ("entries", "state = 'lost'"),
-            ("entries", "outcome = 'fine'"),
-            ("entries", "kind = 'song'"),
-            ("exclusions", "examples = 'x'"),
-            ("pages", "duplicate_reason = 'hearsay'"),
-            ("robots", "failure = 'rain'"),
-            ("requests", "purpose = 'fun'"),
-            ("site_rules", "review = 'maybe'"),
-            ("providers", "provider = '{}'"),
-            ("meta", "value = '[1]'"),
-        ],
-        ids=lambda value: value.replace(" ", "") if isinstance(value, str) else "",
-    )
+    @pytest.mark.parametrize(("table", "change"), DAMAGES, ids=damage_id)
     @waits
     async def test_a_value_that_cannot_be_read_names_its_row(
         self, store: SqliteStore, path: Path, table: str, change: str
     ) -> None:
-        await _fill(store)
+        await fill(store)
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             assert db.execute(f"UPDATE {table} SET {change}").rowcount > 0
         with pytest.raises(StoreError, match=f"row `.+` of table `{table}`") as raised:
-            await _read_all(store)
+            await read_all(store)
         assert (raised.value.exit_code, "backup" in raised.value.hint) == (4, True)
-
-
-async def _fill(store: SqliteStore) -> None:
-    """Write a row into every table that holds more than numbers and text."""
-    await begin(store, url())
-    lease = await claim_one(store)
-    done = replace(
-        visit(lease, page=page(url())),
-        asked=(asked(),),
-        excluded=(Exclusion("depth", "http://a.test/deep"),),
-    )
-    await store.frontier.settle(batch(done))
-    await store.robots.put(RobotsCopy(RobotsKey("http", "a.test:80", "geomi"), 0, b"", START_S))
-    await store.sites.put(SiteRule("a.test", "", Review.EXCLUDE))
-    await store.providers.put(PROVIDER)
-    store.set_anchor(Anchor("boot", 1.0, 2.0), instead_of=None)
-
-
-async def _read_all(store: SqliteStore) -> None:
-    await store.jobs.get("job")
-    await store.jobs.list(limit=9)
-    await store.census.entries("job", state=None, after=b"", limit=9)
-    await store.census.exclusions("job")
-    await store.pages.get(url().url_hash)
-    await store.robots.get(RobotsKey("http", "a.test:80", "geomi"))
-    await store.requests.of_host("a.test:80", after_s=0.0, limit=9)
-    await store.sites.list()
-    await store.providers.list()
-    store.anchor()
 
 
 CRASHING = """

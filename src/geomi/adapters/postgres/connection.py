@@ -174,6 +174,7 @@ class _Lane:
             autocommit=True,
             connect_timeout=CONNECT_TIMEOUT_S,
             fallback_application_name="geomi",
+            client_encoding="utf-8",
         )
         try:
             db.adapters.register_dumper(str, _BinaryText)
@@ -194,7 +195,8 @@ class _Lane:
             "statement_timeout": _milliseconds(STATEMENT_TIMEOUT_S),
             "lock_timeout": _milliseconds(self._busy_timeout_s),
             "idle_in_transaction_session_timeout": _milliseconds(self._busy_timeout_s * IDLE_SHARE),
-            "timezone": "UTC",
+            # What is read after a lock was got has to be what the one before has written.
+            "default_transaction_isolation": "read committed",
             "jit": "off",  # compiling takes longer than any of our statements
             **_BY_KEYS,
         }

@@ -10,11 +10,12 @@ from geomi.errors import StoreError, StoreTooNew
 SQL = statements("postgres", "meta")
 
 OLDEST_SERVER = 150_000  # the oldest that is tried: SKIP LOCKED claims were measured from here on
+ENCODING = "UTF8"
 
 
 def migrate(db: Session, address: Address, *, create: bool) -> None:
     """Apply what is missing; refuse a store that a newer geomi has written."""
-    _refuse_old_server(db, address)
+    _refuse_server(db, address)
     steps = migrations("postgres")
     done = _version(db, address)
     if done == len(steps):
@@ -28,8 +29,14 @@ def migrate(db: Session, address: Address, *, create: bool) -> None:
         _apply(db, steps, address)
 
 
-def _refuse_old_server(db: Session, address: Address) -> None:
-    version = db.value(SQL["server_version"])
+def _refuse_server(db: Session, address: Address) -> None:
+    """Raise where the server is too old, or its database cannot keep every letter."""
+    version, encoding = db.row(SQL["server"]) or (0, "")
+    if encoding != ENCODING:
+        raise StoreError(
+            f"the database `{address.shown}` keeps text as {encoding}",
+            hint=f"make one with: createdb -E {ENCODING} -T template0 NAME",
+        )
     if version < OLDEST_SERVER:
         raise StoreError(
             f"the server of `{address.shown}` is PostgreSQL {version // 10_000}",

@@ -15,9 +15,9 @@ SELECT pg_advisory_xact_lock(4, hashtext(%(key)s));
 -- Let one process at a time change the schema. 3: the class of this lock.
 SELECT pg_advisory_xact_lock(3, hashtext(current_setting('search_path')));
 
--- name: server_version
--- The version of the server, such as 150004.
-SELECT current_setting('server_version_num')::integer;
+-- name: server
+-- The version of the server, such as 150004, and how the database keeps text.
+SELECT current_setting('server_version_num')::integer, current_setting('server_encoding');
 
 -- name: server_time
 -- The server's time of day in seconds.
