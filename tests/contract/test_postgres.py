@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ from geomi.testing.contracts.material import (
     visit,
     waits,
 )
-from geomi.testing.postgres import Cluster
+from geomi.testing.postgres import Cluster, running_cluster
 from tests.conftest import missing_part
 
 if find_spec("psycopg") is None:
@@ -291,6 +292,27 @@ class TestLostConnections:
                 _end_all(other)
             assert await adding == 2
             assert (await store.census.outlook("job", now_s=START_S)).pending == 2
+
+    @waits
+    async def test_a_server_that_crashes_and_comes_back_is_waited_for(
+        self, server_programs: Path
+    ) -> None:
+        with (
+            running_cluster(server_programs) as own,
+            closing(open_postgres(own.new_schema(), tenant="local")) as store,
+        ):
+            await begin(store, url("/1"), url("/2"))
+            lease = await claim_one(store)
+            own.stop(signal.SIGQUIT)
+            settling = asyncio.create_task(
+                store.frontier.settle(batch(visit(lease), give_back(lease)))
+            )
+            looking = asyncio.create_task(store.census.outlook("job", now_s=START_S))
+            await asyncio.to_thread(own.start)
+            assert (await settling).lost == ()
+            assert sum((await looking).by_state.values()) == 2
+            outlook = await store.census.outlook("job", now_s=START_S)
+            assert outlook.by_state == {State.PENDING: 1, State.COMPLETED: 1}
 
 
 def _end_all(other: psycopg.Connection) -> None:

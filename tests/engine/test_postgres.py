@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from geomi.model.verdict import State
 from geomi.testing.postgres import Cluster
 from geomi.testing.server import Site
@@ -24,7 +22,6 @@ def _site() -> Site:
 _RULES = ("User-agent: *", "Disallow: /secret")
 
 
-@pytest.mark.req("FRN-16")
 def test_the_same_crawl_leaves_the_same(tmp_path: Path, cluster: Cluster) -> None:
     left = {}
     with _site() as site:

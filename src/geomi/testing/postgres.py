@@ -18,7 +18,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -38,22 +37,37 @@ _SETTINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Cluster:
-    """A running server."""
+    """A server that can be started, stopped and killed."""
 
-    folder: Path
-    process: subprocess.Popen[bytes]
-    numbers: Iterator[int]
+    def __init__(self, folder: Path, bin_folder: Path, user: str | None) -> None:
+        self._folder = folder
+        self._bin_folder = bin_folder
+        self._user = user
+        self._process: subprocess.Popen[bytes] | None = None
+        self._numbers = count(1)
 
     @property
     def url(self) -> str:
         """The URL of its database."""
-        return f"postgresql://postgres@/postgres?host={self.folder}"
+        return f"postgresql://postgres@/postgres?host={self._folder}"
 
     def new_schema(self) -> str:
         """Return the URL of a store that nobody has opened yet."""
-        return f"{self.url}&schema=store_{next(self.numbers)}"
+        return f"{self.url}&schema=store_{next(self._numbers)}"
+
+    def start(self) -> None:
+        """Start the server and wait until it is ready."""
+        data = self._folder / "data"
+        self._process = _start(self._bin_folder, data, self._user)
+        _wait_for(data / "postmaster.pid", self._process)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop it in order, or with SIGQUIT as a crash would: it recovers at its next start."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(START_S)
+            self._process = None
 
 
 def programs() -> Path | None:
@@ -75,13 +89,12 @@ def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
         data = folder / "data"
         make = ["initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
         _run(bin_folder, [*make, "--no-sync", "--locale=C.UTF-8"], user)
-        process = _start(bin_folder, data, user)
+        cluster = Cluster(folder, bin_folder, user)
         try:
-            _wait_for(data / "postmaster.pid", process)
-            yield Cluster(folder, process, count(1))
+            cluster.start()
+            yield cluster
         finally:
-            process.send_signal(signal.SIGINT)  # its "fast" shutdown
-            process.wait(START_S)
+            cluster.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -121,6 +121,8 @@ class _Books:
                 (queue, url_hash): state
                 for queue, url_hash, state in self.db.rows(SQL["close"], columns(rows, _CLOSE))
             }
+            if len(states) < len(now):
+                raise Again("a job was deleted meanwhile")
             closed += [(visit, key[0], states[key]) for key, visit in now.items()]
             left = later
         return closed

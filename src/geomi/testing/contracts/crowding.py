@@ -40,6 +40,7 @@ PAGES = 6  # of each host
 class TestManyWorkers:
     """The claim protocol under real concurrency."""
 
+    @pytest.mark.req("FRN-11")
     @pytest.mark.parametrize("max_pages", [0, 37])
     def test_each_url_is_lent_once_and_never_too_many(
         self, durable_stores: DurableStores, max_pages: int
