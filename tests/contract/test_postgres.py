@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from geomi.adapters.clock import system_readings
 from geomi.adapters.statements import migrations, statements
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
@@ -168,6 +169,13 @@ class TestOpening:
                 "SELECT reloptions::text FROM pg_class WHERE oid = %s::regclass", (table,)
             ).fetchone()
             assert found is not None and "autovacuum_vacuum_scale_factor" in str(found[0])
+
+
+class TestTime:
+    def test_the_servers_time_is_told_as_it_is(self, store: PostgresStore) -> None:
+        before_s = system_readings().wall_s()
+        told_s = store.time_s()
+        assert before_s - 1 <= told_s <= system_readings().wall_s() + 1  # the same machine here
 
 
 class TestFailing:
