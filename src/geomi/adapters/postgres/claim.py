@@ -107,6 +107,8 @@ def reserve(db: Session, ask: Ask, *, host: str, delay_s: float) -> Lease | floa
 
 def first_due_s(db: Session, queues: Sequence[int]) -> dict[int, float]:
     """Return when the first entry of each queue is due; 0 for at once."""
+    if not queues:
+        return {}
     return {queue: float(due_s) for queue, due_s in db.rows(SQL["first_due"], {"queues": queues})}
 
 

@@ -13,11 +13,20 @@ ORDER BY host COLLATE "C", job
 ON CONFLICT DO NOTHING;
 
 -- name: known
--- Which of these URLs are there; the depth of those that may still come nearer, else -1.
-SELECT entries.queue, entries.url_hash,
-       CASE WHEN state = 'pending' OR state = 'completed' AND kind = 'page' THEN depth ELSE -1 END
+-- Which of these URLs are there; the depth of those that may still come nearer, else -1. OFFSET
+-- keeps the planner from joining in any other way than one by one.
+SELECT found.*
 FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
-JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash;
+CROSS JOIN LATERAL (
+    SELECT entries.queue, entries.url_hash,
+           CASE
+               WHEN state = 'pending' OR state = 'completed' AND kind = 'page' THEN depth
+               ELSE -1
+           END
+    FROM entries
+    WHERE entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+    OFFSET 0
+) AS found;
 
 -- name: turn
 -- The number of this transaction in the order of all that add something.
@@ -45,10 +54,17 @@ SELECT queue, COUNT(*) FROM added GROUP BY queue;
 -- name: lock_entries
 -- Some URLs, locked until the commit in the order of all.
 SELECT 1
-FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
-JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash
-ORDER BY entries.queue, entries.url_hash
-FOR NO KEY UPDATE OF entries;
+FROM (
+    SELECT queue, url_hash
+    FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS given (queue, url_hash)
+    ORDER BY queue, url_hash
+) AS asked
+CROSS JOIN LATERAL (
+    SELECT 1
+    FROM entries
+    WHERE entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+    FOR NO KEY UPDATE
+) AS locked;
 
 -- name: approach
 -- Pending URLs were found again nearer to the seeds.

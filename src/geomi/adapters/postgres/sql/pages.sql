@@ -66,12 +66,18 @@ INSERT INTO cursors (job, name, seq, length) VALUES (%(job)s, %(name)s, %(seq)s,
 ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length;
 
 -- name: before
--- Pages as their last visits left them, locked until the commit.
-SELECT url_hash, number, sketch, duplicate_of
-FROM pages
-WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)s::bytea[])
-ORDER BY url_hash
-FOR NO KEY UPDATE;
+-- Pages as their last visits left them, locked until the commit in the order of all; one by one,
+-- because the planner might take a tenant's pages for few and read them all.
+SELECT found.*
+FROM (
+    SELECT url_hash FROM unnest(%(hashes)s::bytea[]) AS given (url_hash) ORDER BY url_hash
+) AS asked
+CROSS JOIN LATERAL (
+    SELECT pages.url_hash, number, sketch, duplicate_of
+    FROM pages
+    WHERE pages.tenant = %(tenant)s AND pages.url_hash = asked.url_hash
+    FOR NO KEY UPDATE
+) AS found;
 
 -- name: put
 -- Write pages in place of their last visits; their numbers stay.

@@ -4,9 +4,14 @@ SELECT id, number FROM jobs WHERE id = ANY(%(ids)s::text[]) AND tenant = %(tenan
 
 -- name: visited
 -- How the entries of some visits stand.
-SELECT entries.queue, entries.url_hash, state, attempts
+SELECT found.*
 FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
-JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash;
+CROSS JOIN LATERAL (
+    SELECT entries.queue, entries.url_hash, state, attempts
+    FROM entries
+    WHERE entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+    OFFSET 0
+) AS found;
 
 -- name: close
 -- Write the ends of visits; their entries are locked. A page that came nearer while it was lent is
