@@ -6,6 +6,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -400,10 +401,19 @@ async def _look_up(store: PostgresStore, *, at_s: float) -> None:
     await store.frontier.settle(batch(visit(lease, page=page(url(f"/{at_s}"))), give_back(lease)))
 
 
+def _after_all(place: str) -> psycopg.Connection:
+    """Connect, and wait for those that were closed: each hands in its counts as it goes."""
+    db = psycopg.connect(place, autocommit=True)
+    left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'geomi'"
+    while db.execute(left).fetchone() != (0,):
+        time.sleep(0.01)
+    return db
+
+
 def _rows_read(place: str) -> int:
     """Return how many index entries were read in a store so far."""
     address = read_address(place)
-    with psycopg.connect(address.url) as db:
+    with _after_all(address.url) as db:
         row = db.execute(
             "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = %s",
             (address.schema,),
@@ -415,7 +425,7 @@ def _rows_read(place: str) -> int:
 def _scans(place: str) -> dict[str, int]:
     """Return how often each large table of a store was read from its beginning to its end."""
     address = read_address(place)
-    with psycopg.connect(address.url) as db:
+    with _after_all(address.url) as db:
         rows = db.execute(
             "SELECT relname, seq_scan FROM pg_stat_user_tables WHERE schemaname = %s",
             (address.schema,),

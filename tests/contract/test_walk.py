@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -15,6 +16,7 @@ from geomi.testing.contracts.walk import Walk
 from geomi.testing.postgres import Cluster
 
 
+@pytest.mark.slow
 def test_all_stores_answer_the_same_script_alike(tmp_path: Path, cluster: Cluster) -> None:
     from geomi.adapters.postgres import open_postgres  # an extra
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
+from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from geomi.adapters.postgres.address import Address
@@ -179,6 +180,8 @@ class _Lane:
         try:
             db.adapters.register_dumper(str, _BinaryText)
             db.adapters.register_dumper(str, _Text)
+            # Otherwise each size of numbers would be a type, and a statement prepared of its own.
+            db.adapters.register_dumper(int, Int8BinaryDumper)
             db.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[])"
                 " AS wanted (name, value)",

@@ -28,7 +28,7 @@ SELECT queues.number, queues.pending, queues.served_s,
 FROM queues
 JOIN hosts ON hosts.host = queues.host
 WHERE queues.job = %(job)s AND queues.pending > 0 AND queues.ready_s <= %(now_s)s
-    AND queues.number <> ALL(%(looked)s::bigint[])
+    AND queues.number <> ALL(%(looked)b::bigint[])
 ORDER BY queues.ready_s, queues.host
 LIMIT %(many)s
 FOR UPDATE OF hosts SKIP LOCKED;
@@ -37,7 +37,7 @@ FOR UPDATE OF hosts SKIP LOCKED;
 -- Those of some queues whose host another active job waits for that was served less recently. What
 -- waits is written `<> 0` here, so that the queues are found by their host and not by `ready_s`.
 SELECT asked.queue
-FROM unnest(%(queues)s::bigint[], %(hosts)s::text[], %(served_s)s::float8[])
+FROM unnest(%(queues)b::bigint[], %(hosts)b::text[], %(served_s)b::float8[])
     AS asked (queue, host, served_s)
 WHERE EXISTS (
     SELECT 1
@@ -66,7 +66,7 @@ SELECT found.queue,
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
-FROM unnest(%(queues)s::bigint[]) WITH ORDINALITY AS asked (queue, place)
+FROM unnest(%(queues)b::bigint[]) WITH ORDINALITY AS asked (queue, place)
 CROSS JOIN LATERAL (
     SELECT * FROM (
         (
@@ -105,7 +105,7 @@ SELECT asked.queue, COALESCE(
     ),
     0.0
 )
-FROM unnest(%(queues)s::bigint[]) AS asked (queue);
+FROM unnest(%(queues)b::bigint[]) AS asked (queue);
 
 -- name: turn
 -- Queues were lent, or are looked at later; their rows are locked. One that has got new URLs since
@@ -113,7 +113,7 @@ FROM unnest(%(queues)s::bigint[]) AS asked (queue);
 UPDATE queues
 SET ready_s = looked.ready_s, served_s = COALESCE(looked.served_s, queues.served_s)
 FROM unnest(
-    %(queues)s::bigint[], %(ready_s)s::float8[], %(served_s)s::float8[], %(pending)s::bigint[]
+    %(queues)b::bigint[], %(ready_s)b::float8[], %(served_s)b::float8[], %(pending)b::bigint[]
 ) AS looked (queue, ready_s, served_s, pending)
 WHERE queues.number = looked.queue
     AND (looked.served_s IS NOT NULL OR queues.pending = looked.pending);

@@ -3,7 +3,7 @@
 SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, job, leased, lease_until_s
 FROM hosts
-WHERE host = ANY(%(hosts)s::text[])
+WHERE host = ANY(%(hosts)b::text[])
 ORDER BY host
 FOR UPDATE;
 
@@ -15,10 +15,10 @@ SET last_end_s = new.last_end_s, crawl_delay_s = new.crawl_delay_s, backoff_s = 
     next_s = new.next_s, token = new.token, owner = new.owner, job = new.job,
     leased = new.leased, lease_until_s = new.lease_until_s
 FROM unnest(
-    %(host)s::text[], %(last_end_s)s::float8[], %(crawl_delay_s)s::float8[],
-    %(backoff_s)s::float8[], %(errors)s::integer[], %(latency_s)s::float8[], %(ip)s::text[],
-    %(template)s::text[], %(next_s)s::float8[], %(token)s::bigint[], %(owner)s::text[],
-    %(job)s::text[], %(leased)s::integer[], %(lease_until_s)s::float8[]
+    %(host)b::text[], %(last_end_s)b::float8[], %(crawl_delay_s)b::float8[],
+    %(backoff_s)b::float8[], %(errors)b::integer[], %(latency_s)b::float8[], %(ip)b::text[],
+    %(template)b::text[], %(next_s)b::float8[], %(token)b::bigint[], %(owner)b::text[],
+    %(job)b::text[], %(leased)b::integer[], %(lease_until_s)b::float8[]
 ) AS new (
     host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
     next_s, token, owner, job, leased, lease_until_s
@@ -28,7 +28,7 @@ WHERE hosts.host = new.host;
 -- name: meet
 -- Make sure that hosts have rows.
 INSERT INTO hosts (host)
-SELECT host FROM unnest(%(hosts)s::text[]) AS met (host)
+SELECT host FROM unnest(%(hosts)b::text[]) AS met (host)
 ORDER BY host COLLATE "C"
 ON CONFLICT DO NOTHING;
 
@@ -36,7 +36,7 @@ ON CONFLICT DO NOTHING;
 -- What the active jobs of each host ask: the longest delay, the longest Crawl-delay they obey.
 -- `<> 0`, so that the queues are found by their host.
 SELECT asked.host, found.floor_s, found.cap_s
-FROM unnest(%(hosts)s::text[]) AS asked (host)
+FROM unnest(%(hosts)b::text[]) AS asked (host)
 CROSS JOIN LATERAL (
     SELECT COALESCE(MAX(jobs.delay_s), 0.0) AS floor_s,
            COALESCE(MAX(jobs.crawl_delay_cap_s), 0.0) AS cap_s
@@ -52,7 +52,7 @@ SELECT pg_advisory_xact_lock(1, hashtext(%(ip)s));
 -- name: try_lock_ips
 -- The same for several addresses without waiting: which of them are ours now.
 SELECT ip
-FROM unnest(%(ips)s::text[]) AS asked (ip)
+FROM unnest(%(ips)b::text[]) AS asked (ip)
 WHERE pg_try_advisory_xact_lock(1, hashtext(ip));
 
 -- name: crowds
@@ -62,7 +62,7 @@ SELECT asked.host, (
     WHERE hosts.ip = asked.ip AND hosts.lease_until_s > 0 AND hosts.lease_until_s > %(now_s)s
         AND hosts.host <> asked.host
 )
-FROM unnest(%(hosts)s::text[], %(ips)s::text[]) AS asked (host, ip);
+FROM unnest(%(hosts)b::text[], %(ips)b::text[]) AS asked (host, ip);
 
 -- name: lent
 -- How many entries of a job are lent and not settled, how many hosts it holds, and when the first
@@ -76,7 +76,7 @@ WHERE job = %(job)s AND lease_until_s > 0 AND lease_until_s > %(now_s)s;
 SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, job, leased, lease_until_s
 FROM hosts
-WHERE lease_until_s > 0 AND owner = ANY(%(owners)s::text[])
+WHERE lease_until_s > 0 AND owner = ANY(%(owners)b::text[])
 ORDER BY host
 FOR UPDATE;
 
@@ -89,7 +89,7 @@ SELECT DISTINCT owner FROM hosts WHERE lease_until_s > 0 AND owner IS NOT NULL O
 SELECT number
 FROM queues
 WHERE number = ANY(
-    %(queues)s::bigint[] || ARRAY(SELECT number FROM queues WHERE host = ANY(%(hosts)s::text[]))
+    %(queues)b::bigint[] || ARRAY(SELECT number FROM queues WHERE host = ANY(%(hosts)b::text[]))
 )
 ORDER BY number
 FOR NO KEY UPDATE;
@@ -97,7 +97,7 @@ FOR NO KEY UPDATE;
 -- name: rest
 -- Let no claim look at a host before it is free again; its queues are locked.
 UPDATE queues SET ready_s = free.next_s
-FROM unnest(%(hosts)s::text[], %(next_s)s::float8[]) AS free (host, next_s)
+FROM unnest(%(hosts)b::text[], %(next_s)b::float8[]) AS free (host, next_s)
 WHERE queues.host = free.host;
 
 -- name: greatest_end

@@ -1,14 +1,14 @@
 -- name: queues
 -- The queues of some hosts and jobs.
 SELECT asked.job, asked.host, queues.number
-FROM unnest(%(jobs)s::bigint[], %(hosts)s::text[]) AS asked (job, host)
+FROM unnest(%(jobs)b::bigint[], %(hosts)b::text[]) AS asked (job, host)
 JOIN queues ON queues.host = asked.host AND queues.job = asked.job;
 
 -- name: new_queues
 -- Open the queues of some hosts and jobs.
 INSERT INTO queues (host, job, ready_s)
 SELECT host, job, 0
-FROM unnest(%(jobs)s::bigint[], %(hosts)s::text[]) AS asked (job, host)
+FROM unnest(%(jobs)b::bigint[], %(hosts)b::text[]) AS asked (job, host)
 ORDER BY host COLLATE "C", job
 ON CONFLICT DO NOTHING;
 
@@ -16,7 +16,7 @@ ON CONFLICT DO NOTHING;
 -- Which of these URLs are there; the depth of those that may still come nearer, else -1. OFFSET
 -- keeps the planner from joining in any other way than one by one.
 SELECT found.*
-FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
+FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS asked (queue, url_hash)
 CROSS JOIN LATERAL (
     SELECT entries.queue, entries.url_hash,
            CASE
@@ -41,10 +41,10 @@ WITH added AS (
     )
     SELECT *
     FROM unnest(
-        %(queue)s::bigint[], %(url_hash)s::bytea[], %(url)s::text[], %(depth)s::integer[],
-        %(priority)s::integer[], %(source)s::text[], %(kind)s::text[], %(parent)s::text[],
-        %(origin)s::text[], %(hops)s::integer[], %(nesting)s::integer[], %(pattern)s::text[],
-        %(lastmod_s)s::float8[], %(discovered_s)s::float8[], %(seq)s::bigint[]
+        %(queue)b::bigint[], %(url_hash)b::bytea[], %(url)b::text[], %(depth)b::integer[],
+        %(priority)b::integer[], %(source)b::text[], %(kind)b::text[], %(parent)b::text[],
+        %(origin)b::text[], %(hops)b::integer[], %(nesting)b::integer[], %(pattern)b::text[],
+        %(lastmod_s)b::float8[], %(discovered_s)b::float8[], %(seq)b::bigint[]
     )
     ON CONFLICT DO NOTHING
     RETURNING queue
@@ -56,7 +56,7 @@ SELECT queue, COUNT(*) FROM added GROUP BY queue;
 SELECT 1
 FROM (
     SELECT queue, url_hash
-    FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS given (queue, url_hash)
+    FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS given (queue, url_hash)
     ORDER BY queue, url_hash
 ) AS asked
 CROSS JOIN LATERAL (
@@ -70,7 +70,7 @@ CROSS JOIN LATERAL (
 -- Pending URLs were found again nearer to the seeds.
 UPDATE entries SET depth = near.depth, priority = GREATEST(entries.priority, near.priority)
 FROM unnest(
-    %(queues)s::bigint[], %(hashes)s::bytea[], %(depths)s::integer[], %(priorities)s::integer[]
+    %(queues)b::bigint[], %(hashes)b::bytea[], %(depths)b::integer[], %(priorities)b::integer[]
 ) AS near (queue, url_hash, depth, priority)
 WHERE entries.queue = near.queue AND entries.url_hash = near.url_hash
     AND entries.state = 'pending' AND entries.depth > near.depth;
@@ -81,7 +81,7 @@ UPDATE entries
 SET depth = near.depth, priority = GREATEST(entries.priority, near.priority),
     state = 'pending', due_s = 0
 FROM unnest(
-    %(queues)s::bigint[], %(hashes)s::bytea[], %(depths)s::integer[], %(priorities)s::integer[]
+    %(queues)b::bigint[], %(hashes)b::bytea[], %(depths)b::integer[], %(priorities)b::integer[]
 ) AS near (queue, url_hash, depth, priority)
 WHERE entries.queue = near.queue AND entries.url_hash = near.url_hash
     AND entries.state = 'completed' AND entries.kind = 'page' AND entries.depth > near.depth
@@ -106,7 +106,7 @@ SET ready_s = CASE pending
         ELSE LEAST(ready_s, GREATEST(found.found_s, hosts.next_s))
     END,
     pending = pending + found.new
-FROM unnest(%(queues)s::bigint[], %(new)s::bigint[], %(found_s)s::float8[])
+FROM unnest(%(queues)b::bigint[], %(new)b::bigint[], %(found_s)b::float8[])
     AS found (queue, new, found_s), hosts
 WHERE queues.number = found.queue AND hosts.host = queues.host;
 
@@ -115,7 +115,7 @@ WHERE queues.number = found.queue AND hosts.host = queues.host;
 UPDATE queues
 SET ready_s = CASE pending WHEN 0 THEN hosts.next_s ELSE LEAST(ready_s, hosts.next_s) END,
     pending = pending + found.reopened
-FROM unnest(%(queues)s::bigint[], %(reopened)s::bigint[]) AS found (queue, reopened), hosts
+FROM unnest(%(queues)b::bigint[], %(reopened)b::bigint[]) AS found (queue, reopened), hosts
 WHERE queues.number = found.queue AND hosts.host = queues.host;
 
 -- name: count

@@ -1,11 +1,11 @@
 -- name: numbers
 -- The numbers of names.
-SELECT name, number FROM names WHERE name = ANY(%(names)s::text[]);
+SELECT name, number FROM names WHERE name = ANY(%(names)b::text[]);
 
 -- name: new_names
 -- Give names their numbers.
 INSERT INTO names (name)
-SELECT name FROM unnest(%(names)s::text[]) AS new (name)
+SELECT name FROM unnest(%(names)b::text[]) AS new (name)
 ORDER BY name COLLATE "C"
 ON CONFLICT DO NOTHING;
 
@@ -18,10 +18,10 @@ INSERT INTO requests (
 SELECT host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
        robots_at_s, robots_line
 FROM unnest(
-    %(host)s::bigint[], %(job)s::bigint[], %(owner)s::bigint[], %(ip)s::bigint[],
-    %(purpose)s::text[], %(url)s::text[], %(started_s)s::float8[], %(ended_s)s::float8[],
-    %(status)s::integer[], %(outcome)s::text[], %(floor_s)s::float8[],
-    %(robots_at_s)s::float8[], %(robots_line)s::integer[]
+    %(host)b::bigint[], %(job)b::bigint[], %(owner)b::bigint[], %(ip)b::bigint[],
+    %(purpose)b::text[], %(url)b::text[], %(started_s)b::float8[], %(ended_s)b::float8[],
+    %(status)b::integer[], %(outcome)b::text[], %(floor_s)b::float8[],
+    %(robots_at_s)b::float8[], %(robots_line)b::integer[]
 ) WITH ORDINALITY AS sent (
     host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
     robots_at_s, robots_line, place

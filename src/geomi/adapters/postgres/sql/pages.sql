@@ -19,7 +19,7 @@ SELECT asked.exact_key, first.url,
            ''
        ),
        first.url_hash
-FROM unnest(%(exact_keys)s::bytea[]) AS asked (exact_key)
+FROM unnest(%(exact_keys)b::bytea[]) AS asked (exact_key)
 CROSS JOIN LATERAL (
     SELECT url, url_hash
     FROM captures
@@ -35,7 +35,7 @@ CROSS JOIN LATERAL (
 SELECT pages.url, pages.sketch, pages.duplicate_of, pages.url_hash, pages.exact_key
 FROM (
     SELECT DISTINCT found.page
-    FROM unnest(%(bands)s::integer[]) AS asked (band)
+    FROM unnest(%(bands)b::integer[]) AS asked (band)
     CROSS JOIN LATERAL (
         SELECT page FROM bands WHERE bands.band = asked.band ORDER BY page DESC LIMIT %(many)s
     ) AS found
@@ -70,7 +70,7 @@ ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.leng
 -- because the planner might take a tenant's pages for few and read them all.
 SELECT found.*
 FROM (
-    SELECT url_hash FROM unnest(%(hashes)s::bytea[]) AS given (url_hash) ORDER BY url_hash
+    SELECT url_hash FROM unnest(%(hashes)b::bytea[]) AS given (url_hash) ORDER BY url_hash
 ) AS asked
 CROSS JOIN LATERAL (
     SELECT pages.url_hash, number, sketch, duplicate_of
@@ -91,15 +91,15 @@ INSERT INTO pages (
 )
 SELECT new.*, %(tenant)s
 FROM unnest(
-    %(url_hash)s::bytea[], %(url)s::text[], %(final_url)s::text[], %(status)s::integer[],
-    %(content_type)s::text[], %(fetched_at_s)s::float8[], %(due_s)s::float8[],
-    %(content_hash)s::text[], %(html_hash)s::text[], %(exact_key)s::bytea[],
-    %(simhash)s::bigint[], %(sketch)s::bytea[], %(words)s::integer[],
-    %(record_segment)s::text[], %(record_offset)s::bigint[], %(record_length)s::bigint[],
-    %(response_segment)s::text[], %(response_offset)s::bigint[], %(response_length)s::bigint[],
-    %(etag)s::text[], %(last_modified)s::text[], %(title)s::text[], %(duplicate_of)s::text[],
-    %(duplicate_reason)s::text[], %(strategy)s::text[], %(confidence)s::float8[],
-    %(number)s::bigint[]
+    %(url_hash)b::bytea[], %(url)b::text[], %(final_url)b::text[], %(status)b::integer[],
+    %(content_type)b::text[], %(fetched_at_s)b::float8[], %(due_s)b::float8[],
+    %(content_hash)b::text[], %(html_hash)b::text[], %(exact_key)b::bytea[],
+    %(simhash)b::bigint[], %(sketch)b::bytea[], %(words)b::integer[],
+    %(record_segment)b::text[], %(record_offset)b::bigint[], %(record_length)b::bigint[],
+    %(response_segment)b::text[], %(response_offset)b::bigint[], %(response_length)b::bigint[],
+    %(etag)b::text[], %(last_modified)b::text[], %(title)b::text[], %(duplicate_of)b::text[],
+    %(duplicate_reason)b::text[], %(strategy)b::text[], %(confidence)b::float8[],
+    %(number)b::bigint[]
 ) AS new
 ON CONFLICT (tenant, url_hash) DO UPDATE
 SET url = excluded.url, final_url = excluded.final_url,
@@ -119,12 +119,12 @@ RETURNING url_hash, number;
 -- name: find_by
 -- Let similar pages find pages.
 INSERT INTO bands (band, page)
-SELECT band, page FROM unnest(%(bands)s::integer[], %(pages)s::bigint[]) AS new (band, page)
+SELECT band, page FROM unnest(%(bands)b::integer[], %(pages)b::bigint[]) AS new (band, page)
 ORDER BY band, page
 ON CONFLICT DO NOTHING;
 
 -- name: lose
 -- Let them find pages no more by what these said before.
 DELETE FROM bands
-USING unnest(%(bands)s::integer[], %(pages)s::bigint[]) AS old (band, page)
+USING unnest(%(bands)b::integer[], %(pages)b::bigint[]) AS old (band, page)
 WHERE bands.band = old.band AND bands.page = old.page;

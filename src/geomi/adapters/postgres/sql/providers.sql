@@ -32,13 +32,13 @@ VALUES (%(tenant)s, %(key)s, %(name)s, %(reason)s, %(at_s)s, %(jobs)s, %(pages)s
 UPDATE requests SET url = ''
 WHERE url IN (
     SELECT url FROM pages
-    WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)s::bytea[])
+    WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[])
     UNION
     SELECT final_url FROM pages
-    WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)s::bytea[])
+    WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[])
     UNION
     SELECT url FROM captures
-    WHERE url_hash = ANY(%(hashes)s::bytea[])
+    WHERE url_hash = ANY(%(hashes)b::bytea[])
         AND job IN (SELECT number FROM jobs WHERE tenant = %(tenant)s)
 );
 
@@ -46,7 +46,7 @@ WHERE url IN (
 -- Forget the captures of erased pages in all jobs of a tenant.
 WITH forgotten AS (
     DELETE FROM captures
-    WHERE url_hash = ANY(%(hashes)s::bytea[])
+    WHERE url_hash = ANY(%(hashes)b::bytea[])
         AND job IN (SELECT number FROM jobs WHERE tenant = %(tenant)s)
     RETURNING job
 )
@@ -55,9 +55,9 @@ SELECT DISTINCT job FROM forgotten;
 -- name: forget_pages
 -- Forget the erased pages.
 DELETE FROM pages
-WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)s::bytea[])
+WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[])
 RETURNING number, sketch, duplicate_of;
 
 -- name: rewind
 -- Derived outputs of jobs are to be written anew.
-UPDATE cursors SET seq = 0, length = 0 WHERE job = ANY(%(jobs)s::bigint[]);
+UPDATE cursors SET seq = 0, length = 0 WHERE job = ANY(%(jobs)b::bigint[]);

@@ -26,13 +26,13 @@ GROUP BY segment;
 -- The captures that lie in some segments.
 SELECT seq, job, url_hash, record_segment, record_offset
 FROM captures
-WHERE record_segment = ANY(%(segments)s::text[]) OR response_segment = ANY(%(segments)s::text[])
+WHERE record_segment = ANY(%(segments)b::text[]) OR response_segment = ANY(%(segments)b::text[])
 ORDER BY job, seq;
 
 -- name: entries
 -- The entries that captures belong to: completed, or opened again to follow their links anew.
 SELECT lost.job, entries.queue, entries.url_hash, entries.outcome, entries.state
-FROM unnest(%(jobs)s::bigint[], %(hashes)s::bytea[]) AS lost (job, url_hash)
+FROM unnest(%(jobs)b::bigint[], %(hashes)b::bytea[]) AS lost (job, url_hash)
 JOIN queues ON queues.job = lost.job
 JOIN entries ON entries.queue = queues.number AND entries.url_hash = lost.url_hash
 WHERE state = 'completed' OR state = 'pending' AND outcome IN ('ok', 'not_modified', 'duplicate')
@@ -43,13 +43,13 @@ FOR NO KEY UPDATE OF entries;
 -- Let entries wait again; their rows are locked.
 UPDATE entries
 SET state = 'pending', outcome = NULL, status = NULL, detail = '', settled_s = NULL, due_s = 0
-FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS lost (queue, url_hash)
+FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS lost (queue, url_hash)
 WHERE entries.queue = lost.queue AND entries.url_hash = lost.url_hash;
 
 -- name: grow
 -- Queues have more entries that wait; they are locked.
 UPDATE queues SET pending = pending + lost.many, ready_s = 0
-FROM unnest(%(queues)s::bigint[], %(many)s::bigint[]) AS lost (queue, many)
+FROM unnest(%(queues)b::bigint[], %(many)b::bigint[]) AS lost (queue, many)
 WHERE queues.number = lost.queue;
 
 -- name: uncount
@@ -62,13 +62,13 @@ WHERE number = %(job)s;
 
 -- name: rewind
 -- Derived outputs of jobs are to be written anew.
-UPDATE cursors SET seq = 0, length = 0 WHERE job = ANY(%(jobs)s::bigint[]);
+UPDATE cursors SET seq = 0, length = 0 WHERE job = ANY(%(jobs)b::bigint[]);
 
 -- name: forget_pages
 -- Forget the pages whose newest bytes were in lost captures.
 DELETE FROM pages
 USING unnest(
-    %(jobs)s::bigint[], %(hashes)s::bytea[], %(segments)s::text[], %(offsets)s::bigint[]
+    %(jobs)b::bigint[], %(hashes)b::bytea[], %(segments)b::text[], %(offsets)b::bigint[]
 ) AS lost (job, url_hash, segment, start)
 JOIN jobs ON jobs.number = lost.job
 WHERE pages.tenant = jobs.tenant AND pages.url_hash = lost.url_hash
@@ -78,5 +78,5 @@ RETURNING pages.tenant, pages.number, pages.sketch, pages.duplicate_of;
 -- name: forget_captures
 -- Forget captures.
 DELETE FROM captures
-USING unnest(%(jobs)s::bigint[], %(seqs)s::bigint[]) AS lost (job, seq)
+USING unnest(%(jobs)b::bigint[], %(seqs)b::bigint[]) AS lost (job, seq)
 WHERE captures.job = lost.job AND captures.seq = lost.seq;

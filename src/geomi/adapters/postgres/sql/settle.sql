@@ -1,11 +1,11 @@
 -- name: jobs
 -- The numbers of jobs of this tenant.
-SELECT id, number FROM jobs WHERE id = ANY(%(ids)s::text[]) AND tenant = %(tenant)s;
+SELECT id, number FROM jobs WHERE id = ANY(%(ids)b::text[]) AND tenant = %(tenant)s;
 
 -- name: visited
 -- How the entries of some visits stand.
 SELECT found.*
-FROM unnest(%(queues)s::bigint[], %(hashes)s::bytea[]) AS asked (queue, url_hash)
+FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS asked (queue, url_hash)
 CROSS JOIN LATERAL (
     SELECT entries.queue, entries.url_hash, state, attempts
     FROM entries
@@ -24,9 +24,9 @@ SET state = CASE
     outcome = done.outcome, status = done.status, detail = done.detail,
     settled_s = done.settled_s, due_s = done.due_s, attempts = attempts + 1
 FROM unnest(
-    %(queue)s::bigint[], %(url_hash)s::bytea[], %(state)s::text[], %(depth)s::integer[],
-    %(outcome)s::text[], %(status)s::integer[], %(detail)s::text[], %(settled_s)s::float8[],
-    %(due_s)s::float8[]
+    %(queue)b::bigint[], %(url_hash)b::bytea[], %(state)b::text[], %(depth)b::integer[],
+    %(outcome)b::text[], %(status)b::integer[], %(detail)b::text[], %(settled_s)b::float8[],
+    %(due_s)b::float8[]
 ) AS done (queue, url_hash, state, depth, outcome, status, detail, settled_s, due_s)
 WHERE entries.queue = done.queue AND entries.url_hash = done.url_hash
 RETURNING entries.queue, entries.url_hash, entries.state;
@@ -34,7 +34,7 @@ RETURNING entries.queue, entries.url_hash, entries.state;
 -- name: shrink
 -- Entries of queues have ended.
 UPDATE queues SET pending = pending - done.ended
-FROM unnest(%(queues)s::bigint[], %(ended)s::bigint[]) AS done (queue, ended)
+FROM unnest(%(queues)b::bigint[], %(ended)b::bigint[]) AS done (queue, ended)
 WHERE queues.number = done.queue;
 
 -- name: count
@@ -66,17 +66,17 @@ INSERT INTO captures (
 )
 SELECT %(job)s, new.*
 FROM unnest(
-    %(url_hash)s::bytea[], %(url)s::text[], %(record_segment)s::text[],
-    %(record_offset)s::bigint[], %(record_length)s::bigint[], %(response_segment)s::text[],
-    %(response_offset)s::bigint[], %(response_length)s::bigint[], %(exact_key)s::bytea[],
-    %(seq)s::bigint[]
+    %(url_hash)b::bytea[], %(url)b::text[], %(record_segment)b::text[],
+    %(record_offset)b::bigint[], %(record_length)b::bigint[], %(response_segment)b::text[],
+    %(response_offset)b::bigint[], %(response_length)b::bigint[], %(exact_key)b::bytea[],
+    %(seq)b::bigint[]
 ) AS new;
 
 -- name: exclude
 -- Rules have kept links out; what is returned are the examples so far.
 INSERT INTO exclusions (job, rule, count, examples)
 SELECT job, rule, count, '[]'
-FROM unnest(%(jobs)s::bigint[], %(rules)s::text[], %(counts)s::bigint[])
+FROM unnest(%(jobs)b::bigint[], %(rules)b::text[], %(counts)b::bigint[])
     AS found (job, rule, count)
 ORDER BY job, rule COLLATE "C"
 ON CONFLICT (job, rule) DO UPDATE SET count = exclusions.count + excluded.count
@@ -85,14 +85,14 @@ RETURNING job, rule, examples;
 -- name: exemplify
 -- Write the examples of rules; their rows are locked.
 UPDATE exclusions SET examples = found.examples
-FROM unnest(%(jobs)s::bigint[], %(rules)s::text[], %(examples)s::text[])
+FROM unnest(%(jobs)b::bigint[], %(rules)b::text[], %(examples)b::text[])
     AS found (job, rule, examples)
 WHERE exclusions.job = found.job AND exclusions.rule = found.rule;
 
 -- name: tallies
 -- What patterns have brought so far.
 SELECT patterns.queue, patterns.pattern, visited, stale_links, stale_text, text_mark, stale_growth
-FROM unnest(%(queues)s::bigint[], %(patterns)s::text[]) AS asked (queue, pattern)
+FROM unnest(%(queues)b::bigint[], %(patterns)b::text[]) AS asked (queue, pattern)
 JOIN patterns ON patterns.queue = asked.queue AND md5(patterns.pattern) = md5(asked.pattern);
 
 -- name: put_tallies
@@ -102,8 +102,8 @@ INSERT INTO patterns (
 )
 SELECT *
 FROM unnest(
-    %(queue)s::bigint[], %(pattern)s::text[], %(visited)s::bigint[], %(stale_links)s::bigint[],
-    %(stale_text)s::bigint[], %(text_mark)s::bytea[], %(stale_growth)s::bigint[]
+    %(queue)b::bigint[], %(pattern)b::text[], %(visited)b::bigint[], %(stale_links)b::bigint[],
+    %(stale_text)b::bigint[], %(text_mark)b::bytea[], %(stale_growth)b::bigint[]
 )
 ON CONFLICT (queue, md5(pattern)) DO UPDATE
 SET visited = excluded.visited, stale_links = excluded.stale_links,

@@ -18,8 +18,8 @@ LIMIT %(many)s;
 INSERT INTO blocked_urls (tenant, url_hash, url, status, reason, since_s, until_s)
 SELECT *
 FROM unnest(
-    %(tenant)s::text[], %(url_hash)s::bytea[], %(url)s::text[], %(status)s::integer[],
-    %(reason)s::text[], %(since_s)s::float8[], %(until_s)s::float8[]
+    %(tenant)b::text[], %(url_hash)b::bytea[], %(url)b::text[], %(status)b::integer[],
+    %(reason)b::text[], %(since_s)b::float8[], %(until_s)b::float8[]
 )
 ON CONFLICT (tenant, url_hash) DO UPDATE
 SET url = excluded.url, status = excluded.status, reason = excluded.reason,
