@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from geomi.app import registry
 from geomi.model.verdict import State
 from geomi.testing.postgres import Cluster
 from geomi.testing.server import Site
@@ -33,3 +34,10 @@ def test_the_same_crawl_leaves_the_same(tmp_path: Path, cluster: Cluster) -> Non
             left[name] = (sorted(crawled.urls), crawled.states(site), stats)
     assert left["sqlite"] == left["postgres"]
     assert State.BLOCKED in left["postgres"][1].values()
+
+
+def test_a_provider_can_be_named_before_there_is_a_store(tmp_path: Path, cluster: Cluster) -> None:
+    settings = replace(LOCAL, db=cluster.new_schema())
+    assert registry.stored_in(tmp_path, settings) == []
+    assert registry.stored_in(tmp_path, replace(settings, db="")) == []
+    assert list(tmp_path.iterdir()) == []

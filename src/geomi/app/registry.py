@@ -12,9 +12,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from geomi.app.store import has_store, open_store
+from geomi.app.store import open_store
 from geomi.engine.world import World
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, StoreMissing
 from geomi.model.job import CrawlJob
 from geomi.model.site import Channel, Provider, Review, SiteRule
 from geomi.settings.options import Settings
@@ -34,9 +34,11 @@ def overlaid(stored: Sequence[Provider]) -> dict[str, Provider]:
 
 def stored_in(root: Path, settings: Settings) -> list[Provider]:
     """List what a data directory keeps, where no world is open yet; nothing is made."""
-    if not has_store(root, settings):
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
         return []
-    with closing(open_store(root, settings, create=False)) as store:
+    with closing(store):
         return asyncio.run(store.providers.list())
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from geomi.adapters.clock import SystemClock, open_clock, open_shared_clock
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
-from geomi.errors import ConfigError, StoreError
+from geomi.errors import ConfigError, StoreMissing
 from geomi.settings.options import Settings
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def open_store(root: Path, settings: Settings, *, create: bool = True) -> Store:
     if settings.db:
         return _open_postgres(settings.db, create=create)
     if not create and not (root / DATABASE).is_file():
-        raise StoreError(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
+        raise StoreMissing(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
     return open_sqlite(root / DATABASE, tenant=TENANT)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from geomi.adapters.postgres.address import Address
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import migrations, statements
-from geomi.errors import StoreError, StoreTooNew
+from geomi.errors import StoreError, StoreMissing, StoreTooNew
 
 SQL = statements("postgres", "meta")
 
@@ -21,7 +21,7 @@ def migrate(db: Session, address: Address, *, create: bool) -> None:
     if done == len(steps):
         return
     if done == 0 and not create:
-        raise StoreError(
+        raise StoreMissing(
             f"`{address.shown}` holds no geomi data", hint="a crawl with the same --db makes it"
         )
     with db.transaction():
