@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
+from geomi.adapters.ledger.rows import Row
 from geomi.adapters.postgres.hosts import lock_hosts, lock_queues, rest_hosts, write_hosts
 from geomi.adapters.postgres.keep import captures, keep_pages
-from geomi.adapters.postgres.links import Key, Links, find_queues, lock_entries, next_turn
+from geomi.adapters.postgres.links import Key, Links, lock_entries, next_turn
 from geomi.adapters.postgres.log import write_log
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.postgres.sites import write_refusals
@@ -71,13 +72,14 @@ class _Books:
         visits = batch.settlements
         held = [visit.entry.host for visit in visits] + [one.lease.host for one in batch.hosts]
         self._hosts = lock_hosts(db, held)
-        ids = list({visit.entry.job for visit in visits})
-        self.jobs: dict[str, int] = (
-            dict(db.rows(SQL["jobs"], {"ids": ids, "tenant": tenant})) if ids else {}
-        )
-        self._queues = find_queues(
-            db, {(self.jobs[v.entry.job], v.entry.host) for v in visits if v.entry.job in self.jobs}
-        )
+        self.jobs: dict[str, int] = {}
+        self._queues: dict[tuple[int, str], int] = {}
+        self._stands: dict[Key, tuple[str, int]] = {}  # while the hosts are ours, nobody changes it
+        for job, number, host, queue, url_hash, state, attempts in self._visited(visits, tenant):
+            self.jobs[job] = number
+            if queue is not None:
+                self._queues[number, host] = queue
+                self._stands[queue, url_hash] = (state, attempts)
 
     def key(self, visit: Settlement) -> Key:
         """Return the key of a visit's entry; no queue has the number 0."""
@@ -85,24 +87,14 @@ class _Books:
         return queue, visit.entry.url_hash
 
     def valid(self, visits: Sequence[Settlement]) -> list[Settlement]:
-        """Choose the visits that are written. While their hosts are ours, nobody else ends them."""
-        kept = []
-        for visit in visits:
-            host = visit.entry.host
-            if visit.entry.job in self.jobs and self._hosts[host].token == visit.token:
-                kept.append(visit)
-            else:
-                self.lost[host] = None
-        if not kept:
-            return []
-        rows = self.db.rows(
-            SQL["visited"], columns([self.key(visit) for visit in kept], ("queues", "hashes"))
-        )
-        stands = {(queue, url_hash): tuple(how) for queue, url_hash, *how in rows}
+        """Choose the visits that are written."""
         valid = []
-        for visit in kept:
-            if stands.get(self.key(visit)) == (State.PENDING, visit.entry.attempts):
-                stands[self.key(visit)] = (visit.state, visit.entry.attempts + 1)
+        for visit in visits:
+            host, attempts = visit.entry.host, visit.entry.attempts
+            if visit.entry.job not in self.jobs or self._hosts[host].token != visit.token:
+                self.lost[host] = None
+            elif self._stands.get(self.key(visit)) == (State.PENDING, attempts):
+                self._stands[self.key(visit)] = (visit.state, attempts + 1)
                 valid.append(visit)
         return valid
 
@@ -177,6 +169,13 @@ class _Books:
                 raise Again(f"job {job} was deleted meanwhile")
             if pages:
                 self.db.run(SQL["captures"], captures(pages, row[0]) | {"job": job})
+
+    def _visited(self, visits: Sequence[Settlement], tenant: str) -> list[Row]:
+        if not visits:
+            return []
+        keys = [(visit.entry.job, visit.entry.host, visit.entry.url_hash) for visit in visits]
+        values = columns(keys, ("jobs", "hosts", "hashes"))
+        return self.db.rows(SQL["visited"], values | {"tenant": tenant})
 
 
 def _close_columns(key: Key, visit: Settlement) -> tuple[object, ...]:

@@ -1,17 +1,20 @@
--- name: jobs
--- The numbers of jobs of this tenant.
-SELECT id, number FROM jobs WHERE id = ANY(%(ids)b::text[]) AND tenant = %(tenant)s;
-
 -- name: visited
--- How the entries of some visits stand.
-SELECT found.*
-FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS asked (queue, url_hash)
+-- How the entries of some visits stand, with the numbers of their jobs and queues; each is looked up
+-- by itself, whatever the planner knows of the tables.
+SELECT asked.job, jobs.number, asked.host, queues.number, asked.url_hash, state, attempts
+FROM unnest(%(jobs)b::text[], %(hosts)b::text[], %(hashes)b::bytea[])
+    AS asked (job, host, url_hash)
 CROSS JOIN LATERAL (
-    SELECT entries.queue, entries.url_hash, state, attempts
-    FROM entries
-    WHERE entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+    SELECT number FROM jobs WHERE id = asked.job AND tenant = %(tenant)s OFFSET 0
+) AS jobs
+LEFT JOIN LATERAL (
+    SELECT number FROM queues WHERE host = asked.host AND job = jobs.number OFFSET 0
+) AS queues ON true
+LEFT JOIN LATERAL (
+    SELECT state, attempts FROM entries
+    WHERE queue = queues.number AND entries.url_hash = asked.url_hash
     OFFSET 0
-) AS found;
+) AS entries ON true;
 
 -- name: close
 -- Write the ends of visits; their entries are locked. A page that came nearer while it was lent is
