@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from geomi.adapters.ledger.band import band_keys
+from geomi.adapters.ledger.rows import Row, page_columns
 from geomi.adapters.sqlite import open_sqlite
-from geomi.adapters.sqlite.rows import Row, page_columns
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.testing.contracts.material import page, url
 
-SQL = statements("settle")
+SQL = statements("sqlite", "settle")
 TENANT = "bench"
 PAIRS_AT_ONCE = 100_000
 

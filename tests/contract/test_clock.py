@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from geomi.adapters.clock import Readings, SystemClock, open_clock, system_readings
+from geomi.adapters.clock import (
+    Readings,
+    SystemClock,
+    open_clock,
+    open_shared_clock,
+    system_readings,
+)
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.memory import MemoryStore, open_memory
 from geomi.testing.clock import HandClock
@@ -35,8 +41,11 @@ class Machine:
         self.up_s += seconds
         self.wall_s += seconds
 
+    def readings(self) -> Readings:
+        return Readings(self.boot, lambda: self.up_s, lambda: self.wall_s)
+
     def open(self, store: MemoryStore) -> SystemClock:
-        return open_clock(store, Readings(self.boot, lambda: self.up_s, lambda: self.wall_s))
+        return open_clock(store, self.readings())
 
 
 async def _store_with_last_end(end_s: float) -> MemoryStore:
@@ -105,6 +114,36 @@ async def test_without_a_boot_clock_nothing_is_stored() -> None:
     machine.pass_time(1)
     assert clock.now_s() == 1_500_001.0
     assert store.anchor() is None
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A store whose server has a clock of its own."""
+
+    now_s: float
+    last_end_s: float = 0.0
+
+    def time_s(self) -> float:
+        return self.now_s
+
+    def greatest_end_s(self) -> float:
+        return self.last_end_s
+
+
+@pytest.mark.parametrize("wrong_s", [-DAY_S, 0.0, DAY_S])
+def test_machines_that_share_a_server_share_its_time(wrong_s: float) -> None:
+    machine = Machine(wall_s=1_000_000.0 + wrong_s)
+    clock = open_shared_clock(Server(1_000_000.0), machine.readings())
+    assert clock.now_s() == 1_000_000.0
+    machine.pass_time(5)
+    machine.wall_s -= HOUR_S
+    assert clock.now_s() == 1_000_005.0
+    assert clock.wall_s() == 1_000_005.0 + wrong_s - HOUR_S
+
+
+def test_the_time_of_a_server_is_not_before_the_last_response() -> None:
+    clock = open_shared_clock(Server(1_000_000.0, 1_000_060.0), Machine().readings())
+    assert clock.now_s() == 1_000_060.0
 
 
 def test_this_machines_clocks_can_be_read() -> None:

@@ -9,32 +9,24 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
-from geomi.model.page import Ref
-from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.site import Review, SiteRule
-from geomi.model.verdict import Exclusion, Outcome, State
-from geomi.testing.contracts.alike import sketch_of
+from geomi.model.verdict import State
+from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
 from geomi.testing.contracts.material import (
-    DELAY_S,
     START_S,
-    asked,
     batch,
     begin,
     claim,
     claim_one,
-    config,
     give_back,
     job,
     page,
@@ -42,7 +34,6 @@ from geomi.testing.contracts.material import (
     visit,
     waits,
 )
-from geomi.testing.contracts.sites import PROVIDER
 
 
 @pytest.fixture
@@ -153,162 +144,18 @@ class TestCopying:
             store.backup(path.parent / "nowhere" / "copy.db")
 
 
-class TestLostSegments:
-    @waits
-    async def test_pages_in_a_lost_segment_wait_again(self, store: SqliteStore) -> None:
-        await begin(store, url("/1"), url("/2"), url("/3"))
-        lease = await claim_one(store)
-        one, two, three = lease.entries
-        copy = page(url("/2"), duplicate_of=url("/1").url)
-        safe = replace(page(url("/3")), record=Ref("other", 0, 1), response=None)
-        await store.frontier.settle(
-            batch(
-                visit(lease, one, page=page(url("/1"), sketch=sketch_of(7))),
-                visit(lease, two, page=copy, outcome=Outcome.DUPLICATE),
-                visit(lease, three, page=safe),
-                give_back(lease),
-            )
-        )
-        assert await store.segments.job_ends("job") == {"segment-1": 70, "other": 1}
-        assert await store.segments.requeue(["segment-1"]) == 2
-        found = await store.jobs.get("job")
-        assert found is not None
-        stats = found.stats
-        assert (stats.settled, stats.collected, stats.duplicates) == (1, 1, 0)
-        outlook = await store.census.outlook("job", now_s=START_S)
-        assert outlook.by_state == {State.PENDING: 2, State.COMPLETED: 1}
-        assert [row.url for row in await store.pages.feed("job", after=0, limit=9)] == [three.url]
-        assert await store.pages.near(sketch_of(7)) == []
-        again = await claim_one(store, now_s=START_S + DELAY_S)
-        assert [entry.url for entry in again.entries] == [one.url, two.url]
-
-    @waits
-    async def test_a_page_that_was_opened_again_is_fetched_anew(self, store: SqliteStore) -> None:
-        await begin(store, url("/1", depth=2))
-        lease = await claim_one(store)
-        await store.frontier.settle(batch(visit(lease, page=page(url("/1"))), give_back(lease)))
-        await store.frontier.add("job", [url("/1", depth=0)], now_s=START_S)
-        assert await store.segments.requeue(["segment-1"]) == 1
-        found = await store.jobs.get("job")
-        assert found is not None and (found.stats.settled, found.stats.collected) == (0, 0)
-        outlook = await store.census.outlook("job", now_s=START_S)
-        assert outlook.by_state == {State.PENDING: 1}
-        (entry,) = (await claim_one(store, now_s=START_S + DELAY_S)).entries
-        assert (entry.outcome, entry.depth) == (None, 0)
-
-
 class TestDamage:
-    @pytest.mark.parametrize(
-        ("table", "change"),
-        [
-            ("jobs", "config = 'not json'"),
-            ("jobs", "config = '[]'"),
-            ("jobs", """config = '{"limits":{"max_pages":"many"}}'"""),
-            ("jobs", """config = '{"scope":{"within":"everywhere"}}'"""),
-            ("jobs", """config = '{"scope":{"include":"/docs"}}'"""),
-            ("jobs", """config = '{"politeness":{"delay_s":[]}}'"""),
-            ("jobs", "seeds = '{}'"),
-            ("jobs", "origins = '[[1]]'"),
-            ("jobs", "state = 'asleep'"),
-            ("jobs", "stop = 'tired'"),
-            ("entries", "state = 'lost'"),
-            ("entries", "outcome = 'fine'"),
-            ("entries", "kind = 'song'"),
-            ("exclusions", "examples = 'x'"),
-            ("pages", "duplicate_reason = 'hearsay'"),
-            ("robots", "failure = 'rain'"),
-            ("requests", "purpose = 'fun'"),
-            ("site_rules", "review = 'maybe'"),
-            ("providers", "provider = '{}'"),
-            ("meta", "value = '[1]'"),
-        ],
-        ids=lambda value: value.replace(" ", "") if isinstance(value, str) else "",
-    )
+    @pytest.mark.parametrize(("table", "change"), DAMAGES, ids=damage_id)
     @waits
     async def test_a_value_that_cannot_be_read_names_its_row(
         self, store: SqliteStore, path: Path, table: str, change: str
     ) -> None:
-        await _fill(store)
+        await fill(store)
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             assert db.execute(f"UPDATE {table} SET {change}").rowcount > 0
         with pytest.raises(StoreError, match=f"row `.+` of table `{table}`") as raised:
-            await _read_all(store)
+            await read_all(store)
         assert (raised.value.exit_code, "backup" in raised.value.hint) == (4, True)
-
-
-async def _fill(store: SqliteStore) -> None:
-    """Write a row into every table that holds more than numbers and text."""
-    await begin(store, url())
-    lease = await claim_one(store)
-    done = replace(
-        visit(lease, page=page(url())),
-        asked=(asked(),),
-        excluded=(Exclusion("depth", "http://a.test/deep"),),
-    )
-    await store.frontier.settle(batch(done))
-    await store.robots.put(RobotsCopy(RobotsKey("http", "a.test:80", "geomi"), 0, b"", START_S))
-    await store.sites.put(SiteRule("a.test", "", Review.EXCLUDE))
-    await store.providers.put(PROVIDER)
-    store.set_anchor(Anchor("boot", 1.0, 2.0), instead_of=None)
-
-
-async def _read_all(store: SqliteStore) -> None:
-    await store.jobs.get("job")
-    await store.jobs.list(limit=9)
-    await store.census.entries("job", state=None, after=b"", limit=9)
-    await store.census.exclusions("job")
-    await store.pages.get(url().url_hash)
-    await store.robots.get(RobotsKey("http", "a.test:80", "geomi"))
-    await store.requests.of_host("a.test:80", after_s=0.0, limit=9)
-    await store.sites.list()
-    await store.providers.list()
-    store.anchor()
-
-
-class TestOwners:
-    @waits
-    async def test_whoever_left_without_giving_back_is_named(self, store: SqliteStore) -> None:
-        await begin(store, *(url("/", f"{letter}.test") for letter in "abc"))
-        (given_back,) = await claim(store, owner="gone", hosts=1)
-        await claim(store, owner="lost", hosts=1)
-        await claim(store, owner="lost", hosts=1)
-        await store.frontier.settle(batch(give_back(given_back)))
-        assert store.lease_owners() == ["lost"]
-        assert await store.census.release_dead(["lost"], now_s=START_S) == 2
-        assert store.lease_owners() == []
-
-
-class TestManyWorkers:
-    @pytest.mark.parametrize("max_pages", [0, 37])
-    def test_two_workers_lend_each_url_once_and_never_too_many(
-        self, store: SqliteStore, path: Path, max_pages: int
-    ) -> None:
-        urls = [url(f"/{n}", f"h{host}.test") for host in range(20) for n in range(5)]
-        asyncio.run(begin(store, *urls, rules=config(max_pages=max_pages, delay_s=0.0)))
-        with ThreadPoolExecutor(2) as crowd:
-            taken = crowd.map(lambda owner: asyncio.run(_work(path, owner)), ["one", "two"])
-            visited = [url_hash for part in taken for url_hash in part]
-        assert len(visited) == len(set(visited)) == (max_pages or len(urls))
-        found = asyncio.run(store.jobs.get("job"))
-        assert found is not None
-        assert (found.stats.settled, found.stats.discovered) == (len(visited), len(urls))
-
-
-async def _work(path: Path, owner: str) -> list[bytes]:
-    """Claim and settle until nothing is lent any more; every claim comes a second later."""
-    visited: list[bytes] = []
-    with closing(open_sqlite(path, tenant="local")) as store:
-        now_s, idle = START_S, 0
-        while idle < 5:
-            leases = await claim(store, owner=owner, now_s=now_s, hosts=2, urls=2)
-            for lease in leases:
-                visited += [entry.url_hash for entry in lease.entries]
-                visits = [visit(lease, entry, now_s=now_s) for entry in lease.entries]
-                end = give_back(lease, end_s=now_s, next_s=now_s)
-                await store.frontier.settle(batch(*visits, end))
-            idle = 0 if leases else idle + 1
-            now_s += 1
-    return visited
 
 
 CRASHING = """
@@ -370,6 +217,6 @@ class TestStatements:
         ),
     )
     def test_each_says_what_it_does(self, name: str) -> None:
-        for text in statements(name).values():
+        for text in statements("sqlite", name).values():
             assert text.startswith("-- ")
             assert sqlite3.complete_statement(text + ";")

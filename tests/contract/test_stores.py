@@ -6,8 +6,10 @@ from geomi.testing.contracts.adding import TestAdding
 from geomi.testing.contracts.asking import TestCensus, TestTenants, TestTime
 from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
+from geomi.testing.contracts.crowding import TestManyWorkers
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
+from geomi.testing.contracts.losing import TestLostSegments, TestOwners
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
 from geomi.testing.contracts.reopening import TestReopening
 from geomi.testing.contracts.settling import TestCounting, TestFencing, TestSettling
@@ -23,6 +25,9 @@ __all__ = [
     "TestFencing",
     "TestHostsAtOnce",
     "TestJobs",
+    "TestLostSegments",
+    "TestManyWorkers",
+    "TestOwners",
     "TestPageLimit",
     "TestPages",
     "TestPatterns",

@@ -1,20 +1,25 @@
-"""A random walk over both stores at once."""
+"""A random walk over all stores at once."""
 
 from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from geomi.adapters.memory import open_memory
-from geomi.adapters.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.sqlite import open_sqlite
 from geomi.testing.contracts.material import Store
 from geomi.testing.contracts.walk import Walk
+from geomi.testing.postgres import Cluster
 
 
-def test_memory_and_sqlite_answer_the_same_script_alike(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_all_stores_answer_the_same_script_alike(tmp_path: Path, cluster: Cluster) -> None:
+    from geomi.adapters.postgres import open_postgres  # an extra
+
     numbers = count()
 
     def in_memory() -> Store:
@@ -23,12 +28,15 @@ def test_memory_and_sqlite_answer_the_same_script_alike(tmp_path: Path) -> None:
     def in_sqlite() -> Store:
         return open_sqlite(tmp_path / f"{next(numbers)}.db", tenant="local")
 
-    class BothStores(Walk):
-        openers = (in_memory, in_sqlite)
+    def in_postgres() -> Store:
+        return open_postgres(cluster.new_schema(), tenant="local")
+
+    class AllStores(Walk):
+        openers = (in_memory, in_sqlite, in_postgres)
         close = staticmethod(_close)
 
     run_state_machine_as_test(
-        BothStores,
+        AllStores,
         settings=settings(
             max_examples=30,
             stateful_step_count=30,
@@ -39,5 +47,5 @@ def test_memory_and_sqlite_answer_the_same_script_alike(tmp_path: Path) -> None:
 
 
 def _close(store: Store) -> None:
-    if isinstance(store, SqliteStore):
-        store.close()
+    if close := getattr(store, "close", None):
+        close()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.app.home import DATABASE
+from geomi.app import DATABASE
 from geomi.cli.audit import audit as command
 from geomi.engine import audit as auditing
 from geomi.engine.audit import Audit, audit

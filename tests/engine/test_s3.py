@@ -16,6 +16,7 @@ from geomi.engine.jobs import find
 from geomi.errors import ConfigError, StoreError
 from geomi.model.verdict import State
 from geomi.settings.options import Settings
+from geomi.testing.postgres import Cluster
 from geomi.testing.s3 import S3Server
 from geomi.testing.server import Site
 from tests.engine.running import LOCAL, Crawled, Ear, crawl_site, home_in, page, run
@@ -57,6 +58,21 @@ def test_the_same_crawl_leaves_the_same(tmp_path: Path, s3: S3Server) -> None:
             left[name] = (sorted(crawled.urls), crawled.states(site), crawled.report.job.stats)
     assert left["directory"] == left["bucket"]
     assert len(left["bucket"][0]) == PAGES + 1
+
+
+def test_the_same_crawl_on_postgresql_and_a_bucket(
+    tmp_path: Path, s3: S3Server, cluster: Cluster
+) -> None:
+    """Nothing of the state or the archive is on the disk that crawled."""
+    both = replace(_settings(s3), db=cluster.new_schema())
+    left = {}
+    with _site() as site:
+        for name, settings in (("one machine", LOCAL), ("many", both)):
+            crawled = crawl_site(tmp_path / name, site.url("/"), settings=settings)
+            left[name] = (sorted(crawled.urls), crawled.states(site), crawled.report.job.stats)
+    assert left["one machine"] == left["many"]
+    elsewhere = tmp_path / "another machine"
+    assert len(run(_in_home(elsewhere, both))) == PAGES + 1
 
 
 def test_what_is_in_the_bucket_is_read_back_and_exported(tmp_path: Path, s3: S3Server) -> None:

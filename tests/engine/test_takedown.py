@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.outlet.folder import remove_job
+from geomi.adapters.sqlite import SqliteStore
 from geomi.app import Home, registry, takedown
 from geomi.app.takedown import MAX_REASON_CHARS, holdings, take_down
 from geomi.errors import ConfigError
@@ -144,6 +145,7 @@ def test_nothing_is_left_in_a_store_that_does_not_overwrite_what_it_deletes(
 ) -> None:
     async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
+            assert isinstance(home.store, SqliteStore)
             await home.store._database.write(lambda db: db.execute("PRAGMA secure_delete = OFF"))
             await collect(home, site)
             await erase(home)

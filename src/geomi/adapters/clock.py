@@ -1,4 +1,4 @@
-"""Scheduling time for stores on one machine: it never runs backwards, whatever the wall clock does.
+"""Scheduling time for stores: it never runs backwards, whatever the wall clock does.
 
 A store holds an anchor: a boot of the machine, a reading of its boot clock (which counts sleep
 too), and the scheduling time at that reading. On the same boot, time is the anchor's plus what has
@@ -41,6 +41,18 @@ class AnchorKeeper(Protocol):
         ...
 
 
+class TimeKeeper(Protocol):
+    """A store whose server has a clock of its own."""
+
+    def time_s(self) -> float:
+        """Return the server's time of day."""
+        ...
+
+    def greatest_end_s(self) -> float:
+        """Return the latest time at which any response is known to have ended."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Readings:
     """The machine's clocks; `boot_id` is empty where there is no boot clock."""
@@ -74,8 +86,19 @@ def open_clock(store: AnchorKeeper, readings: Readings | None = None) -> SystemC
     return SystemClock(anchor, readings)
 
 
+def open_shared_clock(store: TimeKeeper, readings: Readings | None = None) -> SystemClock:
+    """Return a clock that goes by the server of a store, which machines with other clocks share.
+
+    Each process ties its own clock to the server's time when it opens the store, so nothing has to
+    be stored.
+    """
+    readings = readings or system_readings()
+    time_s = max(store.time_s(), store.greatest_end_s())
+    return SystemClock(Anchor("", readings.passing_s(), time_s), readings)
+
+
 class SystemClock:
-    """`ports.clock.Clock` of one machine."""
+    """`ports.clock.Clock` of one process."""
 
     def __init__(self, anchor: Anchor, readings: Readings) -> None:
         self._anchor = anchor

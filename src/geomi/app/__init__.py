@@ -1,15 +1,17 @@
 """The composition root: settings in, a running geomi out. Only it knows every adapter.
 
-`home` opens a data directory, `plan` reads what was asked for, `run` crawls; `registry` and
-`takedown` are the use cases of providers, which need data that comes with geomi and files on the
-disk beside the store. It never reads the environment and never talks to people.
+`home` opens a data directory and `store` the database behind it, `plan` reads what was asked for,
+`run` crawls; `registry` and `takedown` are the use cases of providers, which need data that comes
+with geomi and files on the disk beside the store. It never reads the environment and never talks to
+people.
 """
 
 from __future__ import annotations
 
-from geomi.app.home import DATABASE, TENANT, Home, egress_rules, open_home, recover
+from geomi.app.home import Home, egress_rules, open_home, recover
 from geomi.app.plan import Plan, make_plan
 from geomi.app.run import Order, crawl, gate_for, is_running, worker_for
+from geomi.app.store import DATABASE, TENANT, has_store
 
 __all__ = [
     "DATABASE",
@@ -20,6 +22,7 @@ __all__ = [
     "crawl",
     "egress_rules",
     "gate_for",
+    "has_store",
     "is_running",
     "make_plan",
     "open_home",

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geomi import __version__
-from geomi.adapters.clock import open_clock
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -21,8 +21,8 @@ from geomi.adapters.http.rules import (
     parse_proxy,
 )
 from geomi.adapters.presence import Presence, dead_owners, forget
-from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.app.archive import bucket_of, open_archive
+from geomi.app.store import clock_of, open_store, owners_here
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
@@ -33,8 +33,8 @@ from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
 from geomi.text.ulid import new_ulid
 
-TENANT = "local"  # the embedded command line's own tenant; it has no quota
-DATABASE = "geomi.db"
+if TYPE_CHECKING:
+    from geomi.app.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Home:
 
     root: Path
     settings: Settings
-    store: SqliteStore
+    store: Store
     archive: KeptArchive
     world: World
 
@@ -78,14 +78,13 @@ async def open_home(
         listen: makes the listener of its events, given its clock.
         markdown_rules: functions that write elements their way, in this process alone.
     """
-    if not create and not (root / DATABASE).is_file():
-        raise StoreError(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
     rules = egress_rules(settings)
     bucket = bucket_of(settings)
     rng = random.Random()
-    _make_folder(root)
-    with closing(open_sqlite(root / DATABASE, tenant=TENANT)) as store:
-        clock = open_clock(store)
+    if create or settings.db:
+        _make_folder(root)
+    with closing(open_store(root, settings, create=create)) as store:
+        clock = clock_of(store)
         owner = owner or f"w-{new_ulid(clock.wall_s(), rng)}"
         sink = listen(clock)
         archive = open_archive(
@@ -129,7 +128,7 @@ async def open_home(
 
 async def recover(home: Home) -> None:
     """Put in order what dead workers left: leases, and half-written ends of segments."""
-    dead = dead_owners(home.root, home.store.lease_owners())
+    dead = dead_owners(home.root, owners_here(home.store))
     if not dead:
         return
     await home.world.census.release_dead(dead, now_s=home.world.clock.now_s())

@@ -12,12 +12,12 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from geomi.adapters.sqlite import open_sqlite
-from geomi.app.home import DATABASE, TENANT
+from geomi.app.store import open_store
 from geomi.engine.world import World
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, StoreMissing
 from geomi.model.job import CrawlJob
 from geomi.model.site import Channel, Provider, Review, SiteRule
+from geomi.settings.options import Settings
 from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
 from geomi.settings.values import refuse_unknown
 from geomi.url.parse import parse as parse_url
@@ -32,11 +32,13 @@ def overlaid(stored: Sequence[Provider]) -> dict[str, Provider]:
     return {**presets(), **{provider.key: provider for provider in stored}}
 
 
-def stored_in(root: Path) -> list[Provider]:
+def stored_in(root: Path, settings: Settings) -> list[Provider]:
     """List what a data directory keeps, where no world is open yet; nothing is made."""
-    if not (root / DATABASE).is_file():
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
         return []
-    with closing(open_sqlite(root / DATABASE, tenant=TENANT)) as store:
+    with closing(store):
         return asyncio.run(store.providers.list())
 
 

@@ -13,8 +13,9 @@ from geomi.adapters.outlet.folder import job_outlets
 from geomi.adapters.presence import Presence, is_held
 from geomi.admit.rules import Admission
 from geomi.app import outputs, registry
-from geomi.app.home import TENANT, Home, recover, requeue
+from geomi.app.home import Home, recover, requeue
 from geomi.app.plan import Plan, check_identity, check_selectors
+from geomi.app.store import TENANT
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Directory
+from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say, say_check
 from geomi.engine.audit import Audit
 from geomi.engine.audit import audit as look
@@ -32,10 +32,11 @@ def audit(
         typer.Option("--host", metavar="HOST", help="Only this host, with or without its port."),
     ] = "",
     output: Directory = None,
+    db: Database = None,
     json: AsJson = False,
 ) -> None:
     """Prove from the log of requests that gaps, concurrency, robots.txt and caps were kept."""
-    found = in_home(output, lambda home: look(home.world, host=host))
+    found = in_home(output, lambda home: look(home.world, host=host), db=db)
     if json:
         give({"is_clean": not found.broken, "not_logged": NOT_LOGGED, "audit": found})
     else:

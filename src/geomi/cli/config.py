@@ -105,10 +105,18 @@ def _shown(key: str, value: object) -> object:
     """Hide what opens doors: it would end in scroll-back buffers and bug reports."""
     if key == "http.headers" and isinstance(value, tuple):
         return [f"{name}: {_masked(name, text)}" for name, text in value]
-    if (key.endswith("_proxy") or key == "geomi.blobs") and isinstance(value, str) and "@" in value:
-        scheme, _, rest = value.rpartition("://")
-        return f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}"
+    if isinstance(value, str) and (key.endswith("_proxy") or key in ("geomi.db", "geomi.blobs")):
+        return _without_password(value)
     return value
+
+
+def _without_password(url: str) -> str:
+    scheme, mark, rest = url.partition("://")
+    if "password" in rest.partition("?")[2]:  # libpq takes one there too
+        rest = f"{rest.partition('?')[0]}?{HIDDEN}"
+    if "@" in rest:
+        rest = f"{HIDDEN}@{rest.rpartition('@')[2]}"
+    return f"{scheme}{mark}{rest}"
 
 
 def _masked(name: str, text: str) -> str:

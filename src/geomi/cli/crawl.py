@@ -24,6 +24,7 @@ from geomi.cli.options import (
     CaFile,
     ConfigFile,
     Configured,
+    Database,
     Delay,
     Depth,
     Directory,
@@ -62,6 +63,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Argument(help="Where to start; https:// may be left out.", metavar="URL"),
     ] = None,
     output: Directory = None,
+    db: Database = None,
     blobs: Blobs = None,
     profile: Profile = None,
     provider: Annotated[
@@ -150,7 +152,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "format": format_,
         },
         assignments=assignments,
-        process=process_flags(allow_private, resolve, ca_file, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
         config=config,
         provider=named.layer if provider else None,
     )
@@ -183,10 +185,10 @@ class _Named:
         self._key = key
         self._provider: Provider | None = None
 
-    def layer(self, root: Path) -> Layer:
+    def layer(self, root: Path, settings: Settings) -> Layer:
         """Find the provider and return what it says about a crawl."""
         self._provider = registry.named(
-            self._key or "", registry.overlaid(registry.stored_in(root))
+            self._key or "", registry.overlaid(registry.stored_in(root, settings))
         )
         refuse_forbidden(self._provider)
         return provider_layer(self._provider)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from geomi.adapters.clock import system_readings
 from geomi.adapters.telemetry.fan import Fan
-from geomi.app import DATABASE, open_home
+from geomi.app import has_store, open_home
 from geomi.app.archive import bucket_of
 from geomi.cli.options import AsJson, Configured, Directory, configure
 from geomi.cli.sample import crawl_sample
@@ -77,7 +77,7 @@ def _checks(configured: Configured) -> Iterator[Check]:
     yield _space(root, configured.settings.min_free_bytes)
     yield _sqlite()
     yield _clock()
-    if (root / DATABASE).exists():
+    if has_store(root, configured.settings):
         yield _tried("store", lambda: asyncio.run(_open(root, configured)))
     if configured.settings.blobs:
         yield _tried("archive", lambda: asyncio.run(_reach(configured.settings)))

@@ -22,7 +22,7 @@ from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.app import Home
 from geomi.app.outputs import write_output
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Blobs, Directory, JobId
+from geomi.cli.options import AsJson, Blobs, Database, Directory, JobId
 from geomi.cli.talk import give, note
 from geomi.engine.export import records
 from geomi.engine.jobs import find
@@ -74,11 +74,12 @@ def export(
         ),
     ] = None,
     output: Directory = None,
+    db: Database = None,
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
     """Write everything a job has collected, as one file or a folder of markdown."""
-    exported = in_home(output, lambda home: _export(home, form, job, to), blobs=blobs)
+    exported = in_home(output, lambda home: _export(home, form, job, to), db=db, blobs=blobs)
     if json and exported.to != str(STDOUT):
         give(exported)
     else:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import Home, open_home
-from geomi.cli.options import configure
+from geomi.cli.options import data_place
 
 T = TypeVar("T")
 
@@ -18,15 +18,15 @@ def in_home(
     output: Path | None,
     work: Callable[[Home], Awaitable[T]],
     *,
+    db: str | None = None,
     blobs: str | None = None,
     create: bool = False,
 ) -> T:
     """Open a data directory, do some work in it, and close it; `create` one that is not there."""
-    configured = configure({"output": str(output) if output else None}, process={"blobs": blobs})
-    root = Path(configured.resolved.run.output)
+    root, settings = data_place(output, db, blobs)
 
     async def run() -> T:
-        async with open_home(root, configured.settings, lambda _: Fan(), create=create) as home:
+        async with open_home(root, settings, lambda _: Fan(), create=create) as home:
             return await work(home)
 
     return asyncio.run(run())

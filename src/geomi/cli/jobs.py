@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ import typer
 from geomi.adapters.outlet.folder import remove_job
 from geomi.app import Home
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Directory
+from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.status import job_data, job_state
 from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.engine import jobs as use
@@ -33,9 +34,9 @@ JobArgument = Annotated[
 
 
 @commands.command("list")
-def list_jobs(output: Directory = None, json: AsJson = False) -> None:
+def list_jobs(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
     """List jobs, the newest first."""
-    found = in_home(output, lambda home: home.world.jobs.list(limit=use.LISTED_JOBS))
+    found = in_home(output, lambda home: home.world.jobs.list(limit=use.LISTED_JOBS), db=db)
     if json:
         give([job_data(job) for job in found])
         return
@@ -46,9 +47,11 @@ def list_jobs(output: Directory = None, json: AsJson = False) -> None:
 
 
 @commands.command("show")
-def show(job: JobArgument = "latest", output: Directory = None, json: AsJson = False) -> None:
+def show(
+    job: JobArgument = "latest", output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
     """Show one job: its state, times, counters, and the settings that are not defaults."""
-    found = in_home(output, lambda home: use.find(home.world, job))
+    found = in_home(output, lambda home: use.find(home.world, job), db=db)
     if json:
         give(job_data(found) | {"origins": dict(found.origins)})
         return
@@ -68,24 +71,31 @@ def show(job: JobArgument = "latest", output: Directory = None, json: AsJson = F
 
 
 @commands.command("pause")
-def pause(job: JobArgument, output: Directory = None, json: AsJson = False) -> None:
+def pause(
+    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
     """Let a running crawl take no more pages until it is resumed."""
-    _change(job, output, json, lambda world, found: use.pause(world, found, paused=True))
+    _change(job, (output, db), json, lambda world, found: use.pause(world, found, paused=True))
 
 
 @commands.command("resume")
-def resume(job: JobArgument, output: Directory = None, json: AsJson = False) -> None:
+def resume(
+    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
     """Let a paused job go on, where a crawl is still running for it."""
-    found = _change(job, output, json, lambda world, found: use.pause(world, found, paused=False))
+    place = (output, db)
+    found = _change(job, place, json, lambda world, found: use.pause(world, found, paused=False))
     seeds = shlex.join(found.seeds)
     folder = f" -o {shlex.quote(str(output))}" if output else ""
     note(f"if no geomi is running there: geomi crawl {seeds}{folder} --resume")
 
 
 @commands.command("cancel")
-def cancel(job: JobArgument, output: Directory = None, json: AsJson = False) -> None:
+def cancel(
+    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
     """End a job for good; what it has collected stays."""
-    _change(job, output, json, use.cancel)
+    _change(job, (output, db), json, use.cancel)
 
 
 @commands.command("delete")
@@ -93,10 +103,11 @@ def delete(
     job: JobArgument,
     yes: Annotated[bool, typer.Option("--yes", help="Really delete it.")] = False,
     output: Directory = None,
+    db: Database = None,
     json: AsJson = False,
 ) -> None:
     """Forget a job and remove its files."""
-    gone = in_home(output, lambda home: _delete(home, job, is_confirmed=yes))
+    gone = in_home(output, lambda home: _delete(home, job, is_confirmed=yes), db=db)
     if json:
         give({"deleted": gone.id})
     else:
@@ -105,14 +116,15 @@ def delete(
 
 def _change(
     job: str,
-    output: Directory,
+    place: tuple[Path | None, str | None],
     json: bool,
     change: Callable[[World, CrawlJob], Awaitable[CrawlJob]],
 ) -> CrawlJob:
     async def work(home: Home) -> CrawlJob:
         return await change(home.world, await use.find(home.world, job))
 
-    changed = in_home(output, work)
+    output, db = place
+    changed = in_home(output, work, db=db)
     if json:
         give(job_data(changed))
     else:

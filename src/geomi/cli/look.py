@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -38,9 +39,9 @@ def look(
 async def _look(plan: Plan, configured: Configured, output: Path | None, samples: int) -> Survey:
     async with AsyncExitStack() as stack:
         root = output or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="geomi-")))
-        home: Home = await stack.enter_async_context(
-            open_home(root, configured.settings, lambda _: Fan())
-        )
+        # What is looked at in passing leaves nothing behind, in a database neither.
+        settings = configured.settings if output else replace(configured.settings, db="")
+        home: Home = await stack.enter_async_context(open_home(root, settings, lambda _: Fan()))
         config, seeds = plan.resolved.config, [seed.href for seed in plan.seeds]
         gate = gate_for(home.world, config, seeds, await registry.reviews(home.world))
         return await survey(home.world, config, plan.seeds, gate, samples=samples)

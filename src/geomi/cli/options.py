@@ -45,6 +45,15 @@ Directory = Annotated[
         show_default="./geomi-data",
     ),
 ]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="URL",
+        help="Keep the state in this database: postgresql://user@host/name.",
+        show_default="a file in the data directory",
+    ),
+]
 Blobs = Annotated[
     str | None,
     typer.Option(
@@ -169,13 +178,13 @@ def configure(
     assignments: Sequence[str] | None = None,
     process: Mapping[str, object] | None = None,
     config: Path | None = None,
-    provider: Callable[[Path], Layer] | None = None,
+    provider: Callable[[Path, Settings], Layer] | None = None,
 ) -> Configured:
     """Read every layer; `options` are crawl flags and `process` flags of the process, by name.
 
     Args:
         assignments: what --set was given.
-        provider: finds what the provider that was named says, given the data directory.
+        provider: finds what the provider that was named says, given where data are kept.
     """
     env = dict(os.environ)
     file, table = _file(config, env)
@@ -183,7 +192,7 @@ def configure(
     flags = flags_layer(options, assignments or ())
     layers = [flags, env_layer(env), file, settings_layer(settings)]
     if provider is not None:
-        layers.append(provider(Path(resolve(layers).run.output)))
+        layers.append(provider(Path(resolve(layers).run.output), settings))
     strange = tuple(unknown_variables(env))
     return Configured(settings, resolve_under_profile(layers), flags, strange)
 
@@ -192,10 +201,12 @@ def process_flags(
     allow_private: bool | None,
     resolve: list[str] | None,
     ca_file: Path | None,
+    db: str | None = None,
     blobs: str | None = None,
 ) -> dict[str, object]:
-    """Name the flags that say how this process reaches the network and its archive."""
+    """Name the flags that say how this process reaches the network and what it keeps."""
     return {
+        "db": db,
         "blobs": blobs,
         "allow_private": allow_private,
         "resolve": tuple(resolve or ()),
@@ -205,7 +216,17 @@ def process_flags(
 
 def data_directory(output: Path | None) -> Path:
     """Return the data directory of a command that only reads one."""
-    return Path(configure({"output": str(output) if output else None}).resolved.run.output)
+    return data_place(output)[0]
+
+
+def data_place(
+    output: Path | None, db: str | None = None, blobs: str | None = None
+) -> tuple[Path, Settings]:
+    """Return the data directory of a command, and the settings that name its store and archive."""
+    configured = configure(
+        {"output": str(output) if output else None}, process={"db": db, "blobs": blobs}
+    )
+    return Path(configured.resolved.run.output), configured.settings
 
 
 def _file(config: Path | None, env: Mapping[str, str]) -> tuple[Layer, Mapping[str, object]]:

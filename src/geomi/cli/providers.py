@@ -16,7 +16,7 @@ from geomi.adapters.clock import system_readings
 from geomi.app import Home, registry
 from geomi.app.takedown import holdings, take_down
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Directory, data_directory
+from geomi.cli.options import AsJson, Directory, data_place
 from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.errors import ConfigError
 from geomi.model.site import Provider, Takedown
@@ -38,7 +38,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="The provider.")]
 @commands.command("list")
 def list_providers(output: Directory = None, json: AsJson = False) -> None:
     """List providers: those that come with geomi, and those that were registered."""
-    found = registry.overlaid(registry.stored_in(data_directory(output)))
+    found = registry.overlaid(registry.stored_in(*data_place(output)))
     if json:
         give([_data(provider) for provider in found.values()])
         return
@@ -53,8 +53,7 @@ def list_providers(output: Directory = None, json: AsJson = False) -> None:
 @commands.command("show")
 def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
     """Show a provider: its seeds, patterns and limits, its terms, and what was erased of it."""
-    root = data_directory(output)
-    stored = registry.stored_in(root)
+    stored = registry.stored_in(*data_place(output))
     provider = registry.named(key, registry.overlaid(stored))
     erased = [line for line in in_home(output, _takedowns) if line.key == key] if stored else []
     if json:

@@ -10,7 +10,7 @@ import typer
 
 from geomi.app import Home
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Directory, JobId
+from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, say, say_pairs
 from geomi.engine.jobs import find
 from geomi.engine.quality import SiteReport, quality
@@ -25,10 +25,11 @@ def report(
         str | None, typer.Option("--site", metavar="HOST", help="Only this site.")
     ] = None,
     output: Directory = None,
+    db: Database = None,
     json: AsJson = False,
 ) -> None:
     """Show how the content of each site was found, and what looks wrong with it."""
-    found = in_home(output, lambda home: _look(home, job))
+    found = in_home(output, lambda home: _look(home, job), db=db)
     if site is not None:
         found = _only(found, site)
     if json:

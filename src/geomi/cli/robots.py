@@ -167,7 +167,8 @@ def _from_site(url: Url, configured: Configured) -> Reading:
 
 async def _fetch(url: Url, configured: Configured) -> Reading:
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
-        async with open_home(Path(folder), configured.settings, lambda _: Fan()) as home:
+        settings = replace(configured.settings, db="")  # what is read here stays in no store
+        async with open_home(Path(folder), settings, lambda _: Fan()) as home:
             return await look_up(home.world, configured.resolved.config, url)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from geomi.app import Home, is_running
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Directory, JobId
+from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, say, say_pairs
 from geomi.engine.jobs import find
 from geomi.engine.status import Status
@@ -19,9 +19,14 @@ MOST_HOSTS = 10
 MOST_EXAMPLES = 2
 
 
-def status(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
+def status(
+    job: JobId = "latest",
+    output: Directory = None,
+    db: Database = None,
+    json: AsJson = False,
+) -> None:
     """Show a job: its state, its counters, its hosts, and which rules kept links out."""
-    found, is_worked_on = in_home(output, lambda home: _look(home, job))
+    found, is_worked_on = in_home(output, lambda home: _look(home, job), db=db)
     if json:
         give(as_data(found) | {"is_running": is_worked_on})
     else:

@@ -8,7 +8,7 @@ import typer
 
 from geomi.app import Home, registry
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Directory, JobId
+from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, say, say_check
 from geomi.engine.explain import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
@@ -20,11 +20,12 @@ def why(
     url: Annotated[str, typer.Argument(help="The page in question.", metavar="URL")],
     job: JobId = "latest",
     output: Directory = None,
+    db: Database = None,
     json: AsJson = False,
 ) -> None:
     """Say why a page was, or was not, collected: every check in order, and the one that decided."""
     (asked,) = read_seeds([url])
-    explanation = in_home(output, lambda home: _explain(home, job, asked))
+    explanation = in_home(output, lambda home: _explain(home, job, asked), db=db)
     if json:
         give(explanation)
     else:

@@ -58,8 +58,8 @@ class Crawler:
         check_rules(markdown_rules, asked.resolved.run)
         self._markdown_rules = dict(markdown_rules)
         self.report: Report | None = None  # how the last crawl ended
-        # A directory that is gone afterwards leaves nothing behind, in a bucket neither.
-        self._settings = asked.settings if output else replace(asked.settings, blobs="")
+        # A directory that is gone afterwards leaves nothing in a database or a bucket.
+        self._settings = asked.settings if output else replace(asked.settings, db="", blobs="")
         self._flags = asked.flags
         self._resolved = asked.resolved if output else without_files(asked.resolved)
         self._output = output

@@ -24,6 +24,7 @@ class Settings:
     http_proxy: str = ""
     https_proxy: str = ""
     no_proxy: str = ""
+    db: str = ""  # the URL of a database in place of the file in the data directory
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
 

@@ -10,17 +10,17 @@ from itertools import islice
 from operator import attrgetter
 
 from geomi.adapters.ledger.host import bury, free_s
+from geomi.adapters.ledger.rows import entry_of, examples_of, host_row
 from geomi.adapters.sqlite.claim import MOST_LOOKS, first_due_s
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.hosts import demands_on, lent_entries, lent_hosts, put_host
-from geomi.adapters.sqlite.rows import entry_of, examples_of, host_row
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.entry import Outlook, Tally, UrlEntry
 from geomi.model.site import Quality
 from geomi.model.verdict import Outcome, State
 
-SQL = statements("census")
+SQL = statements("sqlite", "census")
 
 _STATES = (State.PENDING, State.COMPLETED, State.FAILED, State.SKIPPED, State.BLOCKED)
 

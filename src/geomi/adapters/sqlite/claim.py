@@ -18,6 +18,7 @@ from geomi.adapters.ledger.host import (
     free_s,
     lend,
 )
+from geomi.adapters.ledger.rows import Row, entry_of, host_row
 from geomi.adapters.sqlite.hosts import (
     demands_on,
     get_host,
@@ -26,11 +27,10 @@ from geomi.adapters.sqlite.hosts import (
     lent_hosts,
     put_host,
 )
-from geomi.adapters.sqlite.rows import Row, entry_of, host_row
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.entry import Lease, UrlEntry
 
-SQL = statements("claim")
+SQL = statements("sqlite", "claim")
 
 # Queues looked at in one claim. A look that lends nothing takes 13 µs, so that a claim stays near
 # 13 ms while other processes wait for the lock; what is left over is first in the next claim.

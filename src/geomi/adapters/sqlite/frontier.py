@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import as_lease, prolong
 from geomi.adapters.sqlite.claim import Ask, claim, reserve
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import demands_on, get_host, is_crowded, put_host
 from geomi.adapters.sqlite.jobs import number_of
-from geomi.adapters.sqlite.links import Finds, reopen
+from geomi.adapters.sqlite.links import insert_finds, reopen
 from geomi.adapters.sqlite.settle import settle
 from geomi.adapters.sqlite.windows import permit
 from geomi.model.entry import Batch, Discovered, Lease, Settled
@@ -78,7 +79,7 @@ class SqliteFrontier:
     ) -> int:
         finds = Finds()
         finds.take(number_of(db, job, self._tenant), urls, now_s)
-        return finds.insert(db)
+        return insert_finds(db, finds)
 
     def _reopen(self, db: sqlite3.Connection, *, job: str) -> int:
         return reopen(db, number_of(db, job, self._tenant))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 
 from geomi.adapters.ledger.host import Demands, HostRow
-from geomi.adapters.sqlite.rows import host_columns, host_row
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.ledger.rows import host_columns, host_row
+from geomi.adapters.statements import statements
 from geomi.model.entry import HostState
 
-SQL = statements("hosts")
+SQL = statements("sqlite", "hosts")
 
 
 def get_host(db: sqlite3.Connection, host: str) -> HostRow:

@@ -9,15 +9,13 @@ it is read from the archive and counts for nothing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import replace
 
-from geomi.adapters.sqlite.rows import Row, found_columns
-from geomi.adapters.sqlite.statements import statements
-from geomi.model.entry import Discovered
+from geomi.adapters.ledger.finds import Finds, Found
+from geomi.adapters.ledger.rows import Row, found_columns
+from geomi.adapters.statements import statements
 
-SQL = statements("links")
-HOSTS = statements("hosts")
+SQL = statements("sqlite", "links")
+HOSTS = statements("sqlite", "hosts")
 
 _MOST_AT_ONCE = 256
 _KNOWN = {
@@ -25,40 +23,22 @@ _KNOWN = {
     for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
 }
 
-_Found = dict[bytes, tuple[Discovered, float]]
 
-
-class Finds:
-    """The URLs found in one transaction, by job and host; a URL found twice is one find."""
-
-    def __init__(self) -> None:
-        self._by_queue: dict[tuple[int, str], _Found] = {}
-
-    def take(self, job: int, urls: Sequence[Discovered], found_s: float) -> None:
-        """Remember what one page held."""
-        by_queue = self._by_queue
-        for url in urls:
-            found = by_queue.setdefault((job, url.host), {})
-            first, first_s = found.setdefault(url.url_hash, (url, found_s))
-            if url.depth < first.depth:
-                priority = max(first.priority, url.priority)
-                found[url.url_hash] = (replace(first, depth=url.depth, priority=priority), first_s)
-
-    def insert(self, db: sqlite3.Connection) -> int:
-        """Write what is new; return how much that was."""
-        total = 0
-        for (job, host), found in self._by_queue.items():
-            queue = _open_queue(db, job, host)
-            new, nearer = _sort_out(db, queue, found)
-            if new:
-                db.executemany(SQL["insert"], new)
-                found_s = min(row[-1] for row in new)
-                db.execute(SQL["grow"], {"queue": queue, "new": len(new), "now_s": found_s})
-                db.execute(SQL["count"], {"job": job, "new": len(new)})
-            if nearer:
-                _approach(db, job, queue, nearer)
-            total += len(new)
-        return total
+def insert_finds(db: sqlite3.Connection, finds: Finds) -> int:
+    """Write what is new of what was found; return how much that was."""
+    total = 0
+    for (job, host), found in finds.by_queue.items():
+        queue = _open_queue(db, job, host)
+        new, nearer = _sort_out(db, queue, found)
+        if new:
+            db.executemany(SQL["insert"], new)
+            found_s = min(row[-1] for row in new)
+            db.execute(SQL["grow"], {"queue": queue, "new": len(new), "now_s": found_s})
+            db.execute(SQL["count"], {"job": job, "new": len(new)})
+        if nearer:
+            _approach(db, job, queue, nearer)
+        total += len(new)
+    return total
 
 
 def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
@@ -91,7 +71,7 @@ def _open_queue(db: sqlite3.Connection, job: int, host: str) -> int:
     return queue
 
 
-def _sort_out(db: sqlite3.Connection, queue: int, found: _Found) -> tuple[list[Row], list[Row]]:
+def _sort_out(db: sqlite3.Connection, queue: int, found: Found) -> tuple[list[Row], list[Row]]:
     """Return the rows of new URLs, and what changes of those that were found nearer."""
     known = _known(db, queue, list(found))
     new: list[Row] = []

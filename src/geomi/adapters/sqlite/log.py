@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from geomi.adapters.ledger.records import asked_columns, asked_of
+from geomi.adapters.ledger.rows import legible
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible
-from geomi.adapters.sqlite.statements import statements
-from geomi.model.asked import Asked, Purpose
-from geomi.model.verdict import Outcome
+from geomi.adapters.statements import statements
+from geomi.model.asked import Asked
 
-SQL = statements("log")
+SQL = statements("sqlite", "log")
 
 
 class SqliteRequestLog:
@@ -43,7 +43,7 @@ class SqliteRequestLog:
     def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[Asked]:
         values = {"name": name, "after_s": after_s, "many": limit}
         with self._database.read() as db, legible("requests", name):
-            return [_asked_of(row) for row in db.execute(SQL[query], values)]
+            return [asked_of(row) for row in db.execute(SQL[query], values)]
 
 
 def write_log(db: sqlite3.Connection, asked: Sequence[Asked]) -> None:
@@ -54,9 +54,7 @@ def write_log(db: sqlite3.Connection, asked: Sequence[Asked]) -> None:
         [
             (
                 numbers[one.host], numbers[one.job], numbers[one.owner],
-                numbers[one.ip] if one.ip else None, one.purpose.value, one.url, one.started_s,
-                one.ended_s, one.status, one.outcome.value, one.floor_s, one.robots_at_s,
-                one.robots_line,
+                numbers[one.ip] if one.ip else None, *asked_columns(one),
             )
             for one in asked
         ],
@@ -76,14 +74,3 @@ class _Numbers(dict[str, int]):
         assert number is not None
         self[name] = number
         return number
-
-
-def _asked_of(row: Row) -> Asked:
-    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, *right = row
-    for time_s in (started_s, ended_s, right[0], right[1] or 0.0):
-        if not isinstance(time_s, float):
-            raise ValueError(f"{time_s!r} is no time, and a log with such a row proves nothing")
-    return Asked(
-        host, job, owner, ip or "", Purpose(purpose), url, started_s, ended_s, status,
-        Outcome(outcome), *right,
-    )  # fmt: skip

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 
+from geomi.adapters.statements import migrations
 from geomi.errors import StoreTooNew
 
 
 def migrate(db: sqlite3.Connection, path: Path) -> None:
     """Apply what is missing; refuse a store that a newer geomi has written."""
-    steps = _steps()
+    steps = migrations("sqlite")
     if _version(db) == len(steps):
         return
     db.execute("BEGIN IMMEDIATE")
@@ -35,13 +35,6 @@ def _apply(db: sqlite3.Connection, steps: list[str], path: Path) -> None:
         for statement in _split(step):
             db.execute(statement)
     db.execute(f"PRAGMA user_version = {len(steps)}")  # a pragma takes no bound parameter
-
-
-def _steps() -> list[str]:
-    """Return the migrations in order; the first four characters are the number, from 0001."""
-    folder = resources.files("geomi.adapters.sqlite").joinpath("migrations")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    return [file.read_text("utf-8") for file in files]
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -8,14 +8,14 @@ from functools import partial
 from itertools import cycle
 
 from geomi.adapters.ledger.band import band_keys
+from geomi.adapters.ledger.rows import page_of
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.jobs import number_of
-from geomi.adapters.sqlite.rows import page_of
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.dedup.sketch import BANDS, PAGES_PER_BAND
 from geomi.model.page import CaptureRow, KnownPage, PageRecord, Ref
 
-SQL = statements("pages")
+SQL = statements("sqlite", "pages")
 BAND_NAMES = tuple(f"band_{place}" for place in range(BANDS))
 
 

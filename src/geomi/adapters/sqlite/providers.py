@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from geomi.adapters.ledger.band import band_keys
-from geomi.adapters.sqlite.codec import decode, encode
+from geomi.adapters.ledger.codec import encode
+from geomi.adapters.ledger.records import provider_of
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.site import Provider, Takedown
 
-SQL = statements("providers")
+SQL = statements("sqlite", "providers")
 
 
 class SqliteProviders:
@@ -27,13 +27,13 @@ class SqliteProviders:
     async def list(self) -> builtins.list[Provider]:
         """List providers by key."""
         with self._database.read() as db:
-            return [_provider_of(row) for row in db.execute(SQL["list"], (self._tenant,))]
+            return [provider_of(row) for row in db.execute(SQL["list"], (self._tenant,))]
 
     async def get(self, key: str) -> Provider | None:
         """Find a provider."""
         with self._database.read() as db:
             row = db.execute(SQL["get"], (self._tenant, key)).fetchone()
-        return _provider_of(row) if row else None
+        return provider_of(row) if row else None
 
     async def put(self, provider: Provider) -> None:
         """Keep a provider in place of the one before under its key."""
@@ -86,9 +86,3 @@ def _forget_pages(db: sqlite3.Connection, tenant: str) -> None:
         bands = band_keys(tenant, *known)
         db.executemany(SQL["forget_band"], ((band, number) for band in bands))
     db.execute(SQL["forget_pages"], (tenant,))
-
-
-def _provider_of(row: Row) -> Provider:
-    key, provider = row
-    with legible("providers", key):
-        return decode(Provider, provider)

@@ -8,9 +8,9 @@ from functools import partial
 
 from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 
-SQL = statements("segments")
+SQL = statements("sqlite", "segments")
 
 
 class SqliteSegments:

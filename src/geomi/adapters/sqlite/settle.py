@@ -16,19 +16,20 @@ from dataclasses import astuple
 
 from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total, with_examples
+from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, kin
+from geomi.adapters.ledger.rows import capture_columns, examples_of, page_columns
 from geomi.adapters.sqlite.hosts import get_host, put_host
-from geomi.adapters.sqlite.links import Finds, find_queue, new_among
+from geomi.adapters.sqlite.links import find_queue, insert_finds, new_among
 from geomi.adapters.sqlite.log import write_log
-from geomi.adapters.sqlite.rows import capture_columns, examples_of, page_columns
 from geomi.adapters.sqlite.sites import write_refusal
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
-SQL = statements("settle")
+SQL = statements("sqlite", "settle")
 
 
 def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
@@ -38,7 +39,7 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
         books.close_visit(visit)
     books.write_bands()
     books.write_counters()
-    new_urls = books.finds.insert(db)
+    new_urls = insert_finds(db, books.finds)
     books.write_exclusions()
     books.write_hosts(batch.hosts)
     if asked := all_asked(batch):

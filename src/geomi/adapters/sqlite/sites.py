@@ -6,12 +6,13 @@ import builtins
 import sqlite3
 from functools import partial
 
+from geomi.adapters.ledger.records import refusal_columns, rule_columns, rule_of
+from geomi.adapters.ledger.rows import Row
 from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.rows import Row, legible
-from geomi.adapters.sqlite.statements import statements
-from geomi.model.site import Refusal, Review, SiteRule
+from geomi.adapters.statements import statements
+from geomi.model.site import Refusal, SiteRule
 
-SQL = statements("sites")
+SQL = statements("sqlite", "sites")
 
 
 class SqliteRefusals:
@@ -55,7 +56,7 @@ class SqliteSiteRules:
     async def list(self) -> builtins.list[SiteRule]:
         """List all decisions, by host and pattern."""
         with self._database.read() as db:
-            return [_rule_of(row) for row in db.execute(SQL["rules"], (self._tenant,))]
+            return [rule_of(row) for row in db.execute(SQL["rules"], (self._tenant,))]
 
     async def put(self, rule: SiteRule) -> None:
         """Keep a decision in place of the one before on the same host and pattern."""
@@ -70,25 +71,12 @@ class SqliteSiteRules:
 
 def write_refusal(db: sqlite3.Connection, *, tenant: str, refusal: Refusal) -> None:
     """Keep a refusal in place of the one before."""
-    db.execute(
-        SQL["refuse"],
-        (
-            tenant, refusal.url_hash, refusal.url, refusal.status, refusal.reason,
-            refusal.since_s, refusal.until_s,
-        ),
-    )  # fmt: skip
+    db.execute(SQL["refuse"], refusal_columns(tenant, refusal))
 
 
 def _put_rule(db: sqlite3.Connection, *, tenant: str, rule: SiteRule) -> None:
-    columns = (tenant, rule.host, rule.pattern, rule.review.value, rule.note, rule.since_s)
-    db.execute(SQL["put_rule"], columns)
+    db.execute(SQL["put_rule"], rule_columns(tenant, rule))
 
 
 def _remove(db: sqlite3.Connection, *, name: str, key: Row) -> bool:
     return db.execute(SQL[name], key).rowcount == 1
-
-
-def _rule_of(row: Row) -> SiteRule:
-    host, pattern, review, note, since_s = row
-    with legible("site_rules", host):
-        return SiteRule(host, pattern, Review(review), note, since_s)

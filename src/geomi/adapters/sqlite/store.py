@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.rows import legible
 from geomi.adapters.sqlite.census import SqliteCensus
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.frontier import SqliteFrontier
@@ -17,12 +18,11 @@ from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
-from geomi.adapters.sqlite.rows import legible
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 
-SQL = statements("meta")
+SQL = statements("sqlite", "meta")
 
 # Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
 BUSY_TIMEOUT_S = 30.0

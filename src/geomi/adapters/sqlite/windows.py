@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from geomi.adapters.ledger.window import DAY, minute_of, oldest_counted, permitted_s
-from geomi.adapters.sqlite.statements import statements
+from geomi.adapters.statements import statements
 
-SQL = statements("windows")
+SQL = statements("sqlite", "windows")
 
 
 def permit(db: sqlite3.Connection, *, per_hour: int, per_day: int, now_s: float) -> float:

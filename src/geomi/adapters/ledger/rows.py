@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from geomi.adapters.ledger.codec import decode, decode_strings, encode
 from geomi.adapters.ledger.host import HostRow
-from geomi.adapters.sqlite.codec import decode, decode_strings, encode
 from geomi.errors import StoreError
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
 from geomi.model.page import (

@@ -1,0 +1,71 @@
+"""A job's row, to values and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geomi.adapters.ledger.codec import decode, decode_pairs, decode_strings, encode
+from geomi.adapters.ledger.host import demands_of
+from geomi.adapters.ledger.rows import Row, legible
+from geomi.model.config import CrawlConfig
+from geomi.model.job import CrawlJob, CrawlStats, JobState, StopReason
+
+
+def created_columns(job: CrawlJob) -> dict[str, Any]:
+    """Return every column of a new job, the counters left out."""
+    return running_columns(job) | {
+        "id": job.id,
+        "tenant": job.tenant,
+        "seeds": encode(job.seeds),
+        "origins": encode(job.origins),
+        "created_at_s": job.created_at_s,
+        "active_s": job.active_s,
+        "provider": job.provider,
+    }
+
+
+def running_columns(job: CrawlJob) -> dict[str, Any]:
+    """Return the columns that change while a job runs, with what claims need of the config."""
+    config, demands = job.config, demands_of(job.config)
+    return {
+        "config": encode(config),
+        "delay_s": demands.floor_s,
+        "crawl_delay_cap_s": demands.cap_s,
+        "max_pages": config.limits.max_pages,
+        "max_hosts": config.politeness.max_hosts,
+        "per_ip": config.politeness.per_ip,
+        "state": job.state.value,
+        "paused": job.paused,
+        "started_at_s": job.started_at_s,
+        "ended_at_s": job.ended_at_s,
+        "stop": job.stop.value if job.stop else None,
+        "error": job.error,
+        "is_active": not job.paused and not job.state.is_final,
+    }
+
+
+def job_of(row: Row) -> CrawlJob:
+    """Read a job with its counters."""
+    (
+        job, tenant, seeds, config, origins, created_at_s,
+        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+        *counters,
+    ) = row  # fmt: skip
+    with legible("jobs", job):
+        return CrawlJob(
+            id=job,
+            tenant=tenant,
+            seeds=decode_strings(seeds),
+            config=decode(CrawlConfig, config),
+            state=JobState(state),
+            created_at_s=created_at_s,
+            paused=bool(paused),
+            started_at_s=started_at_s,
+            ended_at_s=ended_at_s,
+            active_s=active_s,
+            stop=StopReason(stop) if stop else None,
+            error=error,
+            stats=CrawlStats(*counters),
+            origins=decode_pairs(origins),
+            provider=provider,
+        )

@@ -1,0 +1,126 @@
+"""Questions about the frontier, and the burial of dead owners' leases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from geomi.adapters.ledger.host import bury, free_s
+from geomi.adapters.ledger.rows import entry_of, examples_of, host_row
+from geomi.adapters.postgres.claim import MOST_LOOKS, first_due_s
+from geomi.adapters.postgres.connection import Database
+from geomi.adapters.postgres.hosts import SQL as HOSTS
+from geomi.adapters.postgres.hosts import demands_on, lent, lock_queues, rest_hosts, write_hosts
+from geomi.adapters.postgres.session import Session
+from geomi.adapters.statements import statements
+from geomi.model.entry import Outlook, Tally, UrlEntry
+from geomi.model.site import Quality
+from geomi.model.verdict import Outcome, State
+
+SQL = statements("postgres", "census")
+
+_STATES = (State.PENDING, State.COMPLETED, State.FAILED, State.SKIPPED, State.BLOCKED)
+_FIRST_LOOKS = 16  # nearly always one of the first queues in line is the next
+
+
+class PostgresCensus:
+    """`ports.store.Census` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+        """Say what is left of a job and when the next of it is due."""
+        return await self._database.read(
+            partial(_outlook, job=job, tenant=self._tenant, now_s=now_s)
+        )
+
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
+        """Find one URL of a job: at once with its host, else by asking each of the job's queues."""
+        values = self._of(job) | {"url_hash": url_hash, "host": host}
+        query = SQL["entry" if host is None else "entry_on_host"]
+        row = await self._database.read(lambda db: db.row(query, values))
+        return entry_of(row[1:], job, row[0]) if row else None
+
+    async def entries(
+        self, job: str, *, state: State | None, after: bytes, limit: int
+    ) -> list[UrlEntry]:
+        """List a job's entries in the order of their hashes."""
+        values = self._of(job) | {"state": state and state.value, "after": after, "many": limit}
+        rows = await self._database.read(lambda db: db.rows(SQL["entries"], values))
+        return [entry_of(row, job, host) for host, *row in rows]
+
+    async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
+        """Return how often each rule kept a link out, with some examples."""
+        values = self._of(job)
+        rows = await self._database.read(lambda db: db.rows(SQL["exclusions"], values))
+        return {rule: (count, examples_of(rule, examples)) for rule, count, examples in rows}
+
+    async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
+        """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
+        values = self._of(job)
+        rows = await self._database.read(lambda db: db.rows(SQL["patterns"], values))
+        return [(host, pattern, Tally(*tally)) for host, pattern, *tally in rows]
+
+    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+        """Count a job's pages by host, outcome and the way their content was found."""
+        values = self._of(job) | {"thin_words": thin_words}
+        rows = await self._database.read(lambda db: db.rows(SQL["qualities"], values))
+        return [Quality(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
+
+    async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
+        """End the leases of owners known to be dead."""
+        return await self._database.write(partial(_release_dead, owners=owners, now_s=now_s))
+
+    def _of(self, job: str) -> dict[str, object]:
+        return {"job": job, "tenant": self._tenant}
+
+
+def _outlook(db: Session, *, job: str, tenant: str, now_s: float) -> Outlook:
+    row = db.row(SQL["counts"], {"job": job, "tenant": tenant})
+    if row is None:
+        return Outlook(pending=0, leased=0, next_s=None)
+    number, is_active, max_pages, max_hosts, settled, *counts = row
+    leased, held, first_end_s = lent(db, job, now_s)
+    has_all = (max_pages and settled + leased >= max_pages) or (max_hosts and held >= max_hosts)
+    next_s = None
+    if is_active:
+        next_s = first_end_s if has_all else _next_s(db, number)
+    by_state = {state: many for state, many in zip(_STATES, counts, strict=True) if many}
+    return Outlook(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
+
+
+def _next_s(db: Session, job: int) -> float | None:
+    """Return the earliest time at which a queue can be lent.
+
+    `ready_s` is never later than that time, so the walk ends at the first queue that is looked at
+    after the best one found.
+    """
+    best_s: float | None = None
+    for skip, many in ((0, _FIRST_LOOKS), (_FIRST_LOOKS, MOST_LOOKS - _FIRST_LOOKS)):
+        lines = db.rows(SQL["queues_in_line"], {"job": job, "many": many, "skip": skip})
+        hosts = {queue: host_row(tuple(columns)) for queue, _, *columns in lines}
+        demands = demands_on(db, [row.state.host for row in hosts.values()])
+        due_s = first_due_s(db, list(hosts))
+        for queue, ready_s, *_ in lines:
+            if best_s is not None and ready_s >= best_s:
+                return best_s
+            free = free_s(hosts[queue], demands[hosts[queue].state.host])
+            when_s = max(ready_s, free, due_s[queue])
+            best_s = when_s if best_s is None else min(best_s, when_s)
+        if len(lines) < many:
+            break
+    return best_s
+
+
+def _release_dead(db: Session, *, owners: Sequence[str], now_s: float) -> int:
+    rows = [host_row(row) for row in db.rows(HOSTS["held_by"], {"owners": list(owners)})]
+    if not rows:
+        return 0
+    demands = demands_on(db, [row.state.host for row in rows])
+    buried = [bury(row, demands[row.state.host], now_s=now_s) for row in rows]
+    write_hosts(db, buried)
+    lock_queues(db, (), buried)
+    rest_hosts(db, buried)
+    return len(buried)

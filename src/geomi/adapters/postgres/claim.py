@@ -1,0 +1,272 @@
+"""Lending hosts: to a job with its best entries, or one named host to whoever has to ask it.
+
+A queue is looked at when its `ready_s` has come. It is lent if its host is free, no other job has
+waited longer for that host, its address is not crowded, and an entry is due; otherwise `ready_s`
+moves to the time at which that may be so, and the next look costs nothing until then.
+
+Claims run side by side: each takes hosts that no other holds (SKIP LOCKED), and an address that
+another claim counts just now is crowded for the moment. Only claims of a job with a limit on pages
+or hosts stand in line, because each has to know what the others took.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from geomi.adapters.ledger.host import (
+    CROWDED_S,
+    YIELD_S,
+    Demands,
+    HostRow,
+    as_lease,
+    free_s,
+    lend,
+)
+from geomi.adapters.ledger.rows import entry_of, host_row
+from geomi.adapters.postgres.hosts import SQL as HOSTS
+from geomi.adapters.postgres.hosts import (
+    crowds,
+    demands_on,
+    is_crowded,
+    lock_host,
+    lock_queues,
+    write_hosts,
+)
+from geomi.adapters.postgres.session import Session, columns
+from geomi.adapters.statements import statements
+from geomi.model.entry import Lease, UrlEntry
+
+SQL = statements("postgres", "claim")
+
+# Queues looked at in one claim, so that it keeps their hosts from others for some milliseconds
+# only; what is left over is first in the next claim.
+MOST_LOOKS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Who asks for hosts, for which job, and for how long."""
+
+    job: str
+    tenant: str
+    owner: str
+    lease_s: float
+    now_s: float
+
+    @property
+    def until_s(self) -> float:
+        """When the lease would end."""
+        return self.now_s + self.lease_s
+
+
+def claim(db: Session, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
+    """Lend up to `hosts` due hosts with up to `urls` due entries each."""
+    terms = db.row(SQL["terms"], {"job": ask.job, "tenant": ask.tenant})
+    if terms is None:
+        return []
+    number, max_pages, max_hosts, per_ip = terms
+    left = hosts * urls
+    if max_pages or max_hosts:
+        db.row(SQL["line_up"], {"job": number})
+        room = db.row(SQL["room"], {"job": number, "id": ask.job, "now_s": ask.now_s})
+        settled, lent_entries, lent_hosts = room or (0, 0, 0)
+        if max_hosts:  # reserved ones count too; who waits for one does not ask its host meanwhile
+            hosts = min(hosts, max_hosts - lent_hosts)
+        if max_pages:
+            left = min(left, max_pages - settled - lent_entries)
+    looks = _Looks(db, ask, per_ip=per_ip)
+    many = hosts
+    while left > 0 and len(looks.leases) < hosts and len(looks.turned) < MOST_LOOKS:
+        turns = looks.due_turns(number, max(many, hosts - len(looks.leases)))
+        if not turns:
+            break
+        left = looks.look(turns, hosts=hosts, urls=urls, left=left)
+        many *= 2  # most of what is due may not be lent: a thousand looks are seven rounds
+    looks.write_turns()
+    return looks.leases
+
+
+def reserve(db: Session, ask: Ask, *, host: str, delay_s: float) -> Lease | float:
+    """Lend one named host without entries, or say when it is free."""
+    row = lock_host(db, host)
+    demands = demands_on(db, [host])[host]
+    demands = replace(demands, floor_s=max(demands.floor_s, delay_s))
+    earliest_s = free_s(row, demands)
+    if earliest_s > ask.now_s:
+        return earliest_s
+    terms = db.row(SQL["terms"], {"job": ask.job, "tenant": ask.tenant})
+    if terms and is_crowded(db, host, row.state.ip, per_ip=terms[3], now_s=ask.now_s):
+        return ask.now_s + CROWDED_S
+    lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
+    write_hosts(db, [lent])
+    return as_lease(lent, ask.job, demands)
+
+
+def first_due_s(db: Session, queues: Sequence[int]) -> dict[int, float]:
+    """Return when the first entry of each queue is due; 0 for at once."""
+    if not queues:
+        return {}
+    return {queue: float(due_s) for queue, due_s in db.rows(SQL["first_due"], {"queues": queues})}
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One queue that is looked at, with its host."""
+
+    queue: int
+    pending: int
+    served_s: float
+    row: HostRow
+
+    @property
+    def host(self) -> str:
+        return self.row.state.host
+
+
+@dataclass(slots=True)
+class _Turned:
+    """What becomes of a queue that was looked at; `served_s` is None where it was put off."""
+
+    queue: int
+    ready_s: float
+    served_s: float | None
+    pending: int
+
+
+class _Looks:
+    """The looks of one claim: what was lent, and what has to be written of the rest."""
+
+    def __init__(self, db: Session, ask: Ask, *, per_ip: int) -> None:
+        self.db = db
+        self.ask = ask
+        self.per_ip = per_ip
+        self.leases: list[Lease] = []
+        self.turned: list[_Turned] = []
+
+    def due_turns(self, job: int, many: int) -> list[_Turn]:
+        """Take queues that may be looked at, with their hosts."""
+        values = {
+            "job": job,
+            "now_s": self.ask.now_s,
+            "looked": [one.queue for one in self.turned],
+            "many": many,
+        }
+        rows = self.db.rows(SQL["due_queues"], values)
+        return [
+            _Turn(queue, pending, served_s, host_row(tuple(host)))
+            for queue, pending, served_s, *host in rows
+        ]
+
+    def look(self, turns: list[_Turn], *, hosts: int, urls: int, left: int) -> int:
+        """Lend what may be lent, put the rest off; return how many entries are left to lend."""
+        demands = demands_on(self.db, [turn.host for turn in turns])
+        hindered = self._hindered_until_s(turns, demands)
+        free = [turn for turn in turns if turn.queue not in hindered]
+        entries = self._due_entries(free, urls)
+        first_s = first_due_s(self.db, [turn.queue for turn in free if turn.queue not in entries])
+        crowd = _Crowd(self.db, free, per_ip=self.per_ip, now_s=self.ask.now_s)
+        lent: list[HostRow] = []
+        for turn in turns:
+            if left <= 0 or len(self.leases) >= hosts:
+                break
+            later_s = hindered.get(turn.queue)
+            if later_s is None and crowd.is_full(turn.row):
+                later_s = self.ask.now_s + CROWDED_S
+            if later_s is None:
+                later_s = first_s.get(turn.queue)
+            if later_s is not None:
+                self.turned.append(_Turned(turn.queue, later_s, None, turn.pending))
+                continue
+            some = entries[turn.queue][:left]
+            lent.append(self._lend(turn, demands[turn.host], some))
+            crowd.join(turn.row)
+            left -= len(some)
+        write_hosts(self.db, lent)
+        return left
+
+    def write_turns(self) -> None:
+        """Write when each queue is looked at next."""
+        if not self.turned:
+            return
+        lock_queues(self.db, [one.queue for one in self.turned])
+        rows = [(one.queue, one.ready_s, one.served_s, one.pending) for one in self.turned]
+        self.db.run(SQL["turn"], columns(rows, ("queues", "ready_s", "served_s", "pending")))
+
+    def _hindered_until_s(
+        self, turns: list[_Turn], demands: Mapping[str, Demands]
+    ) -> dict[int, float]:
+        """Return when to look again at hosts that are not free, or are somebody else's first."""
+        now_s = self.ask.now_s
+        free = {turn.queue: free_s(turn.row, demands[turn.host]) for turn in turns}
+        hindered = {queue: when_s for queue, when_s in free.items() if when_s > now_s}
+        fresh = [turn for turn in turns if free[turn.queue] <= now_s < free[turn.queue] + YIELD_S]
+        for queue in self._with_rivals(fresh):
+            hindered[queue] = free[queue] + YIELD_S
+        return hindered
+
+    def _with_rivals(self, turns: list[_Turn]) -> list[int]:
+        if not turns:
+            return []
+        rows = [(turn.queue, turn.host, float(turn.served_s)) for turn in turns]
+        values = columns(rows, ("queues", "hosts", "served_s")) | {"now_s": self.ask.now_s}
+        return [queue for (queue,) in self.db.rows(SQL["rivals"], values)]
+
+    def _due_entries(self, turns: list[_Turn], most: int) -> dict[int, list[UrlEntry]]:
+        if not turns:
+            return {}
+        values = {
+            "queues": [turn.queue for turn in turns],
+            "tenant": self.ask.tenant,
+            "now_s": self.ask.now_s,
+            "many": most,
+        }
+        hosts = {turn.queue: turn.host for turn in turns}
+        rows = self.db.rows(SQL["due_entries"], values)
+        return {
+            queue: [
+                entry_of(row, self.ask.job, hosts[queue], is_known=is_known)
+                for _, is_known, *row in of_queue
+            ]
+            for queue, of_queue in groupby(rows, key=lambda row: row[0])
+        }
+
+    def _lend(self, turn: _Turn, demands: Demands, entries: list[UrlEntry]) -> HostRow:
+        ask = self.ask
+        lent = lend(
+            turn.row, owner=ask.owner, job=ask.job, entries=len(entries), until_s=ask.until_s
+        )
+        self.leases.append(as_lease(lent, ask.job, demands, tuple(entries)))
+        self.turned.append(_Turned(turn.queue, ask.until_s, ask.now_s, turn.pending))
+        return lent
+
+
+class _Crowd:
+    """How many hosts of each address are lent, by others and in this round."""
+
+    def __init__(self, db: Session, turns: list[_Turn], *, per_ip: int, now_s: float) -> None:
+        ips = {turn.host: turn.row.state.ip for turn in turns if turn.row.state.ip}
+        self._per_ip = per_ip
+        self._here: Counter[str] = Counter()
+        self._ours: frozenset[str] = frozenset()
+        self._others: dict[str, int] = {}
+        if ips:
+            wanted = {"ips": sorted(set(ips.values()))}
+            self._ours = frozenset(ip for (ip,) in db.rows(HOSTS["try_lock_ips"], wanted))
+            self._others = crowds(db, ips, now_s=now_s)
+
+    def is_full(self, row: HostRow) -> bool:
+        """Whether a host's address has its share, or somebody else counts it just now."""
+        ip = row.state.ip
+        if not ip:
+            return False
+        return ip not in self._ours or (
+            self._others[row.state.host] + self._here[ip] >= self._per_ip
+        )
+
+    def join(self, row: HostRow) -> None:
+        """Count a host that is lent."""
+        if row.state.ip:
+            self._here[row.state.ip] += 1

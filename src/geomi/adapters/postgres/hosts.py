@@ -1,0 +1,95 @@
+"""The hosts' rows: locked, written, and what all active jobs ask of a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from geomi.adapters.ledger.host import Demands, HostRow
+from geomi.adapters.ledger.rows import host_columns, host_row
+from geomi.adapters.postgres.session import Session, columns
+from geomi.adapters.statements import statements
+from geomi.model.entry import HostState
+
+SQL = statements("postgres", "hosts")
+
+_NAMES = (
+    "host", "last_end_s", "crawl_delay_s", "backoff_s", "errors", "latency_s", "ip", "template",
+    "next_s", "token", "owner", "job", "leased", "lease_until_s",
+)  # fmt: skip
+
+
+def lock_hosts(db: Session, hosts: Iterable[str]) -> dict[str, HostRow]:
+    """Read hosts and keep them for this transaction; one that was never met is free."""
+    rows = {name: HostRow(HostState(name)) for name in hosts}
+    for row in db.rows(SQL["lock"], {"hosts": list(rows)}):
+        rows[row[0]] = host_row(row)
+    return rows
+
+
+def lock_host(db: Session, host: str) -> HostRow:
+    """Read one host and keep it for this transaction, also one that is met for the first time."""
+    db.run(SQL["meet"], {"hosts": [host]})
+    return lock_hosts(db, [host])[host]
+
+
+def write_hosts(db: Session, rows: Sequence[HostRow]) -> None:
+    """Write hosts whose rows are locked; `rest_hosts` has to follow."""
+    if rows:
+        db.run(SQL["put"], columns([_columns(row) for row in rows], _NAMES))
+
+
+def lock_queues(db: Session, queues: Iterable[int], rows: Iterable[HostRow] = ()) -> None:
+    """Keep queues for this transaction, with every queue of hosts that were given back.
+
+    Whoever changes queues locks all of them first, in one order, so that nobody waits in a ring.
+    """
+    ended = [row.state.host for row in rows if row.lease_until_s == 0]
+    db.rows(SQL["lock_queues"], {"queues": list(queues), "hosts": ended})
+
+
+def rest_hosts(db: Session, rows: Iterable[HostRow]) -> None:
+    """Let every queue of hosts that were given back be looked at when they are free."""
+    ended = [(row.state.host, float(row.next_s)) for row in rows if row.lease_until_s == 0]
+    if ended:
+        db.run(SQL["rest"], columns(ended, ("hosts", "next_s")))
+
+
+def demands_on(db: Session, hosts: Sequence[str]) -> Mapping[str, Demands]:
+    """Return what the active jobs of each host ask of everybody."""
+    rows = db.rows(SQL["demands"], {"hosts": list(hosts)})
+    return {host: Demands(floor_s, cap_s) for host, floor_s, cap_s in rows}
+
+
+def is_crowded(db: Session, host: str, ip: str | None, *, per_ip: int, now_s: float) -> bool:
+    """Whether a host's address has its share of live leases on other hosts.
+
+    Until the commit nobody else counts this address.
+    """
+    if ip is None:
+        return False
+    db.row(SQL["lock_ip"], {"ip": ip})
+    return crowds(db, {host: ip}, now_s=now_s)[host] >= per_ip
+
+
+def crowds(db: Session, ips: Mapping[str, str], *, now_s: float) -> dict[str, int]:
+    """Count the live leases on other hosts of each host's address."""
+    values = {"hosts": list(ips), "ips": list(ips.values()), "now_s": now_s}
+    return {host: int(others) for host, others in db.rows(SQL["crowds"], values)}
+
+
+def lent(db: Session, job: str, now_s: float) -> tuple[int, int, float | None]:
+    """Return what a job holds: entries, hosts, and when the first lease runs out."""
+    row = db.row(SQL["lent"], {"job": job, "now_s": now_s})
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+def _columns(row: HostRow) -> tuple[object, ...]:
+    """Write a host; arrays hold numbers of one kind."""
+    host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, *right = host_columns(row)
+    template, next_s, token, owner, job, leased, lease_until_s = right
+    return (
+        host, float(last_end_s), None if crawl_delay_s is None else float(crawl_delay_s),
+        float(backoff_s), errors, float(latency_s), ip, template, float(next_s), token, owner, job,
+        leased, float(lease_until_s),
+    )  # fmt: skip

@@ -1,0 +1,328 @@
+-- The first schema. Jobs and queues have numbers, because their names would stand in every key;
+-- numbers are never used twice, so what a process remembers of one can never mean another. Names
+-- are compared byte by byte (COLLATE "C"), whatever the database was made with. Columns stand in
+-- the order of their sizes, so that nothing is lost between them.
+
+-- How far the schema has come.
+CREATE TABLE schema_steps (
+    step integer PRIMARY KEY,
+    done_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Facts about the store itself.
+CREATE TABLE meta (
+    key text COLLATE "C" PRIMARY KEY,
+    value text NOT NULL
+);
+
+-- One number for each transaction that adds URLs or pages; with a place in the transaction it is
+-- their order, whatever the order they are written in.
+CREATE SEQUENCE turns AS bigint;
+
+-- One run of a crawl. `is_active`: neither paused nor over. `delay_s`, `crawl_delay_cap_s`,
+-- `max_pages`, `max_hosts` and `per_ip` repeat the config where claims need it; the counters change
+-- only in the transaction that changes what they count. `captured` numbers the captures of a job:
+-- its row is locked until the commit, so that their order is the order of commits.
+CREATE TABLE jobs (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    created_at_s double precision NOT NULL,
+    started_at_s double precision,
+    ended_at_s double precision,
+    active_s double precision NOT NULL,
+    delay_s double precision NOT NULL,
+    crawl_delay_cap_s double precision NOT NULL,
+    pending bigint NOT NULL DEFAULT 0,
+    completed bigint NOT NULL DEFAULT 0,
+    discovered bigint NOT NULL DEFAULT 0,
+    settled bigint NOT NULL DEFAULT 0,
+    collected bigint NOT NULL DEFAULT 0,
+    failed bigint NOT NULL DEFAULT 0,
+    skipped bigint NOT NULL DEFAULT 0,
+    blocked bigint NOT NULL DEFAULT 0,
+    redirected bigint NOT NULL DEFAULT 0,
+    duplicates bigint NOT NULL DEFAULT 0,
+    retries bigint NOT NULL DEFAULT 0,
+    requests bigint NOT NULL DEFAULT 0,
+    bytes_received bigint NOT NULL DEFAULT 0,
+    captured bigint NOT NULL DEFAULT 0,
+    max_pages bigint NOT NULL,
+    max_hosts integer NOT NULL,
+    per_ip integer NOT NULL,
+    paused boolean NOT NULL,
+    is_active boolean NOT NULL,
+    id text COLLATE "C" NOT NULL UNIQUE,
+    tenant text COLLATE "C" NOT NULL,
+    seeds text NOT NULL,
+    config text NOT NULL,
+    origins text NOT NULL,
+    state text NOT NULL,
+    stop text,
+    error text NOT NULL,
+    provider text NOT NULL
+) WITH (
+    -- Every settlement changes a row of this small table: half-empty pages keep the change on the
+    -- page, and what is dead is taken away at once.
+    fillfactor = 50,
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- Politeness and lease of name:port, for every job and tenant: it is owed to the site. `template`
+-- is what its pages repeat, as JSON; NULL before its first page.
+CREATE TABLE hosts (
+    last_end_s double precision NOT NULL DEFAULT 0,
+    crawl_delay_s double precision,
+    backoff_s double precision NOT NULL DEFAULT 0,
+    latency_s double precision NOT NULL DEFAULT 0,
+    next_s double precision NOT NULL DEFAULT 0,
+    lease_until_s double precision NOT NULL DEFAULT 0,
+    token bigint NOT NULL DEFAULT 0,
+    errors integer NOT NULL DEFAULT 0,
+    leased integer NOT NULL DEFAULT 0,
+    host text COLLATE "C" PRIMARY KEY,
+    ip text COLLATE "C",
+    owner text COLLATE "C",
+    job text COLLATE "C",
+    template text
+) WITH (
+    fillfactor = 70,
+    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX hosts_lent ON hosts (job) WHERE lease_until_s > 0;
+CREATE INDEX hosts_lent_ip ON hosts (ip) WHERE lease_until_s > 0;
+
+-- One job's URLs on one host. `ready_s`: when a claim looks at it next, never later than it could
+-- be served (a second at most for a crowded address).
+CREATE TABLE queues (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    job bigint NOT NULL,
+    pending bigint NOT NULL DEFAULT 0,
+    ready_s double precision NOT NULL,
+    served_s double precision NOT NULL DEFAULT 0,
+    host text COLLATE "C" NOT NULL,
+    UNIQUE (host, job)
+) WITH (
+    fillfactor = 70,
+    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX queues_of_job ON queues (job);
+CREATE INDEX queues_ready ON queues (job, ready_s, host) WHERE pending > 0;
+
+-- One URL of one job. The unique key is clustered by host, because a queue is of one host, and
+-- decides whether a URL is new; what waits has small indexes of its own.
+CREATE TABLE entries (
+    queue bigint NOT NULL,
+    seq bigint NOT NULL,
+    discovered_s double precision NOT NULL,
+    due_s double precision NOT NULL DEFAULT 0,
+    settled_s double precision,
+    lastmod_s double precision,
+    priority integer NOT NULL,
+    depth integer NOT NULL,
+    hops integer NOT NULL,
+    nesting integer NOT NULL DEFAULT 0,
+    attempts integer NOT NULL DEFAULT 0,
+    status integer,
+    url_hash bytea NOT NULL,
+    state text COLLATE "C" NOT NULL DEFAULT 'pending',
+    source text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    outcome text COLLATE "C",
+    pattern text COLLATE "C",
+    url text COLLATE "C" NOT NULL,
+    parent text COLLATE "C",
+    origin text COLLATE "C",
+    detail text NOT NULL DEFAULT '',
+    CONSTRAINT entries_key PRIMARY KEY (queue, url_hash)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,
+    autovacuum_analyze_scale_factor = 0.02
+);
+CREATE INDEX entries_next ON entries (queue, priority DESC, seq)
+    WHERE state = 'pending' AND due_s = 0;
+CREATE INDEX entries_later ON entries (queue, due_s) WHERE state = 'pending' AND due_s > 0;
+
+-- What the URLs of one pattern have brought so far.
+CREATE TABLE patterns (
+    queue bigint NOT NULL,
+    visited bigint NOT NULL,
+    stale_links bigint NOT NULL,
+    stale_text bigint NOT NULL,
+    stale_growth bigint NOT NULL,
+    text_mark bytea NOT NULL,
+    pattern text COLLATE "C" NOT NULL
+) WITH (fillfactor = 70);
+-- A pattern may be as long as a URL, and an index holds no more than 2,704 bytes of one.
+CREATE UNIQUE INDEX patterns_key ON patterns (queue, md5(pattern));
+
+-- How often a rule kept a link out; `examples` is a JSON array.
+CREATE TABLE exclusions (
+    job bigint NOT NULL,
+    count bigint NOT NULL,
+    rule text COLLATE "C" NOT NULL,
+    examples text NOT NULL,
+    PRIMARY KEY (job, rule)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+-- A tenant's page, replaced at each visit. `number` stays and tells which page was kept first;
+-- `duplicate_reason` is NULL where it repeats no other.
+CREATE TABLE pages (
+    number bigint PRIMARY KEY,
+    fetched_at_s double precision NOT NULL,
+    due_s double precision NOT NULL,
+    simhash bigint NOT NULL,
+    record_offset bigint NOT NULL,
+    record_length bigint NOT NULL,
+    response_offset bigint,
+    response_length bigint,
+    confidence double precision NOT NULL,
+    words integer NOT NULL,
+    status integer NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    url_hash bytea NOT NULL,
+    exact_key bytea NOT NULL,
+    sketch bytea NOT NULL,
+    url text COLLATE "C" NOT NULL,
+    final_url text COLLATE "C" NOT NULL,
+    content_type text NOT NULL,
+    content_hash text NOT NULL,
+    html_hash text NOT NULL,
+    record_segment text COLLATE "C" NOT NULL,
+    response_segment text COLLATE "C",
+    etag text NOT NULL,
+    last_modified text NOT NULL,
+    title text NOT NULL,
+    duplicate_of text NOT NULL,
+    duplicate_reason text,
+    strategy text COLLATE "C" NOT NULL,
+    UNIQUE (tenant, url_hash)
+);
+
+-- Where pages are found that repeat no other: the keys of their sketches, which hold the tenant.
+CREATE TABLE bands (
+    page bigint NOT NULL,
+    band integer NOT NULL,
+    PRIMARY KEY (band, page)
+);
+
+-- What a job collected, in the order of commits: the feed of every derived output. `exact_key` is
+-- NULL where later pages are not to be compared with it.
+CREATE TABLE captures (
+    job bigint NOT NULL,
+    seq bigint NOT NULL,
+    record_offset bigint NOT NULL,
+    record_length bigint NOT NULL,
+    response_offset bigint,
+    response_length bigint,
+    url_hash bytea NOT NULL,
+    exact_key bytea,
+    url text COLLATE "C" NOT NULL,
+    record_segment text COLLATE "C" NOT NULL,
+    response_segment text COLLATE "C",
+    PRIMARY KEY (job, seq)
+);
+CREATE INDEX captures_twins ON captures (job, exact_key, seq) WHERE exact_key IS NOT NULL;
+
+-- How far a derived output has come.
+CREATE TABLE cursors (
+    job bigint NOT NULL,
+    seq bigint NOT NULL,
+    length bigint NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    PRIMARY KEY (job, name)
+) WITH (fillfactor = 50);
+
+-- The newest robots.txt of an authority, for every tenant.
+CREATE TABLE robots (
+    fetched_s double precision NOT NULL,
+    max_age_s double precision,
+    status integer NOT NULL,
+    redirects integer NOT NULL,
+    scheme text COLLATE "C" NOT NULL,
+    host text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL,
+    failure text,
+    detail text NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (host, scheme, token)
+);
+
+-- Hosts, addresses, jobs and owners of the request log: each would stand in every row, and twice
+-- more in its indexes. Numbers stay valid for good.
+CREATE TABLE names (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE
+);
+
+-- Every request that was sent, whoever sent it: written once, never changed, kept when its job is
+-- deleted, because politeness is owed to the site. `ip` is NULL where no address is known.
+CREATE TABLE requests (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    host bigint NOT NULL,
+    job bigint NOT NULL,
+    owner bigint NOT NULL,
+    ip bigint,
+    started_s double precision NOT NULL,
+    ended_s double precision NOT NULL,
+    floor_s double precision NOT NULL,
+    robots_at_s double precision,
+    status integer NOT NULL,
+    robots_line integer,
+    purpose text COLLATE "C" NOT NULL,
+    outcome text COLLATE "C" NOT NULL,
+    url text COLLATE "C" NOT NULL
+);
+CREATE INDEX requests_of_host ON requests (host, started_s);
+CREATE INDEX requests_of_ip ON requests (ip, started_s) WHERE ip IS NOT NULL;
+
+-- How many requests were permitted in each minute of scheduling time, for all jobs with a cap.
+CREATE TABLE windows (
+    minute bigint PRIMARY KEY,
+    count bigint NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+-- URLs of a tenant that are left alone because their site said no; `until_s` NULL is for good.
+CREATE TABLE blocked_urls (
+    since_s double precision NOT NULL,
+    until_s double precision,
+    status integer NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    url_hash bytea NOT NULL,
+    url text COLLATE "C" NOT NULL,
+    reason text NOT NULL,
+    PRIMARY KEY (tenant, url_hash)
+);
+
+-- What a tenant's people decided about a host, or about one pattern on it.
+CREATE TABLE site_rules (
+    since_s double precision NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    host text COLLATE "C" NOT NULL,
+    pattern text COLLATE "C" NOT NULL,
+    review text NOT NULL,
+    note text NOT NULL,
+    PRIMARY KEY (tenant, host, pattern)
+);
+
+-- The providers a tenant has registered; `provider` is JSON.
+CREATE TABLE providers (
+    tenant text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    provider text NOT NULL,
+    PRIMARY KEY (tenant, key)
+);
+
+-- What was erased at a provider's request: the line that is left of it.
+CREATE TABLE takedowns (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at_s double precision NOT NULL,
+    jobs bigint NOT NULL,
+    pages bigint NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    reason text NOT NULL
+);
+CREATE INDEX takedowns_newest ON takedowns (tenant, at_s);

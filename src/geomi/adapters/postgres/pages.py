@@ -1,0 +1,72 @@
+"""What one tenant has collected: pages, the feed of captures, and how far its readers have come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from geomi.adapters.ledger.band import band_keys
+from geomi.adapters.ledger.rows import page_of
+from geomi.adapters.postgres.connection import Database
+from geomi.adapters.postgres.jobs import number_of
+from geomi.adapters.postgres.keep import SQL
+from geomi.adapters.postgres.session import Session
+from geomi.dedup.sketch import PAGES_PER_BAND
+from geomi.model.page import CaptureRow, KnownPage, PageRecord, Ref
+
+
+class PostgresPages:
+    """`ports.store.Pages` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def get(self, url_hash: bytes) -> PageRecord | None:
+        """Find a page by its identity."""
+        values = {"tenant": self._tenant, "url_hash": url_hash}
+        row = await self._database.read(lambda db: db.row(SQL["get"], values))
+        return page_of(row) if row else None
+
+    async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
+        """Return the first page of a job that was kept under each exact key, without its sketch."""
+        if not exact_keys:
+            return {}
+        values = {"job": job, "tenant": self._tenant, "exact_keys": list(exact_keys)}
+        rows = await self._database.read(lambda db: db.rows(SQL["twins"], values))
+        return {
+            exact_key: KnownPage(url, b"", duplicate_of, url_hash, exact_key)
+            for exact_key, url, duplicate_of, url_hash in rows
+        }
+
+    async def near(self, sketch: bytes) -> list[KnownPage]:
+        """Return pages of any job that share a band, the oldest first."""
+        keys = band_keys(self._tenant, sketch)
+        if not keys:
+            return []
+        values = {"tenant": self._tenant, "bands": list(keys), "many": PAGES_PER_BAND}
+        rows = await self._database.read(lambda db: db.rows(SQL["near"], values))
+        return [KnownPage(*row) for row in rows]
+
+    async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:
+        """Return captures of a job after a cursor, in the order of commits."""
+        values = {"job": job, "tenant": self._tenant, "after": after, "many": limit}
+        rows = await self._database.read(lambda db: db.rows(SQL["feed"], values))
+        return [CaptureRow(seq, url, Ref(*where)) for seq, url, *where in rows]
+
+    async def cursor(self, job: str, name: str) -> tuple[int, int]:
+        """Return (last sequence, committed length) of a derived output."""
+        values = {"job": job, "tenant": self._tenant, "name": name}
+        row = await self._database.read(lambda db: db.row(SQL["cursor"], values))
+        return (row[0], row[1]) if row else (0, 0)
+
+    async def advance(self, job: str, name: str, *, seq: int, length: int) -> None:
+        """Commit how far a derived output has come."""
+        await self._database.write(
+            partial(_advance, tenant=self._tenant, job=job, name=name, seq=seq, length=length)
+        )
+
+
+def _advance(db: Session, *, tenant: str, job: str, name: str, seq: int, length: int) -> None:
+    values = {"job": number_of(db, job, tenant), "name": name, "seq": seq, "length": length}
+    db.run(SQL["advance"], values)

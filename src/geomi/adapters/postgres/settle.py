@@ -1,0 +1,185 @@
+"""Closing visits: fate, children, page, counters and the host's politeness in one transaction.
+
+A visit is written if its host still has the token it was lent with, its job is there, and it was
+not written before: an entry that has ended, or was tried since, stays as it is. What comes under a
+lost token writes nothing but the log of its requests, which did happen; its host is named in the
+answer.
+
+Everything is read and written many rows at a time, in the order in which all transactions lock.
+The job's counters come last, because every other settlement of the job waits for that row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total
+from geomi.adapters.ledger.finds import Finds
+from geomi.adapters.ledger.host import HostRow, close, update
+from geomi.adapters.ledger.rows import Row
+from geomi.adapters.postgres.hosts import lock_hosts, lock_queues, rest_hosts, write_hosts
+from geomi.adapters.postgres.keep import captures, keep_pages
+from geomi.adapters.postgres.links import Key, Links, lock_entries, next_turn
+from geomi.adapters.postgres.log import write_log
+from geomi.adapters.postgres.session import Again, Session, columns
+from geomi.adapters.postgres.sites import write_refusals
+from geomi.adapters.postgres.tally import write_exclusions, write_tallies
+from geomi.adapters.statements import statements
+from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
+from geomi.model.verdict import State
+
+SQL = statements("postgres", "settle")
+
+_CLOSE = (
+    "queue", "url_hash", "state", "depth", "outcome", "status", "detail", "settled_s", "due_s",
+)  # fmt: skip
+
+Closed = tuple[Settlement, int, str]  # a visit, its queue, and the state that its entry has now
+
+
+def settle(db: Session, batch: Batch, *, tenant: str) -> Settled:
+    """Write a batch; return which hosts were lost and how many URLs were new."""
+    books = _Books(db, tenant, batch)
+    visits = books.valid(batch.settlements)
+    finds = Finds()
+    for visit in visits:
+        finds.take(books.jobs[visit.entry.job], visit.discovered, visit.settled_s)
+    links = Links(db, finds)
+    turn = next_turn(db) if visits else 0
+    nearer = links.insert(turn)
+    lock_entries(db, [*map(books.key, visits), *nearer])
+    closed = books.close(visits)
+    links.approach()
+    write_tallies(db, closed, links.known)
+    if pages := [visit.page for visit in visits if visit.page is not None]:
+        keep_pages(db, tenant, pages, turn)
+    write_refusals(db, tenant, [visit.refusal for visit in visits if visit.refusal is not None])
+    if asked := all_asked(batch):
+        write_log(db, asked)
+    books.write_queues(closed, books.write_hosts(visits, batch.hosts), links)
+    write_exclusions(db, [(books.jobs[one.entry.job], one) for one in visits])
+    books.write_jobs(closed, links)
+    return Settled(lost=tuple(books.lost), new_urls=links.new.total())
+
+
+class _Books:
+    """What one transaction knows: the hosts, which are locked, the jobs and the queues."""
+
+    def __init__(self, db: Session, tenant: str, batch: Batch) -> None:
+        self.db = db
+        self.lost: dict[str, None] = {}
+        visits = batch.settlements
+        held = [visit.entry.host for visit in visits] + [one.lease.host for one in batch.hosts]
+        self._hosts = lock_hosts(db, held)
+        self.jobs: dict[str, int] = {}
+        self._queues: dict[tuple[int, str], int] = {}
+        self._stands: dict[Key, tuple[str, int]] = {}  # while the hosts are ours, nobody changes it
+        for job, number, host, queue, url_hash, state, attempts in self._visited(visits, tenant):
+            self.jobs[job] = number
+            if queue is not None:
+                self._queues[number, host] = queue
+                self._stands[queue, url_hash] = (state, attempts)
+
+    def key(self, visit: Settlement) -> Key:
+        """Return the key of a visit's entry; no queue has the number 0."""
+        queue = self._queues.get((self.jobs[visit.entry.job], visit.entry.host), 0)
+        return queue, visit.entry.url_hash
+
+    def valid(self, visits: Sequence[Settlement]) -> list[Settlement]:
+        """Choose the visits that are written."""
+        valid = []
+        for visit in visits:
+            host, attempts = visit.entry.host, visit.entry.attempts
+            if visit.entry.job not in self.jobs or self._hosts[host].token != visit.token:
+                self.lost[host] = None
+            elif self._stands.get(self.key(visit)) == (State.PENDING, attempts):
+                self._stands[self.key(visit)] = (visit.state, attempts + 1)
+                valid.append(visit)
+        return valid
+
+    def close(self, visits: Sequence[Settlement]) -> list[Closed]:
+        """Write the entries' fates; one that was visited twice is written twice."""
+        closed: list[Closed] = []
+        left = list(visits)
+        while left:
+            now: dict[Key, Settlement] = {}
+            later = []
+            for visit in left:
+                if now.setdefault(self.key(visit), visit) is not visit:
+                    later.append(visit)
+            rows = [_close_columns(key, visit) for key, visit in now.items()]
+            states = {
+                (queue, url_hash): state
+                for queue, url_hash, state in self.db.rows(SQL["close"], columns(rows, _CLOSE))
+            }
+            if len(states) < len(now):
+                raise Again("a job was deleted meanwhile")
+            closed += [(visit, key[0], states[key]) for key, visit in now.items()]
+            left = later
+        return closed
+
+    def write_hosts(
+        self, visits: Sequence[Settlement], changes: Sequence[HostUpdate]
+    ) -> list[HostRow]:
+        """Write the hosts' politeness, and end the leases that are given back."""
+        closed = Counter(visit.entry.host for visit in visits)
+        changed = {host: close(self._hosts[host], many) for host, many in closed.items()}
+        for change in changes:
+            host = change.lease.host
+            row = changed.get(host) or self._hosts[host]
+            if row.token == change.lease.token:
+                changed[host] = update(row, change)
+            else:
+                self.lost[host] = None
+        write_hosts(self.db, list(changed.values()))
+        return list(changed.values())
+
+    def write_queues(
+        self, closed: Sequence[Closed], hosts: Sequence[HostRow], links: Links
+    ) -> None:
+        """Let queues know what has ended and what was found, and when their hosts are free."""
+        ended = Counter(queue for _, queue, state in closed if state != State.PENDING)
+        lock_queues(self.db, ended.keys() | links.new.keys() | links.reopened.keys(), hosts)
+        if ended:
+            self.db.run(SQL["shrink"], columns(list(ended.items()), ("queues", "ended")))
+        links.grow()
+        rest_hosts(self.db, hosts)
+
+    def write_jobs(self, closed: Sequence[Closed], links: Links) -> None:
+        """Write what the visits add to their jobs, and the captures in the order of commits."""
+        for job in sorted({self.jobs[visit.entry.job] for visit, *_ in closed}):
+            own = [one for one in closed if self.jobs[one[0].entry.job] == job]
+            queues = [queue for queue, owner in links.jobs.items() if owner == job]
+            pages = [visit.page for visit, *_ in own if visit.page is not None]
+            sums = total(count(visit) for visit, *_ in own)
+            row = self.db.row(
+                SQL["count"],
+                {name: getattr(sums, name) for name in COUNTERS}
+                | {
+                    "job": job,
+                    "ended": sum(state != State.PENDING for *_, state in own),
+                    "completed": sum(state == State.COMPLETED for *_, state in own),
+                    "new": sum(links.new[queue] for queue in queues),
+                    "reopened": sum(links.reopened[queue] for queue in queues),
+                    "captured": len(pages),
+                },
+            )
+            if row is None:
+                raise Again(f"job {job} was deleted meanwhile")
+            if pages:
+                self.db.run(SQL["captures"], captures(pages, row[0]) | {"job": job})
+
+    def _visited(self, visits: Sequence[Settlement], tenant: str) -> list[Row]:
+        if not visits:
+            return []
+        keys = [(visit.entry.job, visit.entry.host, visit.entry.url_hash) for visit in visits]
+        values = columns(keys, ("jobs", "hosts", "hashes"))
+        return self.db.rows(SQL["visited"], values | {"tenant": tenant})
+
+
+def _close_columns(key: Key, visit: Settlement) -> tuple[object, ...]:
+    return (
+        *key, visit.state.value, visit.entry.depth, visit.outcome.value, visit.status,
+        visit.detail, float(visit.settled_s), float(visit.due_s),
+    )  # fmt: skip

@@ -1,0 +1,76 @@
+-- name: number
+-- The number of a job of this tenant.
+SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s;
+
+-- name: create
+-- Keep a new job.
+INSERT INTO jobs (
+    id, tenant, seeds, config, origins, created_at_s,
+    state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
+    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider
+) VALUES (
+    %(id)s, %(tenant)s, %(seeds)s, %(config)s, %(origins)s, %(created_at_s)s,
+    %(state)s, %(paused)s, %(started_at_s)s, %(ended_at_s)s, %(active_s)s, %(stop)s, %(error)s, %(is_active)s,
+    %(delay_s)s, %(crawl_delay_cap_s)s, %(max_pages)s, %(max_hosts)s, %(per_ip)s, %(provider)s
+);
+
+-- name: get
+-- One job with its counters.
+SELECT id, tenant, seeds, config, origins, created_at_s,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       retries, requests, bytes_received
+FROM jobs
+WHERE id = %(id)s AND tenant = %(tenant)s;
+
+-- name: list
+-- A tenant's jobs, newest first.
+SELECT id, tenant, seeds, config, origins, created_at_s,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       retries, requests, bytes_received
+FROM jobs
+WHERE tenant = %(tenant)s
+ORDER BY created_at_s DESC, number DESC
+LIMIT %(many)s;
+
+-- name: update
+-- Write what changes while a job runs, the counters left out.
+UPDATE jobs
+SET config = %(config)s, delay_s = %(delay_s)s, crawl_delay_cap_s = %(crawl_delay_cap_s)s,
+    max_pages = %(max_pages)s, max_hosts = %(max_hosts)s, per_ip = %(per_ip)s, state = %(state)s,
+    paused = %(paused)s, started_at_s = %(started_at_s)s, ended_at_s = %(ended_at_s)s, stop = %(stop)s,
+    error = %(error)s, is_active = %(is_active)s
+WHERE number = %(number)s;
+
+-- name: worked
+-- Add to the seconds a job has worked.
+UPDATE jobs SET active_s = active_s + %(seconds)s WHERE number = %(number)s;
+
+-- name: forget_patterns
+-- Forget what the patterns of a job's URLs brought.
+DELETE FROM patterns WHERE queue IN (SELECT number FROM queues WHERE job = %(job)s);
+
+-- name: forget_entries
+-- Forget a job's URLs.
+DELETE FROM entries WHERE queue IN (SELECT number FROM queues WHERE job = %(job)s);
+
+-- name: forget_queues
+-- Forget a job's queues.
+DELETE FROM queues WHERE job = %(job)s;
+
+-- name: forget_captures
+-- Forget a job's captures.
+DELETE FROM captures WHERE job = %(job)s;
+
+-- name: forget_exclusions
+-- Forget what rules kept out of a job.
+DELETE FROM exclusions WHERE job = %(job)s;
+
+-- name: forget_cursors
+-- Forget how far a job's outputs have come.
+DELETE FROM cursors WHERE job = %(job)s;
+
+-- name: forget_job
+-- Forget the job itself.
+DELETE FROM jobs WHERE number = %(job)s;

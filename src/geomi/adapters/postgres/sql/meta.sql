@@ -1,0 +1,44 @@
+-- name: get
+-- One fact about the store.
+SELECT value FROM meta WHERE key = %(key)s;
+
+-- name: put
+-- Write one fact about the store.
+INSERT INTO meta (key, value) VALUES (%(key)s, %(value)s)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: lock_fact
+-- Let one process at a time change a fact. 4: the class of these locks.
+SELECT pg_advisory_xact_lock(4, hashtext(%(key)s));
+
+-- name: lock_schema
+-- Let one process at a time change the schema. 3: the class of this lock.
+SELECT pg_advisory_xact_lock(3, hashtext(current_setting('search_path')));
+
+-- name: server
+-- The version of the server, such as 150004, and how the database keeps text.
+SELECT current_setting('server_version_num')::integer, current_setting('server_encoding');
+
+-- name: server_time
+-- The server's time of day in seconds.
+SELECT extract(epoch FROM clock_timestamp())::double precision;
+
+-- name: has_store
+-- Whether there is a store. The catalogue itself is read: names that were looked up before may be
+-- remembered as missing while another process makes them.
+SELECT EXISTS (
+    SELECT 1 FROM pg_tables
+    WHERE schemaname = %(schema)s::text AND tablename = 'schema_steps'
+);
+
+-- name: version
+-- How far the schema has come.
+SELECT coalesce(max(step), 0) FROM schema_steps;
+
+-- name: put_version
+-- The schema has come further.
+INSERT INTO schema_steps (step) VALUES (%(version)s);
+
+-- name: vacuum
+-- Free the place of what was deleted or replaced.
+VACUUM pages, captures, bands, requests;

@@ -1,0 +1,18 @@
+-- name: get
+-- The newest robots.txt of an authority.
+SELECT status, body, fetched_s, failure, detail, max_age_s, redirects
+FROM robots
+WHERE scheme = %(scheme)s AND host = %(host)s AND token = %(token)s;
+
+-- name: put
+-- Keep a robots.txt in place of the one before.
+INSERT INTO robots (
+    scheme, host, token, status, body, fetched_s, failure, detail, max_age_s, redirects
+) VALUES (
+    %(scheme)s, %(host)s, %(token)s, %(status)s, %(body)s, %(fetched_s)s, %(failure)s,
+    %(detail)s, %(max_age_s)s, %(redirects)s
+)
+ON CONFLICT (host, scheme, token) DO UPDATE
+SET status = excluded.status, body = excluded.body, fetched_s = excluded.fetched_s,
+    failure = excluded.failure, detail = excluded.detail, max_age_s = excluded.max_age_s,
+    redirects = excluded.redirects;

