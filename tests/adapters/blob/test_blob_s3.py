@@ -120,6 +120,17 @@ async def test_an_open_segment_is_sent_after_a_while(place: Place) -> None:
 
 
 @waits
+async def test_an_end_in_the_middle_of_ageing_sends_everything(place: Place) -> None:
+    for number in range(20):
+        archive = place.open(f"w{number}", segment_s=number / 10_000)
+        await archive.append(JOB, [capture(1)])
+        await asyncio.sleep(0.001)
+        await archive.aclose()
+    assert place.here() == []
+    assert len(place.there()) == 20
+
+
+@waits
 async def test_a_bucket_that_is_away_costs_disk_and_no_pages(place: Place) -> None:
     """What waits is sent as soon as a segment gets through again."""
     archive = place.open()

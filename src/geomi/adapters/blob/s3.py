@@ -75,6 +75,7 @@ class S3Archive:
         self._waiting: list[str] = []
         self._sending: asyncio.Task[None] | None = None
         self._ageing: asyncio.Task[None] | None = None
+        self._finishing = asyncio.Lock()
 
     async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
         """Write captures; return where each record and response lies, once the system has them."""
@@ -102,10 +103,11 @@ class S3Archive:
 
     async def aclose(self) -> None:
         """Finish every open segment and send what waits; what cannot be sent stays on the disk."""
-        if self._ageing is not None:
-            self._ageing.cancel()
-            self._ageing = None
-        await self._spool.aclose()
+        async with self._finishing:  # a segment that is being finished is not cut off from the rest
+            if self._ageing is not None:
+                self._ageing.cancel()
+                self._ageing = None
+            await self._spool.aclose()
         if self._sending is not None:
             await self._sending
         await self._send_waiting()
@@ -160,7 +162,8 @@ class S3Archive:
         while True:
             await asyncio.sleep(self._segment_s)
             try:
-                await self._spool.aclose()
+                async with self._finishing:
+                    await self._spool.aclose()
             except StoreError as error:
                 self._warn(error.message)
 
