@@ -43,6 +43,12 @@ def corpus_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def corpus_file(corpus: Path, name: str) -> Path:
+    """Return one file of the corpus, which has it unless somebody took it away."""
+    file = corpus / name
+    return file if file.exists() else missing_part(f"no {name} in the corpus")
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """Return the folder of test material written by others, or skip."""

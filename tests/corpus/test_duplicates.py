@@ -10,6 +10,7 @@ import pytest
 
 from geomi.dedup.decide import NEAR_SIMILARITY
 from geomi.dedup.sketch import bands, similarity, sketch
+from tests.conftest import corpus_file
 
 pytestmark = pytest.mark.corpus
 
@@ -19,9 +20,7 @@ LEAST_F1 = 0.97
 @pytest.mark.req("DUP-05", "G-23")
 def test_near_duplicates_are_told_from_other_revisions(corpus: Path) -> None:
     """The label of a pair is whether its true similarity reaches the threshold."""
-    file = corpus / "neardup" / "revisions.dev.jsonl.gz"
-    if not file.exists():
-        pytest.skip("no revisions set in the corpus")
+    file = corpus_file(corpus, "neardup/revisions.dev.jsonl.gz")
     hits = found = meant = 0
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for pair in map(json.loads, lines):

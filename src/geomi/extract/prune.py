@@ -112,12 +112,6 @@ def drop_tooling(content: Element) -> None:
             element.decompose()
 
 
-def prune(body: Element, remove: tuple[str, ...]) -> None:
-    """Take everything unwanted out of the tree."""
-    clear(body, remove)
-    drop_furniture(body)
-
-
 def drop_furniture(body: Element) -> None:
     """Take out what stands beside the content or is hidden, in what has been cleared."""
     layout = list(body.iter_elements(_LAYOUT))

@@ -6,7 +6,14 @@ import pytest
 
 from geomi.extract import prune as room
 from geomi.extract.dom import parse_html, text_of
-from geomi.extract.prune import drop_frame, drop_named, drop_tooling, is_furniture, prune
+from geomi.extract.prune import (
+    clear,
+    drop_frame,
+    drop_furniture,
+    drop_named,
+    drop_tooling,
+    is_furniture,
+)
 
 TEXT = "The main text of this page is long enough to be the page. " * 3
 
@@ -14,7 +21,8 @@ TEXT = "The main text of this page is long enough to be the page. " * 3
 def left(html: str, remove: tuple[str, ...] = ()) -> str:
     body = parse_html(html.encode(), "text/html").select_one("body")
     assert body is not None
-    prune(body, remove)
+    clear(body, remove)
+    drop_furniture(body)
     return text_of(body)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from geomi.extract.dom import parse_html
 from geomi.extract.links import read_links
 from geomi.extract.markdown import to_markdown
-from geomi.extract.prune import prune
+from geomi.extract.prune import clear, drop_furniture
 from geomi.extract.salvage import salvage
 from geomi.model.config import Extraction
 from geomi.model.markdown import MarkdownRules
@@ -22,5 +22,6 @@ def write(
     body = document.select_one("body")
     assert body is not None
     salvage(document)
-    prune(body, ())
+    clear(body, ())
+    drop_furniture(body)
     return to_markdown(body, BASE, targets, rules or Extraction(), own or {}).markdown

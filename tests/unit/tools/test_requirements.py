@@ -71,6 +71,12 @@ def test_contradictions_are_named() -> None:
     assert check(requirements, [], {}) == []
 
 
+def test_a_test_may_name_a_decision_of_the_catalogue() -> None:
+    """`C-41` chose between two rules, `G-23` filled a gap; neither is counted."""
+    marks = [Mark("test_a", ("C-41", "G-23"))]
+    assert check([], marks, {"C-41": ["test_a"], "G-23": ["test_a"]}) == []
+
+
 def test_prune_keeps_everything_else() -> None:
     """Only an overtaken answer goes; the lines around it stay as they are."""
     text = (
