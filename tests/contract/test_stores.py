@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from geomi.testing.contracts.adding import TestAdding
 from geomi.testing.contracts.asking import TestCensus, TestTenants, TestTime
+from geomi.testing.contracts.attending import TestDuties, TestTurns, TestWorkers
 from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
 from geomi.testing.contracts.crowding import TestManyWorkers
@@ -22,6 +23,7 @@ __all__ = [
     "TestClaiming",
     "TestCounting",
     "TestDeadOwners",
+    "TestDuties",
     "TestFencing",
     "TestHostsAtOnce",
     "TestJobs",
@@ -43,4 +45,6 @@ __all__ = [
     "TestSiteRules",
     "TestTenants",
     "TestTime",
+    "TestTurns",
+    "TestWorkers",
 ]

@@ -22,7 +22,7 @@ from geomi.model.entry import (
     Tally,
     UrlEntry,
 )
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Capture, CaptureRow, KnownPage, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Quality
@@ -137,6 +137,20 @@ class Jobs(Protocol):
 
         Counters belong to `settle` and the seconds worked to `worked`.
         """
+        ...
+
+    async def turn(self, job: CrawlJob, *, was: JobState, only_empty: bool = False) -> bool:
+        """Write state, times, stop reason and error of a job that is in the state `was`.
+
+        False, and nothing written, where it is in another: somebody else was faster.
+
+        Args:
+            only_empty: nor is anything written where one of its URLs still waits.
+        """
+        ...
+
+    async def active(self, *, limit: int) -> Sequence[str]:
+        """Name the jobs that have begun and are neither paused nor over, oldest first."""
         ...
 
     async def worked(self, job: str, seconds: float) -> None:

@@ -44,6 +44,18 @@ def running_columns(job: CrawlJob) -> dict[str, Any]:
     }
 
 
+def turned_columns(job: CrawlJob) -> dict[str, Any]:
+    """Return the columns that a step of a job changes; whether it is paused is not its matter."""
+    return {
+        "state": job.state.value,
+        "started_at_s": job.started_at_s,
+        "ended_at_s": job.ended_at_s,
+        "stop": job.stop.value if job.stop else None,
+        "error": job.error,
+        "is_open": not job.state.is_final,
+    }
+
+
 def job_of(row: Row) -> CrawlJob:
     """Read a job with its counters."""
     (

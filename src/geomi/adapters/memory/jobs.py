@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from geomi.adapters.memory.world import Book, World
 from geomi.errors import StoreError
-from geomi.model.job import CrawlJob, CrawlStats
+from geomi.model.job import CrawlJob, CrawlStats, JobState
 
 
 class MemoryJobs:
@@ -52,6 +52,29 @@ class MemoryJobs:
             stop=job.stop,
             error=job.error,
         )
+
+    async def turn(self, job: CrawlJob, *, was: JobState, only_empty: bool = False) -> bool:
+        """Write state, times, stop reason and error of a job that is in the state `was`."""
+        book = self._world.book(job.id, self._tenant)
+        waits = only_empty and any(queue.pending for queue in book.queues.values())
+        if book.job.state is not was or waits:
+            return False
+        book.job = replace(
+            book.job,
+            state=job.state,
+            started_at_s=job.started_at_s,
+            ended_at_s=job.ended_at_s,
+            stop=job.stop,
+            error=job.error,
+        )
+        return True
+
+    async def active(self, *, limit: int) -> builtins.list[str]:
+        """Name the jobs that have begun and are neither paused nor over, oldest first."""
+        begun = (JobState.PROCESSING, JobState.FINALIZING)
+        own = [b.job for b in self._world.books.values() if b.job.tenant == self._tenant]
+        found = [job for job in own if job.state in begun and not job.paused]
+        return [job.id for job in sorted(found, key=lambda job: job.created_at_s)][:limit]
 
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""

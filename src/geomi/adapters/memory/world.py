@@ -15,6 +15,7 @@ from geomi.model.page import PageRecord
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Provider, Refusal, SiteRule, Takedown
 from geomi.model.verdict import State
+from geomi.model.worker import WorkerCard
 
 RequestKey = tuple[str, str, str, str, float, float]  # host, job, owner, URL, start, end
 
@@ -82,6 +83,8 @@ class World:
     site_rules: dict[tuple[str, str, str], SiteRule] = field(default_factory=dict)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
     takedowns: list[tuple[str, Takedown]] = field(default_factory=list)
+    workers: dict[str, WorkerCard] = field(default_factory=dict)
+    duties: dict[str, tuple[str, float]] = field(default_factory=dict)  # owner, until
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0

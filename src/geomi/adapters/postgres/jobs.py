@@ -7,12 +7,17 @@ from functools import partial
 
 from psycopg import errors
 
-from geomi.adapters.ledger.job import created_columns, job_of, running_columns
+from geomi.adapters.ledger.job import (
+    created_columns,
+    job_of,
+    running_columns,
+    turned_columns,
+)
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
 from geomi.errors import StoreError, UnknownName
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobState
 
 SQL = statements("postgres", "jobs")
 
@@ -51,6 +56,18 @@ class PostgresJobs:
         """Write config, state, flags, times, stop reason and error."""
         await self._database.write(partial(_update, job=job, tenant=self._tenant))
 
+    async def turn(self, job: CrawlJob, *, was: JobState, only_empty: bool = False) -> bool:
+        """Write state, times, stop reason and error of a job that is in the state `was`."""
+        return await self._database.write(
+            partial(_turn, job=job, tenant=self._tenant, was=was, only_empty=only_empty)
+        )
+
+    async def active(self, *, limit: int) -> builtins.list[str]:
+        """Name the jobs that have begun and are neither paused nor over, oldest first."""
+        values = {"tenant": self._tenant, "many": limit}
+        rows = await self._database.read(lambda db: db.rows(SQL["active"], values))
+        return [job for (job,) in rows]
+
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))
@@ -78,6 +95,12 @@ def _create(db: Session, *, job: CrawlJob) -> None:
 def _update(db: Session, *, job: CrawlJob, tenant: str) -> None:
     number = number_of(db, job.id, tenant)
     db.run(SQL["update"], running_columns(job) | {"number": number})
+
+
+def _turn(db: Session, *, job: CrawlJob, tenant: str, was: JobState, only_empty: bool) -> bool:
+    values = turned_columns(job) | {"was": was.value, "only_empty": only_empty}
+    number = number_of(db, job.id, tenant)
+    return db.run(SQL["turn"], values | {"number": number}) == 1
 
 
 def _worked(db: Session, *, job: str, tenant: str, seconds: float) -> None:

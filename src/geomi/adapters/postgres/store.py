@@ -23,6 +23,7 @@ from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.postgres.sites import PostgresRefusals, PostgresSiteRules
+from geomi.adapters.postgres.workers import PostgresWorkers
 from geomi.errors import StoreError
 
 # Ten pages settle in some 10 ms: a process that waits for a lock this long is stuck behind another.
@@ -60,6 +61,7 @@ class PostgresStore:
         self.sites = PostgresSiteRules(database, tenant)
         self.providers = PostgresProviders(database, tenant)
         self.segments = PostgresSegments(database, tenant)
+        self.workers = PostgresWorkers(database)
 
     @property
     def shown(self) -> str:

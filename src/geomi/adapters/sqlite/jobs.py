@@ -6,11 +6,16 @@ import builtins
 import sqlite3
 from functools import partial
 
-from geomi.adapters.ledger.job import created_columns, job_of, running_columns
+from geomi.adapters.ledger.job import (
+    created_columns,
+    job_of,
+    running_columns,
+    turned_columns,
+)
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
 from geomi.errors import StoreError, UnknownName
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobState
 
 SQL = statements("sqlite", "jobs")
 
@@ -49,6 +54,18 @@ class SqliteJobs:
         """Write config, state, flags, times, stop reason and error."""
         await self._database.write(partial(_update, job=job, tenant=self._tenant))
 
+    async def turn(self, job: CrawlJob, *, was: JobState, only_empty: bool = False) -> bool:
+        """Write state, times, stop reason and error of a job that is in the state `was`."""
+        return await self._database.write(
+            partial(_turn, job=job, tenant=self._tenant, was=was, only_empty=only_empty)
+        )
+
+    async def active(self, *, limit: int) -> builtins.list[str]:
+        """Name the jobs that have begun and are neither paused nor over, oldest first."""
+        with self._database.read() as db:
+            values = {"tenant": self._tenant, "many": limit}
+            return [job for (job,) in db.execute(SQL["active"], values)]
+
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))
@@ -82,6 +99,14 @@ def _create(db: sqlite3.Connection, *, job: CrawlJob) -> None:
 def _update(db: sqlite3.Connection, *, job: CrawlJob, tenant: str) -> None:
     number = number_of(db, job.id, tenant)
     db.execute(SQL["update"], running_columns(job) | {"number": number})
+
+
+def _turn(
+    db: sqlite3.Connection, *, job: CrawlJob, tenant: str, was: JobState, only_empty: bool
+) -> bool:
+    values = turned_columns(job) | {"was": was.value, "only_empty": only_empty}
+    number = number_of(db, job.id, tenant)
+    return db.execute(SQL["turn"], values | {"number": number}).rowcount == 1
 
 
 def _worked(db: sqlite3.Connection, *, job: str, tenant: str, seconds: float) -> None:

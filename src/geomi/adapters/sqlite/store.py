@@ -20,6 +20,7 @@ from geomi.adapters.sqlite.providers import SqliteProviders
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
+from geomi.adapters.sqlite.workers import SqliteWorkers
 from geomi.adapters.statements import statements
 
 SQL = statements("sqlite", "meta")
@@ -49,6 +50,7 @@ class SqliteStore:
         self.sites = SqliteSiteRules(database, tenant)
         self.providers = SqliteProviders(database, tenant)
         self.segments = SqliteSegments(database, tenant)
+        self.workers = SqliteWorkers(database)
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to this machine's clock."""

@@ -33,6 +33,7 @@ from geomi.ports.store import (
     RequestLog,
     RobotsCopies,
 )
+from geomi.ports.workers import Workers
 
 P = ParamSpec("P")
 
@@ -78,6 +79,9 @@ class Store(Protocol):
 
     @property
     def providers(self) -> Providers: ...
+
+    @property
+    def workers(self) -> Workers: ...
 
     def anchor(self) -> Anchor | None: ...
 

@@ -326,3 +326,27 @@ CREATE TABLE takedowns (
     reason text NOT NULL
 );
 CREATE INDEX takedowns_newest ON takedowns (tenant, at_s);
+
+-- Who works on the store, for every tenant; `jobs` is a JSON array. A worker that is silent for
+-- longer than `silence_s` is dead.
+CREATE TABLE workers (
+    started_s double precision NOT NULL,
+    beat_s double precision NOT NULL,
+    silence_s double precision NOT NULL,
+    pages_per_s double precision NOT NULL,
+    pages bigint NOT NULL,
+    pid integer NOT NULL,
+    owner text COLLATE "C" PRIMARY KEY,
+    machine text NOT NULL,
+    root text NOT NULL,
+    role text NOT NULL,
+    version text NOT NULL,
+    jobs text NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+
+-- What only one of them may do at a time, and until when it is theirs.
+CREATE TABLE duties (
+    until_s double precision NOT NULL,
+    duty text COLLATE "C" PRIMARY KEY,
+    owner text COLLATE "C" NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);

@@ -43,6 +43,21 @@ SET config = %(config)s, delay_s = %(delay_s)s, crawl_delay_cap_s = %(crawl_dela
     error = %(error)s, is_active = %(is_active)s
 WHERE number = %(number)s;
 
+-- name: turn
+-- Take a step of a job that is still where it was; the pause is not touched.
+UPDATE jobs
+SET state = %(state)s, started_at_s = %(started_at_s)s, ended_at_s = %(ended_at_s)s,
+    stop = %(stop)s, error = %(error)s, is_active = %(is_open)s AND NOT paused
+WHERE number = %(number)s AND state = %(was)s AND (NOT %(only_empty)s OR pending = 0);
+
+-- name: active
+-- The jobs that workers may take up, oldest first.
+SELECT id
+FROM jobs
+WHERE tenant = %(tenant)s AND is_active AND state IN ('processing', 'finalizing')
+ORDER BY created_at_s, number
+LIMIT %(many)s;
+
 -- name: worked
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + %(seconds)s WHERE number = %(number)s;

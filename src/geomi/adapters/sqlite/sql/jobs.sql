@@ -43,6 +43,21 @@ SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s
     error = :error, is_active = :is_active
 WHERE number = :number;
 
+-- name: turn
+-- Take a step of a job that is still where it was; the pause is not touched.
+UPDATE jobs
+SET state = :state, started_at_s = :started_at_s, ended_at_s = :ended_at_s,
+    stop = :stop, error = :error, is_active = :is_open AND NOT paused
+WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0);
+
+-- name: active
+-- The jobs that workers may take up, oldest first.
+SELECT id
+FROM jobs
+WHERE tenant = :tenant AND is_active AND state IN ('processing', 'finalizing')
+ORDER BY created_at_s, number
+LIMIT :many;
+
 -- name: worked
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;

@@ -1,0 +1,46 @@
+"""What a worker process says of itself, so that others know whom they share a store with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a process does for the jobs it is there for."""
+
+    WORKER = "worker"  # fetches pages
+    SUPERVISOR = "supervisor"  # watches workers of its own and writes outputs
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCard:
+    """One process that works on a store, on whichever machine.
+
+    Args:
+        owner: its name, as leases and segments carry it.
+        machine: the name of its machine, and `root` its data directory there.
+        jobs: what it works on now; empty while it waits for any.
+        started_s: when it came, by the store's clock, and `beat_s` when it was last heard of.
+        silence_s: how long it may be silent before it counts as dead.
+        pages_per_s: how fast it has been lately.
+        hosts: how many hosts it holds.
+    """
+
+    owner: str
+    machine: str
+    root: str
+    pid: int
+    role: Role
+    version: str
+    started_s: float
+    beat_s: float
+    silence_s: float
+    jobs: tuple[str, ...] = ()
+    pages: int = 0
+    pages_per_s: float = 0.0
+    hosts: int = 0
+
+    def is_silent(self, now_s: float) -> bool:
+        """Whether nothing was heard of it for too long."""
+        return now_s - self.beat_s > self.silence_s
