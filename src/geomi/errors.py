@@ -7,6 +7,7 @@
     │   ├── StoreMissing      nothing of geomi where something was to be looked at
     │   ├── StoreTooNew       written by a newer geomi
     │   ├── StoreBusy         another process holds what we need
+    │   ├── BytesMissing      a segment of the archive is not where it should be, or not yet
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
@@ -59,6 +60,10 @@ class StoreBusy(StoreError):
     """Another process holds what we need."""
 
 
+class BytesMissing(StoreError):
+    """A segment of the archive is not there; a worker elsewhere may still have to send it."""
+
+
 class StoreFull(StoreError):
     """No space is left; nothing of the last batch was committed."""
 
@@ -79,3 +84,12 @@ class RuleBroken(GeomiError):
     """The log of requests shows that a rule of politeness was broken."""
 
     exit_code = 6
+
+
+def first_error(failures: BaseExceptionGroup[GeomiError]) -> GeomiError:
+    """Return the first leaf of a group of errors."""
+    leaf: BaseException = failures
+    while isinstance(leaf, BaseExceptionGroup):
+        leaf = leaf.exceptions[0]
+    assert isinstance(leaf, GeomiError)
+    return leaf

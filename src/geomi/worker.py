@@ -15,8 +15,10 @@ from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
 from geomi.app import Order, open_home, worker_for
 from geomi.app.registry import reviews
 from geomi.engine import jobs
+from geomi.engine.heart import beating
 from geomi.errors import GeomiError
 from geomi.model.job import StopReason
+from geomi.model.worker import Role
 
 
 def live(pipe: Connection) -> None:
@@ -39,7 +41,9 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
         job = await jobs.find(home.world, order.job)
         worker = worker_for(home, job, workers=order.workers, reviews=await reviews(home.world))
         obey(worker, pipe)
-        stop = await worker.run()
+        await home.heart.enrol(Role.WORKER, [job.config])
+        home.heart.join(job.id)
+        stop = await beating(home.heart, worker.run())
         sink.flush()
         return stop
 

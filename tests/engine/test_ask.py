@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.ask import HEARD_S, LONGEST_HOLD_S, Asker, MustRest, lease_s
+from geomi.engine.ask import Asker, MustRest
+from geomi.engine.lease import HEARD_S, HOLD_SHARE, lease_s
+from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
 from geomi.fetch.request import build
 from geomi.frontier.politeness import DOWN_AFTER
@@ -259,7 +261,7 @@ class TestTurns:
                     await asker.hold(slow)
                 assert slow.cancelled()
 
-        monkeypatch.setattr("geomi.engine.ask.HEARD_S", 0.01)
+        monkeypatch.setattr("geomi.engine.lease.HEARD_S", 0.01)
         run(work())
 
     def test_a_host_without_answers_rests_and_is_given_up(self, tmp_path: Path) -> None:
@@ -345,7 +347,7 @@ class TestCaps:
                     await talk.ask(asker, "/3")
                 assert raised.group_contains(MustRest)
                 rests_s = await talk.give_back(asker)
-                assert LONGEST_HOLD_S < rests_s <= 3600 + 180
+                assert SILENCE_S * HOLD_SHARE < rests_s <= 3600 + 180
                 talk.hand.clock.advance(rests_s)
                 await talk.ask(await talk.asker(), "/3")
                 assert talk.starts_s[3] - talk.starts_s[0] >= 3600
@@ -363,7 +365,7 @@ class TestCaps:
                 assert talk.starts_s[1] >= 3600
                 assert not asker.is_waiting
 
-        monkeypatch.setattr("geomi.engine.ask.LONGEST_HOLD_S", 9999.0)
+        monkeypatch.setattr("geomi.engine.lease.HOLD_SHARE", 9999.0 / SILENCE_S)
         run(work())
 
     def test_a_guest_that_must_rest_lets_its_host_rest(self, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ class TestPublisher:
                 job, pages = report.job.id, home.world.pages
                 rows = await pages.feed(job, after=0, limit=100)
                 for name in ("behind", "lost"):
-                    await pages.advance(job, name, seq=rows[19].seq, length=20)
+                    await pages.advance(job, name, after=0, seq=rows[19].seq, length=20)
                 outlets = [_Recorder("behind"), _Recorder("lost", loses=True), _Recorder("new")]
                 publisher = Publisher(home.world, job, outlets)
                 publisher.end()

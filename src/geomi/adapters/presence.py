@@ -68,6 +68,12 @@ def is_held(root: Path, owner: str) -> bool:
     return file.exists() and not _is_free(file)
 
 
+def is_left(root: Path, owner: str) -> bool:
+    """Tell whether a lock is here and its process is not: a death that needs no waiting."""
+    file = root / "workers" / f"{owner}.lock"
+    return file.exists() and _is_free(file)
+
+
 def dead_owners(root: Path, holders: Sequence[str] = ()) -> list[str]:
     """Name the workers whose lock is left but no longer held, and holders of leases without one.
 

@@ -8,8 +8,9 @@ people.
 
 from __future__ import annotations
 
-from geomi.app.home import Home, egress_rules, open_home, recover
+from geomi.app.home import Home, egress_rules, open_home
 from geomi.app.plan import Plan, make_plan
+from geomi.app.recover import recover
 from geomi.app.run import Order, crawl, gate_for, is_running, worker_for
 from geomi.app.store import DATABASE, TENANT, has_store
 

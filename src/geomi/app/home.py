@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +22,16 @@ from geomi.adapters.http.rules import (
     parse_override,
     parse_proxy,
 )
-from geomi.adapters.presence import Presence, dead_owners, forget
+from geomi.adapters.presence import Presence
 from geomi.app.archive import bucket_of, open_archive
-from geomi.app.store import clock_of, open_store, owners_here
+from geomi.app.recover import recover
+from geomi.app.store import clock_of, open_store
+from geomi.engine.heart import Heart, beating
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
+from geomi.model.worker import Role, WorkerCard
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.ports.store import KeptArchive
@@ -39,13 +44,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """An open data directory and the world around it."""
+    """An open data directory and the world around it.
+
+    Args:
+        heart: says that this process lives, once it has enrolled.
+    """
 
     root: Path
     settings: Settings
     store: Store
     archive: KeptArchive
     world: World
+    heart: Heart
 
 
 def egress_rules(settings: Settings) -> EgressRules:
@@ -106,44 +116,50 @@ async def open_home(
             refusals=store.refusals,
             sites=store.sites,
             providers=store.providers,
+            workers=store.workers,
             archive=archive,
             compute=compute,
             sink=sink,
             rng=rng,
             version=__version__,
             owner=owner,
+            silence_s=settings.silence_s,
             markdown_rules=markdown_rules,
         )
+        heart = Heart(world, _card(world, root), lambda: recover(home))
+        home = Home(root, settings, store, archive, world, heart)
         try:
             with Presence(root, owner):  # one for all crawls of this process
                 try:
-                    yield Home(root, settings, store, archive, world)
+                    yield home
                 finally:
-                    await archive.aclose()  # if it fails, the lock stays: others mend after us
+                    await _close(archive, heart)  # if it fails, the lock stays: others mend then
         finally:
             await client.aclose()
             await compute.aclose()
             egress.close()
 
 
-async def recover(home: Home) -> None:
-    """Put in order what dead workers left: leases, and half-written ends of segments."""
-    dead = dead_owners(home.root, owners_here(home.store))
-    if not dead:
-        return
-    await home.world.census.release_dead(dead, now_s=home.world.clock.now_s())
-    for owner in dead:
-        lost = await home.archive.mend(owner, await home.store.segments.ends(owner))
-        await requeue(home, lost)
-    forget(home.root, dead)
+async def _close(archive: KeptArchive, heart: Heart) -> None:
+    """Send what is left, alive all the while: what a dead worker has not sent is taken for lost."""
+    if not heart.is_enrolled:
+        return await archive.aclose()
+    await beating(heart, archive.aclose())
+    await heart.leave()
 
 
-async def requeue(home: Home, lost: Sequence[str]) -> None:
-    """Fetch again what the disk has lost: committed captures whose bytes are gone."""
-    count = await home.store.segments.requeue(lost) if lost else 0
-    if count:
-        message = f"{len(lost)} archive segments are damaged; {count} pages will be fetched again"
-        home.world.sink.emit(Warned("", message))
+def _card(world: World, root: Path) -> WorkerCard:
+    return WorkerCard(
+        owner=world.owner,
+        machine=platform.node(),
+        root=str(root.resolve()),
+        pid=os.getpid(),
+        role=Role.WORKER,
+        version=world.version,
+        started_s=0.0,
+        beat_s=0.0,
+        silence_s=0.0,
+    )
 
 
 def _make_folder(root: Path) -> None:

@@ -13,8 +13,9 @@ from geomi.adapters.outlet.folder import job_outlets
 from geomi.adapters.presence import Presence, is_held
 from geomi.admit.rules import Admission
 from geomi.app import outputs, registry
-from geomi.app.home import Home, recover, requeue
+from geomi.app.home import Home
 from geomi.app.plan import Plan, check_identity, check_selectors
+from geomi.app.recover import recover, sent
 from geomi.app.store import TENANT
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
@@ -27,6 +28,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
+from geomi.model.worker import Role
 from geomi.settings.network import network, same_archive, same_network
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_resumed
@@ -59,10 +61,17 @@ async def crawl(
     outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
     workers = min(plan.resolved.run.workers, job.config.politeness.concurrency)
     hire = _hire(home, job, workers, standby, reviews)
-    supervisor = Supervisor(world, job, hire, outlets)
+    supervisor = Supervisor(
+        world, job, hire, outlets, heart=home.heart.run, sent=partial(sent, home, job.id)
+    )
     on_start(supervisor)
     with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
-        report = await supervisor.run(workers=workers, resumed=resumed)
+        await home.heart.enrol(Role.WORKER if workers == 1 else Role.SUPERVISOR, [job.config])
+        home.heart.join(job.id)
+        try:
+            report = await supervisor.run(workers=workers, resumed=resumed)
+        finally:
+            home.heart.part(job.id)
         if report.job.state is JobState.COMPLETED:
             await outputs.make_whole(home, job.id, plan.resolved.run.format)
     return report
@@ -94,6 +103,7 @@ def worker_for(
         gate,
         concurrency=max(1, config.politeness.concurrency // workers),
         has_space=partial(_has_space, home.root, home.settings.min_free_bytes),
+        on_settled=home.heart.count,
     )
 
 
@@ -122,8 +132,7 @@ async def _resumed(
     await registry.refuse_crawl(world, found.provider)
     same_network(found, home.settings)
     same_archive(found, home.settings)
-    ends = await home.store.segments.job_ends(found.id)
-    await requeue(home, await home.archive.check(ends))
+    await sent(home, found.id)  # what was lost waits again
     found = await jobs.find(world, found.id)  # with the counters of what is left
     config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
     check_identity(config)

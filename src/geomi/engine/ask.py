@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TypeVar
 
+from geomi.engine.lease import hear_every_s, hold_s, lease_s, longest_request_s
 from geomi.engine.pace import NEVER_SENT, Pace
 from geomi.engine.spent import Spending, Spent
 from geomi.engine.world import World
@@ -24,14 +26,6 @@ from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Resolution
 
-# A lease outlives any request inside it and the rest that follows, so that a worker that dies
-# leaves its host alone for at least one delay.
-LEASE_MARGIN_S = 60.0
-# A wait longer than this is better spent by giving the host back than by holding its lease.
-LONGEST_HOLD_S = 30.0
-# How often a lease is renewed at least, to hear what the other jobs of its host ask for: a patient
-# job that joins is heeded within this time, and a renewal is one small write.
-HEARD_S = 5.0
 # How long a robots.txt on another host is waited for before it counts as out of reach for now.
 LONGEST_GUEST_WAIT_S = 10.0
 # A host that is lent is looked at this often: most leases end long before they run out.
@@ -40,6 +34,7 @@ GUEST_LOOK_S = 0.5
 CROWDED_S = 2.0
 
 T = TypeVar("T")
+Slots = AbstractAsyncContextManager[None]
 
 
 class MustRest(Exception):
@@ -50,30 +45,27 @@ class MustRest(Exception):
         self.until_s = until_s
 
 
-def lease_s(config: CrawlConfig) -> float:
-    """Return how long a host is lent: one whole request, the longest rest held, and a margin."""
-    return _longest_request_s(config) + LONGEST_HOLD_S + LEASE_MARGIN_S
-
-
-def _longest_request_s(config: CrawlConfig) -> float:
-    return max(config.http.total_timeout_s, config.robots.total_timeout_s)
-
-
 class Asker:
     """The one voice that speaks to a host while its lease holds."""
 
-    def __init__(
-        self, world: World, lease: Lease, config: CrawlConfig, slots: asyncio.Semaphore
-    ) -> None:
+    def __init__(self, world: World, lease: Lease, config: CrawlConfig, slots: Slots) -> None:
         self.lease = lease
         self.is_waiting = False
         self._pace = Pace(lease, config, world.rng)
-        self._spending = Spending(lease, world.owner, keeps_rows=config.store.request_log)
+        self._spending = Spending(
+            lease,
+            world.owner,
+            keeps_rows=config.store.request_log,
+            slack_s=hold_s(world.silence_s),
+        )
         self._world = world
         self._config = config
         self._slots = slots
         self._sending: tuple[Request, float, float] | None = None
         self._heard_s = world.clock.now_s()
+        self._hold_s = hold_s(world.silence_s)
+        self._hear_every_s = hear_every_s(world.silence_s)
+        self._lease_s = lease_s(config, world.silence_s)
         self._left_word = False  # whether the store knows of a burst
 
     @property
@@ -103,7 +95,7 @@ class Asker:
         """Wait for something slow that asks the host nothing, and keep the lease meanwhile."""
         task = asyncio.ensure_future(work)
         try:
-            while not (await asyncio.wait({task}, timeout=HEARD_S))[0]:
+            while not (await asyncio.wait({task}, timeout=self._hear_every_s))[0]:
                 await self._keep_lease()
             return task.result()
         finally:
@@ -142,7 +134,7 @@ class Asker:
 
     def must_rest(self) -> bool:
         """Say whether the next turn is too far off to hold the lease for it."""
-        return self._pace.turn_s - self._world.clock.now_s() > LONGEST_HOLD_S
+        return self._pace.turn_s - self._world.clock.now_s() > self._hold_s
 
     def is_down(self) -> bool:
         """Say whether the host failed so often that asking again now is pointless."""
@@ -189,7 +181,7 @@ class Asker:
                 self.lease.job,
                 host,
                 owner=self._world.owner,
-                lease_s=lease_s(self._config),
+                lease_s=self._lease_s,
                 delay_s=self.lease.floor_s,
                 now_s=clock.now_s(),
             )
@@ -224,7 +216,7 @@ class Asker:
     async def _wait_for_turn(self) -> None:
         """Wait for the host's next turn, keeping its lease alive meanwhile."""
         while self._world.clock.now_s() < (turn_s := self._pace.turn_s):
-            await self._sleep_until(min(turn_s, self.lease.until_s - LEASE_MARGIN_S))
+            await self._sleep_until(min(turn_s, self.lease.until_s - self._world.silence_s))
             await self._keep_lease()
 
     async def _sleep_until(self, when_s: float) -> None:
@@ -267,20 +259,22 @@ class Asker:
     async def _keep_lease(self) -> None:
         """Renew unless this request, with the rest it owes, ends inside the lease we have."""
         now_s = self._world.clock.now_s()
-        need_s = _longest_request_s(self._config) + LONGEST_HOLD_S
-        if self.lease.until_s - now_s >= need_s and now_s - self._heard_s < HEARD_S:
+        need_s = longest_request_s(self._config) + self._hold_s
+        is_fresh = now_s - self._heard_s < self._hear_every_s
+        if is_fresh and self.lease.until_s - now_s >= need_s:
             return
-        kept = await self._world.frontier.renew(
-            [self.lease], lease_s=lease_s(self._config), now_s=now_s
-        )
+        kept = await self._world.frontier.renew([self.lease], lease_s=self._lease_s, now_s=now_s)
         if not kept:
             raise LeaseLost(f"the lease of `{self.lease.host}` was lost while it waited")
         self.lease, self._heard_s = kept[0], now_s
         self._pace.floor_s = self.lease.floor_s
 
     async def _send(self, request: Request) -> Fetched:
-        clock, owed_s = self._world.clock, self._pace.owed_s
-        self._sending = request, clock.now_s(), owed_s
+        clock, owed_s, now_s = self._world.clock, self._pace.owed_s, self._world.clock.now_s()
+        if self.lease.until_s - now_s < longest_request_s(self._config):
+            # This process was stopped since it made sure of its lease.
+            raise LeaseLost(f"the lease of `{self.lease.host}` may be over before an answer comes")
+        self._sending = request, now_s, owed_s
         fetched = await self._world.fetcher.fetch(request)
         self._sending = None
         self._pace.account(fetched, wall_s=clock.wall_s())

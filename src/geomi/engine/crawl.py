@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from geomi.engine.ask import Asker, MustRest, lease_s
+from geomi.engine.ask import Asker, MustRest
 from geomi.engine.fate import Visit
+from geomi.engine.lease import lease_s
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
 from geomi.engine.settle import Settler
+from geomi.engine.slots import Slots
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.model.config import CrawlConfig
@@ -33,7 +35,11 @@ CONTROL_S = 0.5
 
 
 class Worker:
-    """One worker on one job; the same whether it runs alone or beside others."""
+    """One worker on one job; the same whether it runs alone or beside others.
+
+    Args:
+        on_settled: is told how many visits were committed.
+    """
 
     def __init__(
         self,
@@ -44,20 +50,34 @@ class Worker:
         *,
         concurrency: int,
         has_space: Callable[[], bool],
+        on_settled: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._world = world
         self._job = job
         self._road = road
         self._concurrency = concurrency
         self._has_space = has_space
-        self._slots = asyncio.Semaphore(concurrency)
+        self.longest_poll_s = LONGEST_POLL_S
+        self._slots = Slots(concurrency)
         self._changed = asyncio.Event()
-        self._settler = Settler(world, job.id, gate, self._changed.set)
+        self._settler = Settler(world, job.id, gate, self._changed.set, on_settled)
         self._hosts: dict[asyncio.Task[None], Asker] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
         self._began_s = world.clock.now_s() - job.active_s
         self._poll_s = SHORTEST_POLL_S
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it holds any host."""
+        return bool(self._hosts)
+
+    def resize(self, concurrency: int) -> None:
+        """Have so many requests in flight from now on; those that are go on."""
+        if concurrency != self._concurrency:
+            self._concurrency = concurrency
+            self._slots.resize(concurrency)
+            self._changed.set()
 
     @property
     def _config(self) -> CrawlConfig:
@@ -122,7 +142,7 @@ class Worker:
             owner=self._world.owner,
             hosts=free,
             urls=URLS_PER_LEASE,
-            lease_s=lease_s(self._config),
+            lease_s=lease_s(self._config, self._world.silence_s),
             now_s=self._world.clock.now_s(),
         )
 
@@ -176,6 +196,9 @@ class Worker:
         if job is None:
             self.drain(StopReason.CANCELLED)
             return
+        if job.config != self._config:  # it is resumed under other rules than ours
+            self.drain(StopReason.INTERRUPTED)
+            return
         self._job = job
         reason = stop_reason(job, active_s=now_s - self._began_s)
         if reason is None and not self._has_space():
@@ -193,7 +216,7 @@ class Worker:
 
     async def _wait(self, *, came: bool) -> None:
         """Wait for a change of our own, or a while for one of somebody else's."""
-        self._poll_s = SHORTEST_POLL_S if came else min(self._poll_s * 2, LONGEST_POLL_S)
+        self._poll_s = SHORTEST_POLL_S if came else min(self._poll_s * 2, self.longest_poll_s)
         try:
             async with asyncio.timeout(self._poll_s):
                 await self._changed.wait()

@@ -105,6 +105,13 @@ class Fates:
         end = _End(detail=entry.detail, found=found, is_asked=False)
         return replace(self._close(entry, asker, entry.outcome, answer, end), is_news=False)
 
+    def put_off(self, entry: UrlEntry, asker: Asker, wait_s: float) -> Visit:
+        """Let a page that was kept wait, with its outcome: its bytes are not here yet."""
+        visit = self.expanded(entry, asker, NOTHING)
+        due_s = self._world.clock.now_s() + wait_s
+        settlement = replace(visit.settlement, state=State.PENDING, due_s=due_s)
+        return replace(visit, settlement=settlement)
+
     def dropped(self, entry: UrlEntry, asker: Asker, verdict: Verdict) -> Visit:
         """Close a URL that a rule no longer wants."""
         is_trap = verdict.rule.startswith("trap.")

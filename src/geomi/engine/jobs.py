@@ -20,6 +20,9 @@ from geomi.url.parse import parse as parse_url
 # `mailto:` names a scheme, `localhost:8080` a port.
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:(?!\d)")
 
+# Stops that leave a job as it is, to go on with.
+RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.FAILED})
+
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
 LOOKED_AT = 100  # entries of a job that collected nothing
@@ -109,16 +112,29 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
 
 
 async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "") -> CrawlJob:
-    """End a job, or leave it unfinished where its stop is one to resume from."""
-    job = replace(await find(world, job.id), stop=stop, error=error)
+    """End a job, or leave it unfinished where its stop is one to resume from.
+
+    Of several that do it one is the first, and the others change nothing. A job of which a URL
+    waits again is not done.
+    """
+    found = await find(world, job.id)
+    job = replace(found, stop=stop, error=error)
     if job.state.is_final:
         return job
-    if stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.FAILED):
-        await world.jobs.update(job)
-        return job
-    job = replace(job, ended_at_s=world.clock.wall_s())
-    job = await step(world, job, JobState.FINALIZING)
-    return await step(world, job, JobState.COMPLETED)
+    if stop in RESUMABLE:
+        await world.jobs.turn(job, was=found.state)
+        return await find(world, job.id)
+    if found.state is not JobState.FINALIZING:
+        _check_step(found, JobState.FINALIZING)
+        ending = replace(job, state=JobState.FINALIZING)
+        if not await world.jobs.turn(ending, was=found.state):
+            return await find(world, job.id)
+    ended = replace(job, state=JobState.COMPLETED, ended_at_s=world.clock.wall_s())
+    is_done = stop is StopReason.DONE
+    if not await world.jobs.turn(ended, was=JobState.FINALIZING, only_empty=is_done):
+        again = replace(found, state=JobState.PROCESSING)
+        await world.jobs.turn(again, was=JobState.FINALIZING)
+    return await find(world, job.id)
 
 
 async def find(world: World, job_id: str) -> CrawlJob:
@@ -166,12 +182,16 @@ async def cancel(world: World, job: CrawlJob) -> CrawlJob:
 
 async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
     """Take one legal step and write it down."""
-    if state not in STEPS[job.state]:
-        raise ConfigError(f"job {job.id} is {job.state} and cannot become {state}")
+    _check_step(job, state)
     started = job.started_at_s or world.clock.wall_s()
     job = replace(job, state=state, started_at_s=started)
     await world.jobs.update(job)
     return job
+
+
+def _check_step(job: CrawlJob, state: JobState) -> None:
+    if state not in STEPS[job.state]:
+        raise ConfigError(f"job {job.id} is {job.state} and cannot become {state}")
 
 
 _TOWARDS_PROCESSING = {

@@ -31,6 +31,7 @@ from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.twins import Twins, twin_of
 from geomi.engine.wishes import Wishes, hear
 from geomi.engine.world import World
+from geomi.errors import BytesMissing
 from geomi.extract.media import is_readable
 from geomi.fetch import redirect
 from geomi.fetch.render import decide
@@ -42,6 +43,11 @@ from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import due_s
 from geomi.robots.signals import still_said
 from geomi.url.parse import Url, split
+
+# A page that was kept by a worker of another machine can be read once that worker has sent it,
+# which it does within minutes; one that is not there by then is lost, and fetched anew elsewhere.
+UNSENT_WAIT_S = 20.0
+UNSENT_TRIES = 30
 
 
 class Road:
@@ -86,7 +92,7 @@ class Road:
     async def _without_asking(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
         if entry.outcome in KEPT:
-            return self._fates.expanded(entry, asker, await self._links_again(entry))
+            return await self._expand(entry, asker)
         if (verdict := self._gate.recheck(entry)) is not None:
             return self._fates.dropped(entry, asker, verdict)
         if entry.kind is EntryKind.PAGE and entry.is_known:
@@ -233,11 +239,19 @@ class Road:
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.NOT_MODIFIED
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
-    async def _links_again(self, entry: UrlEntry) -> Found:
+    async def _expand(self, entry: UrlEntry, asker: Asker) -> Visit:
+        """Follow the links of a kept page anew; a worker elsewhere may still have its bytes."""
+        try:
+            known = await self._revisits.again(entry)
+        except BytesMissing:
+            if entry.attempts < UNSENT_TRIES:
+                return self._fates.put_off(entry, asker, UNSENT_WAIT_S)
+            known = None
+        found = NOTHING if known is None else await self._links_again(entry, known)
+        return self._fates.expanded(entry, asker, found)
+
+    async def _links_again(self, entry: UrlEntry, known: Known) -> Found:
         """Judge the links of a page of this job once more, from where it was found now."""
-        known = await self._revisits.again(entry)
-        if known is None:
-            return NOTHING
         twin = await self._twins.exact(entry, known.page.fingerprint)
         follows = await self._follows(entry, twin, nofollow=known.nofollow)
         return self._gate.admit(entry, known.page.final_url, known.links, nofollow=not follows)

@@ -2,7 +2,9 @@
 
 An output never runs ahead of the store. Its cursor and length are committed after the bytes are
 written; what a crash leaves behind the committed length is cut off, and an output that lost bytes
-is written again from the beginning.
+is written again from the beginning. So is one whose captures turned out to be lost: whoever takes
+them back rewinds its cursor. Records that a worker of another machine has not sent yet are waited
+for.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from geomi.engine.world import World
+from geomi.errors import BytesMissing
+from geomi.model.page import CaptureRow
 
 PAGES_PER_TURN = 200
 TURN_S = 0.25
@@ -46,6 +50,7 @@ class Publisher:
         self._read_after = self._read_seq = -1
         self._read_records: list[bytes] = []
         self._ending = asyncio.Event()
+        self._is_strict = False
 
     async def run(self) -> None:
         """Follow the job until `end`, then write what is left."""
@@ -55,21 +60,35 @@ class Publisher:
             while not self._ending.is_set():
                 await self._catch_up()
                 await self._rest()
+            await self._heed_rewinds()
             await self._catch_up()
         finally:
             for outlet in self._outlets:
                 outlet.close()
 
-    def end(self) -> None:
-        """Let `run` write the rest and return."""
+    def end(self, *, is_whole: bool = True) -> None:
+        """Let `run` write the rest and return; what is not there may be missing unless `is_whole`.
+
+        Whatever is left out is written by whoever publishes the job next.
+        """
+        self._is_strict = is_whole
         self._ending.set()
 
     async def _open(self, outlet: Outlet) -> None:
         seq, length = await self._world.pages.cursor(self._job, outlet.name)
         if not outlet.open(length):
             outlet.open(0)
+            await self._world.pages.advance(self._job, outlet.name, after=seq, seq=0, length=0)
             seq = 0
         self._cursors[outlet.name] = seq
+        self._read_after = -1
+
+    async def _heed_rewinds(self) -> None:
+        """Open what was rewound since its last page; nothing may have come after."""
+        for outlet in self._outlets:
+            seq, _ = await self._world.pages.cursor(self._job, outlet.name)
+            if seq != self._cursors[outlet.name]:
+                await self._open(outlet)
 
     async def _catch_up(self) -> None:
         for outlet in self._outlets:
@@ -78,22 +97,38 @@ class Publisher:
 
     async def _turn(self, outlet: Outlet) -> bool:
         """Write one batch; say whether there may be more."""
-        last_seq, records = await self._read(after=self._cursors[outlet.name])
+        after = self._cursors[outlet.name]
+        last_seq, records = await self._read(after=after)
         if not records:
             return False
         length = outlet.write(records)
+        is_kept = await self._world.pages.advance(
+            self._job, outlet.name, after=after, seq=last_seq, length=length
+        )
+        if not is_kept:
+            await self._open(outlet)
+            return True
         self._cursors[outlet.name] = last_seq
-        await self._world.pages.advance(self._job, outlet.name, seq=last_seq, length=length)
         return len(records) == PAGES_PER_TURN
 
     async def _read(self, *, after: int) -> tuple[int, list[bytes]]:
         """Read the captures after a cursor; outputs in step with each other share one reading."""
         if after != self._read_after or not self._read_records:
             rows = await self._world.pages.feed(self._job, after=after, limit=PAGES_PER_TURN)
-            self._read_after = after
-            self._read_seq = rows[-1].seq if rows else after
-            self._read_records = [await self._world.archive.read(row.record) for row in rows]
+            self._read_after, self._read_seq, self._read_records = after, after, []
+            await self._read_rows(rows)
         return self._read_seq, self._read_records
+
+    async def _read_rows(self, rows: Sequence[CaptureRow]) -> None:
+        for row in rows:
+            try:
+                record = await self._world.archive.read(row.record)
+            except BytesMissing:
+                if self._is_strict:
+                    raise
+                return
+            self._read_seq = row.seq
+            self._read_records.append(record)
 
     async def _rest(self) -> None:
         try:

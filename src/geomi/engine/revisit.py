@@ -26,7 +26,7 @@ from geomi.engine.record import (
     write_line,
 )
 from geomi.engine.world import World
-from geomi.errors import StoreError
+from geomi.errors import BytesMissing, StoreError
 from geomi.fetch.conditional import conditions
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import EntryKind, UrlEntry
@@ -116,7 +116,7 @@ class Revisits:
     async def again(self, entry: UrlEntry) -> Known | None:
         """Read a page of this job back, whatever the rules it was made under."""
         page = await self._world.pages.get(entry.url_hash)
-        return Known(page, await self._read_back(page)) if page else None
+        return Known(page, await self._read_line(page)) if page else None
 
     def conditions(self, known: Known | None, url: str) -> Headers:
         """Return what a request for a URL says of the page that is stored."""
@@ -126,8 +126,17 @@ class Revisits:
 
     async def _read_back(self, page: PageRecord) -> Fields | None:
         try:
-            return read_line(await self._world.archive.read(page.record))
+            return await self._read_line(page)
         except StoreError:  # its job was deleted, or its segment is lost: the page is fetched anew
+            return None
+
+    async def _read_line(self, page: PageRecord) -> Fields | None:
+        """Read a record; `BytesMissing` where its segment is not here, or not yet."""
+        try:
+            return read_line(await self._world.archive.read(page.record))
+        except BytesMissing:
+            raise
+        except StoreError:
             return None
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from geomi.engine.ask import Asker, lease_s
+from geomi.engine.ask import Asker
+from geomi.engine.lease import lease_s
 from geomi.engine.requests import Requests
 from geomi.engine.robots_fetch import RobotsFetch
 from geomi.engine.world import World
@@ -125,7 +126,7 @@ async def look_up(world: World, config: CrawlConfig, url: Url) -> Reading:
         "",
         url.authority,
         owner=world.owner,
-        lease_s=lease_s(config),
+        lease_s=lease_s(config, world.silence_s),
         delay_s=config.politeness.min_delay_s,
         now_s=world.clock.now_s(),
     )

@@ -28,12 +28,18 @@ class Settler:
     """Gathers the visits of one worker and closes them together."""
 
     def __init__(
-        self, world: World, job: str, gate: LinkGate, on_commit: Callable[[], None]
+        self,
+        world: World,
+        job: str,
+        gate: LinkGate,
+        on_commit: Callable[[], None],
+        on_settled: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._world = world
         self._job = job
         self._gate = gate
         self._on_commit = on_commit
+        self._on_settled = on_settled
         self._visits: list[Visit] = []
         self._hosts: list[HostUpdate] = []
         self._room = asyncio.Semaphore(MAX_WAITING)
@@ -105,6 +111,7 @@ class Settler:
                     self._job, f"the lease of `{host}` was lost; its pages will be visited again"
                 )
             )
+        self._on_settled(len(visits))
         self._on_commit()
 
     async def _archived(self, visits: Sequence[Visit]) -> list[Settlement]:

@@ -24,13 +24,16 @@ class Spending:
 
     Args:
         keeps_rows: whether the job keeps a log of its requests.
+        slack_s: how long after its deadline a request may have ended. An answer that was read later
+            came to a process that was stopped; by then its lease may be another's.
     """
 
-    def __init__(self, lease: Lease, owner: str, *, keeps_rows: bool) -> None:
+    def __init__(self, lease: Lease, owner: str, *, keeps_rows: bool, slack_s: float) -> None:
         self.robots: tuple[float | None, int | None] = (None, None)  # what the next rest on
         self._lease = lease
         self._owner = owner
         self._keeps_rows = keeps_rows
+        self._slack_s = slack_s
         self._requests = self._bytes = 0
         self._asked: list[Asked] = []
 
@@ -45,6 +48,7 @@ class Spending:
         self._bytes += fetched.wire_bytes
         if not self._keeps_rows:
             return
+        latest_s = fetched.started_s + request.total_timeout_s + self._slack_s
         at_s, line = (None, None) if request.purpose is Purpose.ROBOTS else self.robots
         self._asked.append(
             Asked(
@@ -55,7 +59,7 @@ class Spending:
                 purpose=request.purpose,
                 url=request.url,
                 started_s=fetched.started_s,
-                ended_s=fetched.ended_s,
+                ended_s=min(fetched.ended_s, latest_s),
                 status=fetched.status,
                 outcome=respond(fetched),
                 floor_s=owed_s,

@@ -2,21 +2,25 @@
 
 Workers may run in this process or in others; the supervisor knows them only as `Hand`s. A worker
 that dies is replaced a few times, and its leases end at once because its owner is known to be dead.
+Workers that joined from elsewhere are none of its hands: it waits until they have brought what they
+hold, and sent it. It holds the duty of its job, so that nobody else ends it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from geomi.engine import jobs
+from geomi.engine.duty import job_duty
 from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.quality import strategies_of
 from geomi.engine.robots import UNREACHED
 from geomi.engine.world import World
-from geomi.errors import GeomiError, StoreFull
+from geomi.errors import GeomiError, StoreBusy, StoreFull, first_error
 from geomi.model.entry import EntryKind
 from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
@@ -45,6 +49,26 @@ class Hand(Protocol):
         ...
 
 
+# How often it is looked whether others have sent what they wrote: each look lists a bucket.
+SENT_LOOK_S = 1.0
+
+
+class Sent(StrEnum):
+    """Whether everybody can read what a job has collected."""
+
+    ALL = "all"
+    NOT_YET = "not yet"  # a worker that lives will send the rest
+    LOST = "lost"  # some of it is gone; its URLs wait again
+
+
+async def _all_sent() -> Sent:
+    return Sent.ALL
+
+
+async def _no_heart() -> None:
+    await asyncio.Event().wait()
+
+
 # Lists of URLs that a job may have begun with beside its seeds.
 MOST_LISTS = 100
 
@@ -66,7 +90,12 @@ class Report:
 
 
 class Supervisor:
-    """Runs one job with a number of hands."""
+    """Runs one job with a number of hands.
+
+    Args:
+        heart: tells the store that this process lives, until it is cancelled.
+        sent: whether every committed byte of the job can be read by everybody.
+    """
 
     def __init__(
         self,
@@ -74,10 +103,16 @@ class Supervisor:
         job: CrawlJob,
         hire: Callable[[], Hand],
         outlets: Sequence[Outlet],
+        *,
+        heart: Callable[[], Awaitable[None]] = _no_heart,
+        sent: Callable[[], Awaitable[Sent]] = _all_sent,
     ) -> None:
         self._world = world
         self._job = job
         self._hire = hire
+        self._heart = heart
+        self._sent = sent
+        self._duty = job_duty(world, job.id)
         self._publisher = Publisher(world, job.id, outlets)
         self._hands: set[Hand] = set()
         self._stops: list[StopReason] = []
@@ -97,21 +132,53 @@ class Supervisor:
 
     async def run(self, *, workers: int, resumed: bool) -> Report:
         """Work on the job until every hand has ended, then close it."""
+        if not await self._duty.take():
+            raise StoreBusy(
+                f"job {self._job.id} is run by {self._duty.holder}",
+                hint="`geomi workers` says where; `geomi worker` joins in",
+            )
         self._world.sink.emit(JobStarted(self._job.id, self._job.seeds, resumed))
         try:
-            async with asyncio.TaskGroup() as group:
-                publishing = group.create_task(self._publisher.run(), name="publish")
-                beating = group.create_task(self._beat(), name="beat")
-                async with asyncio.TaskGroup() as crew:
-                    for number in range(workers):
-                        crew.create_task(self._employ(), name=f"worker {number}")
-                beating.cancel()
-                self._publisher.end()
-                await publishing
+            await self._run(workers)
         except* GeomiError as failures:
             await self._fail(failures)
             raise first_error(failures) from failures
         return await self._close()
+
+    async def _run(self, workers: int) -> None:
+        async with asyncio.TaskGroup() as group:
+            publishing = group.create_task(self._publisher.run(), name="publish")
+            beating = group.create_task(self._beat(), name="beat")
+            living = group.create_task(self._live(), name="heart")
+            is_over = False
+            while not is_over:
+                async with asyncio.TaskGroup() as crew:
+                    for number in range(workers):
+                        crew.create_task(self._employ(), name=f"worker {number}")
+                is_over = await self._is_over()
+            beating.cancel()
+            self._publisher.end(is_whole=self._ends())
+            await publishing
+            living.cancel()
+
+    async def _live(self) -> None:
+        await self._heart()
+
+    async def _is_over(self) -> bool:
+        """Wait until all that was collected can be read; False where some of it has to be again."""
+        while self._ends() and (sent := await self._sent()) is not Sent.ALL:
+            if self._is_draining:
+                self._stops = [StopReason.INTERRUPTED]
+            elif sent is Sent.LOST:
+                self._stops.clear()
+                return False
+            else:
+                await asyncio.sleep(SENT_LOOK_S)
+        return True
+
+    def _ends(self) -> bool:
+        """Whether the job is to be ended, and not left to go on with."""
+        return self._main_stop() not in jobs.RESUMABLE | {StopReason.CANCELLED}
 
     async def _employ(self) -> None:
         """Keep one place filled until its worker ends by itself."""
@@ -145,6 +212,7 @@ class Supervisor:
         while True:
             await self._tell_progress()
             await asyncio.sleep(BEAT_S)
+            await self._duty.take()
             await self._note_time()
 
     async def _tell_progress(self) -> None:
@@ -165,6 +233,7 @@ class Supervisor:
         stop = StopReason.DISK_FULL if isinstance(error, StoreFull) else StopReason.FAILED
         try:
             await jobs.finish(self._world, self._job, stop, error.message)
+            await self._duty.drop()
         except GeomiError:
             return  # the store itself is what failed; the job is still there to be resumed
 
@@ -173,6 +242,7 @@ class Supervisor:
         await self._note_time()
         stop = self._main_stop()
         job = await jobs.finish(self._world, self._job, stop)
+        await self._duty.drop()
         self._world.sink.emit(
             JobEnded(
                 job=job.id,
@@ -201,12 +271,3 @@ class Supervisor:
     def _main_stop(self) -> StopReason:
         """Of several workers' reasons, the one that says most: anything but "nothing left"."""
         return next((stop for stop in self._stops if stop is not StopReason.DONE), StopReason.DONE)
-
-
-def first_error(failures: BaseExceptionGroup[GeomiError]) -> GeomiError:
-    """Return the first leaf of a group of errors."""
-    leaf: BaseException = failures
-    while isinstance(leaf, BaseExceptionGroup):
-        leaf = leaf.exceptions[0]
-    assert isinstance(leaf, GeomiError)
-    return leaf

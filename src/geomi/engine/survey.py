@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from geomi.engine.ask import Asker, MustRest, lease_s
+from geomi.engine.ask import Asker, MustRest
+from geomi.engine.lease import lease_s
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.requests import Requests
@@ -87,7 +88,7 @@ class _Surveyor:
                 "",
                 host,
                 owner=self._world.owner,
-                lease_s=lease_s(self._config),
+                lease_s=lease_s(self._config, self._world.silence_s),
                 delay_s=politeness.base_floor_s(self._config, is_public=False),
                 now_s=clock.now_s(),
             )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from geomi.admit.address import is_public
-from geomi.engine.ask import lease_s
+from geomi.engine.lease import lease_s
 from geomi.engine.robots import Reading, read_copy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent

@@ -20,6 +20,11 @@ from geomi.ports.store import (
     RobotsCopies,
 )
 from geomi.ports.web import Fetcher, Resolver
+from geomi.ports.workers import Workers
+
+# How long a worker may be silent before others may have what it holds. Half of it is the longest
+# rest that a host is held for; a request in flight comes on top.
+SILENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,7 @@ class World:
     """Everything outside the engine that a crawl touches; `version` signs its requests.
 
     Args:
+        silence_s: how long this worker may be silent before others may have what it holds.
         markdown_rules: functions of whoever started this process; no other process has them.
     """
 
@@ -42,10 +48,12 @@ class World:
     refusals: Refusals
     sites: SiteRules
     providers: Providers
+    workers: Workers
     archive: Archive
     compute: Compute
     sink: EventSink
     rng: random.Random
     version: str
     owner: str
+    silence_s: float = SILENCE_S
     markdown_rules: MarkdownRules = field(default_factory=dict)

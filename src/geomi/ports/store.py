@@ -185,8 +185,11 @@ class Pages(Protocol):
         """Return (last sequence, committed length) of a derived output."""
         ...
 
-    async def advance(self, job: str, name: str, *, seq: int, length: int) -> None:
-        """Commit how far a derived output has come."""
+    async def advance(self, job: str, name: str, *, after: int, seq: int, length: int) -> bool:
+        """Commit how far a derived output has come since `after`.
+
+        False, and nothing written, where it was rewound meanwhile: captures it holds were lost.
+        """
         ...
 
 
@@ -246,7 +249,11 @@ class Archive(Protocol):
         ...
 
     async def read(self, ref: Ref) -> bytes:
-        """Return the payload at a place."""
+        """Return the payload at a place; `BytesMissing` where its segment is not, or not yet."""
+        ...
+
+    async def finish(self, job: str) -> None:
+        """Finish a job's open segment, so that others can read it soon."""
         ...
 
     async def aclose(self) -> None:
@@ -256,6 +263,10 @@ class Archive(Protocol):
 
 class KeptArchive(Archive, Protocol):
     """An archive that can also be put in order, copied out of and erased."""
+
+    def reaches(self, worker: str) -> bool:
+        """Say whether what is missing here of a worker of another machine is missing at all."""
+        ...
 
     async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
         """Put a dead worker's segments in order and return those that lost committed bytes.

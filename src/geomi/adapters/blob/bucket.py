@@ -27,7 +27,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from geomi.adapters.disk import refusal
-from geomi.errors import ConfigError, StoreError
+from geomi.errors import BytesMissing, ConfigError, StoreError
 
 MIB = 1024 * 1024
 CHUNK_BYTES = MIB
@@ -178,7 +178,7 @@ class Bucket:
         try:
             yield
         except FileNotFoundError:
-            raise StoreError(f"`{name}` is missing in {self}") from None
+            raise BytesMissing(f"`{name}` is missing in {self}") from None
         except OSError as error:
             raise refusal(error, Path(name)) from error
         except BaseError as error:

@@ -30,7 +30,7 @@ from geomi.adapters.blob.names import (
     segments_of,
 )
 from geomi.adapters.disk import refusal, write_whole
-from geomi.errors import StoreError
+from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Ref
 
 MIB = 1024 * 1024
@@ -98,11 +98,18 @@ class DirectoryArchive:
                 member = os.pread(fd, ref.length, ref.offset)
             finally:
                 os.close(fd)
+        except FileNotFoundError as error:
+            raise BytesMissing(f"`{path}` is missing", hint="restore it from a backup") from error
         except OSError as error:
             raise refusal(error, path) from error
         if len(member) < ref.length:
             raise StoreError(f"`{path}` ends inside the record at {ref.offset}")
         return warc.block(member)
+
+    async def finish(self, job: str) -> None:
+        """Finish a job's open segment, if there is one."""
+        if job in self._open:
+            await self._finish(job)
 
     async def aclose(self) -> None:
         """Finish every open segment; whoever appends again begins the next."""
@@ -132,6 +139,10 @@ class DirectoryArchive:
                 await asyncio.to_thread(shutil.rmtree, folder)
         except OSError as error:
             raise refusal(error, folder) from error
+
+    def reaches(self, worker: str) -> bool:
+        """Whether a worker writes to this directory: another machine's own disk is not seen."""
+        return bool(self.left_by(worker))
 
     def left_by(self, worker: str) -> list[str]:
         """Name a worker's segments that lie here."""

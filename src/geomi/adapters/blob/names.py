@@ -15,6 +15,8 @@ SUFFIX = ".warc.gz"
 _NAME = re.compile(r"[A-Za-z0-9-]+")
 _SEGMENT = re.compile(r"jobs/[A-Za-z0-9-]+/warc/[A-Za-z0-9-]+\.warc\.gz")
 
+_WRITTEN_BY = re.compile(r"jobs/[A-Za-z0-9-]+/warc/([A-Za-z0-9-]+)-[0-9]{4,9}\.warc\.gz")
+
 
 def checked_name(name: str, what: str) -> str:
     """Return a name that can be a part of a path; `what` says whose it is."""
@@ -36,6 +38,12 @@ def folder_of(job: str) -> str:
 def segments_of(worker: str) -> re.Pattern[str]:
     """Return what the last parts of a worker's segments look like; group 1 is the number."""
     return re.compile(checked_name(worker, "worker") + r"-([0-9]{4,9})\.warc\.gz")
+
+
+def worker_of(segment: str) -> str:
+    """Return whose segment this is; empty where its name does not say."""
+    found = _WRITTEN_BY.fullmatch(segment)
+    return found[1] if found else ""
 
 
 def last_number(worker: str, names: Iterable[str]) -> int:

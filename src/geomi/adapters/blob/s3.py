@@ -17,7 +17,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from geomi.adapters.blob import warc
@@ -26,7 +26,7 @@ from geomi.adapters.blob.bucket import Bucket
 from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.adapters.blob.names import folder_of, last_number
 from geomi.adapters.disk import refusal
-from geomi.errors import StoreError
+from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Ref
 
 MIB = 1024 * 1024
@@ -89,17 +89,19 @@ class S3Archive:
 
     async def read(self, ref: Ref) -> bytes:
         """Return what the record at a place holds: a page's JSON line, or an HTTP response."""
-        try:
+        with suppress(BytesMissing):
             return await self._spool.read(ref)
-        except StoreError as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                raise
         member = await self._ahead.range(ref.segment, ref.offset, ref.length)
         if len(member) < ref.length:
             raise StoreError(
                 f"`{ref.segment}` in {self._bucket} ends inside the record at {ref.offset}"
             )
         return warc.block(member)
+
+    async def finish(self, job: str) -> None:
+        """Finish a job's open segment, which is then sent without waiting for it."""
+        async with self._finishing:
+            await self._spool.finish(job)
 
     async def aclose(self) -> None:
         """Finish every open segment and send what waits; what cannot be sent stays on the disk."""
@@ -111,6 +113,10 @@ class S3Archive:
         if self._sending is not None:
             await self._sending
         await self._send_waiting()
+
+    def reaches(self, worker: str) -> bool:
+        """Whatever a worker has sent is in the bucket for everybody."""
+        return True
 
     async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
         """Send what a dead worker left on this disk, and return what lost committed bytes."""

@@ -86,6 +86,9 @@ class HttpClient:
         visit.is_reused = connection is not None
         if connection is None:
             connection = await self._open(visit, url)
+        if asyncio.get_running_loop().time() >= visit.deadline_s:
+            connection.close()
+            raise FetchFailed(Outcome.TIMEOUT, "this process was stopped before it could ask")
         await visit.exchange(message, connection)
         if visit.reader.is_reusable:
             self._pool.park(place, connection)

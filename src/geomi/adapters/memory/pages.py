@@ -54,9 +54,13 @@ class MemoryPages:
         book = self._world.find_book(job, self._tenant)
         return book.cursors.get(name, (0, 0)) if book else (0, 0)
 
-    async def advance(self, job: str, name: str, *, seq: int, length: int) -> None:
-        """Commit how far a derived output has come."""
-        self._world.book(job, self._tenant).cursors[name] = (seq, length)
+    async def advance(self, job: str, name: str, *, after: int, seq: int, length: int) -> bool:
+        """Commit how far a derived output has come; False where it was rewound meanwhile."""
+        cursors = self._world.book(job, self._tenant).cursors
+        is_ours = name not in cursors or cursors[name][0] == after
+        if is_ours:
+            cursors[name] = (seq, length)
+        return is_ours
 
     def _first(self, capture: PageRecord) -> KnownPage:
         """Return a page of a job with what it repeats by now."""

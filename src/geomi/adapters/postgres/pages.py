@@ -60,13 +60,14 @@ class PostgresPages:
         row = await self._database.read(lambda db: db.row(SQL["cursor"], values))
         return (row[0], row[1]) if row else (0, 0)
 
-    async def advance(self, job: str, name: str, *, seq: int, length: int) -> None:
-        """Commit how far a derived output has come."""
-        await self._database.write(
-            partial(_advance, tenant=self._tenant, job=job, name=name, seq=seq, length=length)
+    async def advance(self, job: str, name: str, *, after: int, seq: int, length: int) -> bool:
+        """Commit how far a derived output has come; False where it was rewound meanwhile."""
+        values = {"name": name, "after": after, "seq": seq, "length": length}
+        return await self._database.write(
+            partial(_advance, tenant=self._tenant, job=job, values=values)
         )
 
 
-def _advance(db: Session, *, tenant: str, job: str, name: str, seq: int, length: int) -> None:
-    values = {"job": number_of(db, job, tenant), "name": name, "seq": seq, "length": length}
-    db.run(SQL["advance"], values)
+def _advance(db: Session, *, tenant: str, job: str, values: Mapping[str, object]) -> bool:
+    number = {"job": number_of(db, job, tenant)}
+    return db.run(SQL["advance"], {**values, **number}) == 1

@@ -97,7 +97,7 @@ class TestTenants:
     async def test_another_tenants_job_is_one_that_is_not_there(self, stores: Stores) -> None:
         store, stranger = stores("local"), stores("stranger")
         await keep(store, page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(7)))
-        await store.pages.advance("job", "out", seq=1, length=1)
+        await store.pages.advance("job", "out", after=0, seq=1, length=1)
         await store.frontier.add("job", [url("/more")], now_s=START_S)
         assert await stranger.jobs.get("job") is None
         assert await stranger.jobs.list(limit=9) == []
@@ -121,7 +121,7 @@ class TestTenants:
             stranger.frontier.add("job", [url("/x")], now_s=START_S),
             stranger.jobs.update(job(state=JobState.CANCELLED)),
             stranger.jobs.delete("job"),
-            stranger.pages.advance("job", "out", seq=1, length=1),
+            stranger.pages.advance("job", "out", after=0, seq=1, length=1),
         ):
             with pytest.raises(UnknownName):
                 await change

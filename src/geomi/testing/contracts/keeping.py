@@ -132,7 +132,7 @@ class TestJobs:
     async def test_a_forgotten_job_leaves_nothing_but_its_pages(self, stores: Stores) -> None:
         store = stores("local")
         await keep(store, page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(7)))
-        await store.pages.advance("job", "out", seq=1, length=1)
+        await store.pages.advance("job", "out", after=0, seq=1, length=1)
         await store.jobs.delete("job")
         assert await store.jobs.get("job") is None
         assert await store.pages.get(url("/0").url_hash) is not None
@@ -153,7 +153,7 @@ class TestJobs:
         with pytest.raises(UnknownName):
             await store.jobs.worked("job", 1.0)
         with pytest.raises(UnknownName):
-            await store.pages.advance("job", "out", seq=1, length=1)
+            await store.pages.advance("job", "out", after=0, seq=1, length=1)
         assert await store.jobs.get("job") is None
 
 
@@ -243,8 +243,9 @@ class TestPages:
     async def test_a_cursor_is_kept_by_name(self, stores: Stores) -> None:
         store = stores("local")
         await store.jobs.create(job())
-        await store.pages.advance("job", "pages.jsonl", seq=3, length=100)
-        await store.pages.advance("job", "pages.jsonl", seq=4, length=130)
+        assert await store.pages.advance("job", "pages.jsonl", after=0, seq=3, length=100)
+        assert await store.pages.advance("job", "pages.jsonl", after=3, seq=4, length=130)
+        assert not await store.pages.advance("job", "pages.jsonl", after=3, seq=5, length=140)
         assert await store.pages.cursor("job", "pages.jsonl") == (4, 130)
         assert await store.pages.cursor("job", "markdown") == (0, 0)
 

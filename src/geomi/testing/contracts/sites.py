@@ -209,7 +209,7 @@ class TestProviders:
         gone = page(url("/0"), exact_key=b"k" * 16, sketch=sketch_of(1, 2))
         left = page(url("/1"), exact_key=b"l" * 16, sketch=sketch_of(1, 3))
         await keep(store, gone, left)
-        await store.pages.advance("job", "out", seq=2, length=99)
+        await store.pages.advance("job", "out", after=0, seq=2, length=99)
         await store.providers.erase(TAKEDOWN, [gone.url_hash, b"unknown"])
         assert await store.pages.get(gone.url_hash) is None
         assert await store.pages.get(left.url_hash) == left

@@ -61,9 +61,10 @@ WHERE job = (SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s)
     AND name = %(name)s;
 
 -- name: advance
--- Write how far a derived output has come.
+-- Write how far a derived output has come, unless it was rewound meanwhile.
 INSERT INTO cursors (job, name, seq, length) VALUES (%(job)s, %(name)s, %(seq)s, %(length)s)
-ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length;
+ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length
+WHERE cursors.seq = %(after)s;
 
 -- name: before
 -- Pages as their last visits left them, locked until the commit in the order of all; one by one,

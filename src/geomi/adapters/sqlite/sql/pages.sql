@@ -58,5 +58,7 @@ FROM cursors
 WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant) AND name = :name;
 
 -- name: advance
--- Write how far a derived output has come.
-INSERT OR REPLACE INTO cursors (job, name, seq, length) VALUES (:job, :name, :seq, :length);
+-- Write how far a derived output has come, unless it was rewound meanwhile.
+INSERT INTO cursors (job, name, seq, length) VALUES (:job, :name, :seq, :length)
+ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length
+WHERE cursors.seq = :after;

@@ -1,0 +1,118 @@
+"""What dead workers left is put in order: their leases end, and what they collected is safe or
+waits again.
+
+Of a worker of this data directory its lock tells at once whether it lives. Of one that runs
+elsewhere only its silence tells; its disk cannot be reached, so that what it had not sent to the
+bucket is lost and fetched again. Should it come back all the same, its tokens are out of date, and
+nothing it then sends does harm.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from geomi.adapters.blob.names import worker_of
+from geomi.adapters.presence import dead_owners, forget, is_held, is_left
+from geomi.app.store import owners_here
+from geomi.engine.supervise import Sent
+from geomi.engine.world import World
+from geomi.model.event import Warned
+from geomi.model.job import JobState, StopReason
+from geomi.model.worker import WorkerCard
+from geomi.ports.store import KeptArchive
+
+if TYPE_CHECKING:
+    from geomi.app.store import Store
+
+
+class Place(Protocol):
+    """What recovering needs of an open data directory."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def archive(self) -> KeptArchive: ...
+
+    @property
+    def world(self) -> World: ...
+
+
+async def recover(place: Place) -> None:
+    """End what dead workers held, here and elsewhere, and save what they left."""
+    cards = {card.owner: card for card in await place.world.workers.list()}
+    here = dead_owners(place.root, owners_here(place.store))
+    # A lock of another machine's worker, on a disk that both use, need not be seen from here.
+    gone = [owner for owner in here if owner not in cards or _is_ours(place, cards[owner])]
+    silent = [card.owner for card in cards.values() if _is_silent(place, card)]
+    dead = list(dict.fromkeys([*gone, *silent]))
+    if not dead:
+        return
+    await place.world.census.release_dead(dead, now_s=place.world.clock.now_s())
+    for owner in dead:
+        await _bury(place, owner, is_here=owner in gone)
+    await place.world.workers.leave(dead)
+    forget(place.root, dead)
+
+
+async def requeue(place: Place, lost: Sequence[str]) -> None:
+    """Fetch again what the archive has lost: committed captures whose bytes are gone."""
+    count = await place.store.segments.requeue(lost) if lost else 0
+    if not count:
+        return
+    message = f"{len(lost)} archive segments are damaged; {count} pages will be fetched again"
+    place.world.sink.emit(Warned("", message))
+    for job in {name.split("/")[1] for name in lost if worker_of(name)}:
+        await _reopen(place.world, job)
+
+
+async def sent(place: Place, job: str) -> Sent:
+    """Say whether everybody can read what a job has collected; what is lost waits again."""
+    missing = await place.archive.check(await place.store.segments.job_ends(job))
+    if not missing:
+        return Sent.ALL
+    await recover(place)  # some may lie here, left by a worker that died
+    missing = await place.archive.check(await place.store.segments.job_ends(job))
+    # What workers of this directory wrote is here or in the bucket, or nowhere.
+    cards = await place.world.workers.list()
+    elsewhere = {card.owner for card in cards if not _is_ours(place, card)}
+    lost = [name for name in missing if worker_of(name) not in elsewhere]
+    await requeue(place, lost)
+    if lost:
+        return Sent.LOST
+    return Sent.NOT_YET if missing else Sent.ALL
+
+
+async def _bury(place: Place, owner: str, *, is_here: bool) -> None:
+    ends = await place.store.segments.ends(owner)
+    if is_here or place.archive.reaches(owner):
+        await requeue(place, await place.archive.mend(owner, ends))
+
+
+async def _reopen(world: World, job: str) -> None:
+    """Let a job that was done go on: some of its pages wait again."""
+    found = await world.jobs.get(job)
+    if found and found.state is JobState.COMPLETED and found.stop is StopReason.DONE:
+        again = replace(found, state=JobState.PROCESSING, stop=None, ended_at_s=None)
+        await world.jobs.turn(again, was=JobState.COMPLETED)
+
+
+def _is_ours(place: Place, card: WorkerCard) -> bool:
+    """Whether a lock in our directory tells of a worker: it was made on this machine."""
+    return card.machine == platform.node() and card.root == str(place.root.resolve())
+
+
+def _is_silent(place: Place, card: WorkerCard) -> bool:
+    """Whether a worker is dead: by its lock, where that can be seen, else by its silence."""
+    if card.owner == place.world.owner or is_held(place.root, card.owner):
+        return False
+    if _is_ours(place, card) and is_left(place.root, card.owner):
+        return True
+    return card.is_silent(place.world.clock.now_s())

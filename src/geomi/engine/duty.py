@@ -1,0 +1,52 @@
+"""A duty: what one process of many does, for as long as it says again and again that it still does.
+
+Whoever holds the duty of a job answers for it: notes the seconds worked, and ends it when nothing
+is left. Whoever holds the duty of the dead ends what they held. A holder that is gone is followed
+by whoever asks next, after its silence.
+"""
+
+from __future__ import annotations
+
+from geomi.engine.world import World
+
+REAP = "reap"
+# A duty is renewed when this share of its time is over: a holder that is busy for a while keeps it.
+RENEW_SHARE = 1 / 3
+
+
+class Duty:
+    """One duty, as one process sees it."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self._world = world
+        self._name = name
+        self._until_s = float("-inf")
+        self.holder = ""
+
+    async def take(self) -> bool:
+        """Take or keep the duty; False while another holds it."""
+        now_s, silence_s = self._world.clock.now_s(), self._world.silence_s
+        if self.is_ours and self._until_s - now_s > silence_s * (1 - RENEW_SHARE):
+            return True
+        until_s = now_s + silence_s
+        self.holder = await self._world.workers.take(
+            self._name, owner=self._world.owner, until_s=until_s, now_s=now_s
+        )
+        self._until_s = until_s if self.is_ours else float("-inf")
+        return self.is_ours
+
+    async def drop(self) -> None:
+        """Leave it to others."""
+        if self.is_ours:
+            self.holder, self._until_s = "", float("-inf")
+            await self._world.workers.drop(self._name, owner=self._world.owner)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it was ours when it was last asked for."""
+        return self.holder == self._world.owner
+
+
+def job_duty(world: World, job: str) -> Duty:
+    """Return the duty of answering for a job."""
+    return Duty(world, f"job {job}")

@@ -1,0 +1,137 @@
+"""A worker's heart: it says that the worker lives; one of all hearts also looks after the dead.
+
+A process that shares our data directory is known to be dead at once, by its lock; of the others
+only silence tells. A worker that was taken for dead, because it or its database was away for too
+long, comes back under its name: its leases are gone, and their tokens tell it so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from geomi.engine.duty import REAP, Duty
+from geomi.engine.lease import longest_request_s
+from geomi.engine.world import World
+from geomi.errors import GeomiError, first_error
+from geomi.model.config import CrawlConfig
+from geomi.model.event import Warned
+from geomi.model.worker import Role, WorkerCard
+
+T = TypeVar("T")
+
+# Beats in the time of a silence: a few may be late or lost.
+BEATS_PER_SILENCE = 6
+# The weight of the newest beat in the rate that is shown: it follows within some beats.
+RATE_WEIGHT = 0.3
+
+
+class Heart:
+    """The heart of one process; nothing beats before it enrols.
+
+    Args:
+        card: who this process is; times and counts are filled in here.
+        tend: puts in order what the dead left; called by one process at a time.
+    """
+
+    def __init__(self, world: World, card: WorkerCard, tend: Callable[[], Awaitable[None]]) -> None:
+        self._world = world
+        self._card = card
+        self._tend = tend
+        self._reaping = Duty(world, REAP)
+        self._jobs: list[str] = []
+        self._counted = 0
+        self._beat_s = 0.0
+        self._pages = 0
+        self.is_enrolled = False
+
+    async def enrol(self, role: Role, configs: Iterable[CrawlConfig] = ()) -> None:
+        """Make this process known; a request of a job's may take as long as its deadline says."""
+        now_s = self._world.clock.now_s()
+        silence_s = self._world.silence_s + max(map(longest_request_s, configs), default=0.0)
+        was = self._card
+        self._card = replace(
+            was,
+            role=role,
+            started_s=was.started_s or now_s,
+            beat_s=now_s,
+            silence_s=max(silence_s, was.silence_s),
+            jobs=tuple(self._jobs),
+            pages=self._pages,
+        )
+        self._beat_s, self._counted, self.is_enrolled = now_s, self._pages, True
+        await self._world.workers.enrol(self._card)
+
+    def join(self, job: str) -> None:
+        """Work on a job as well."""
+        self._jobs.append(job)
+
+    def part(self, job: str) -> None:
+        """Work on a job no more."""
+        self._jobs.remove(job)
+
+    def count(self, pages: int) -> None:
+        """Note that visits were committed."""
+        self._pages += pages
+
+    async def run(self) -> None:
+        """Beat, and look after the dead, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beat_on(), name="beat")
+            group.create_task(self._tend_on(), name="tend")
+
+    async def leave(self) -> None:
+        """Say goodbye: nothing of this process is left to be looked after."""
+        if self.is_enrolled:
+            self.is_enrolled = False
+            await self._world.workers.leave([self._world.owner])
+
+    @property
+    def every_s(self) -> float:
+        """How often it beats."""
+        return self._world.silence_s / BEATS_PER_SILENCE
+
+    async def _beat_on(self) -> None:
+        while True:
+            await asyncio.sleep(self.every_s)
+            await self._beat()
+
+    async def _beat(self) -> None:
+        now_s, pages = self._world.clock.now_s(), self._pages
+        lately = (pages - self._counted) / max(now_s - self._beat_s, 0.001)
+        rate = self._card.pages_per_s
+        rate = lately if rate == 0.0 else rate + RATE_WEIGHT * (lately - rate)
+        self._card = replace(self._card, pages_per_s=rate)
+        self._beat_s, self._counted = now_s, pages
+        is_known = await self._world.workers.beat(
+            self._world.owner,
+            jobs=sorted(set(self._jobs)),
+            pages=pages,
+            pages_per_s=rate,
+            now_s=now_s,
+        )
+        if not is_known:
+            self._world.sink.emit(
+                Warned("", "this worker was taken for dead; what it held is given to others")
+            )
+            await self.enrol(self._card.role)
+
+    async def _tend_on(self) -> None:
+        while True:
+            await asyncio.sleep(self.every_s)
+            if await self._reaping.take():
+                await self._tend()
+
+
+async def beating(heart: Heart, work: Coroutine[None, None, T]) -> T:
+    """Do some work beside the beating of a heart; an error of either is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            living = group.create_task(heart.run(), name="heart")
+            done = await work
+            living.cancel()
+        return done
+    except* GeomiError as failures:
+        raise first_error(failures) from failures
