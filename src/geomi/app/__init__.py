@@ -11,7 +11,7 @@ from __future__ import annotations
 from geomi.app.home import Home, egress_rules, open_home
 from geomi.app.plan import Plan, make_plan
 from geomi.app.recover import recover
-from geomi.app.run import Order, crawl, gate_for, is_running, worker_for
+from geomi.app.run import Order, begin, crawl, gate_for, is_running, worker_for
 from geomi.app.store import DATABASE, TENANT, has_store
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Home",
     "Order",
     "Plan",
+    "begin",
     "crawl",
     "egress_rules",
     "gate_for",

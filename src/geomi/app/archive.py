@@ -9,9 +9,11 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.disk import refusal, whole_file
 from geomi.errors import ConfigError
 from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
@@ -34,6 +36,24 @@ def bucket_of(settings: Settings) -> Bucket | None:
     from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
 
     return Bucket(read_bucket_url(settings.blobs))
+
+
+def directory_id(root: Path, settings: Settings) -> str:
+    """Return what a directory's archive is known by in a database; empty where none is needed.
+
+    The file is made by whoever crawls here first. A database may have jobs of several directories,
+    and a worker that writes to the wrong one would leave pages that nobody else can read.
+    """
+    if settings.blobs or not settings.db:
+        return ""
+    path = root / "archive.id"
+    try:
+        if not path.exists():
+            with whole_file(path) as file:
+                file.write(uuid4().hex.encode())
+        return path.read_text("ascii").strip()
+    except OSError as error:
+        raise refusal(error, path) from error
 
 
 def open_archive(

@@ -13,6 +13,7 @@ from geomi.adapters.outlet.folder import job_outlets
 from geomi.adapters.presence import Presence, is_held
 from geomi.admit.rules import Admission
 from geomi.app import outputs, registry
+from geomi.app.archive import directory_id
 from geomi.app.home import Home
 from geomi.app.plan import Plan, check_identity, check_selectors
 from geomi.app.recover import recover, sent
@@ -29,7 +30,13 @@ from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
 from geomi.model.worker import Role
-from geomi.settings.network import network, same_archive, same_network
+from geomi.settings.network import (
+    DIRECTORY,
+    network,
+    same_archive,
+    same_directory,
+    same_network,
+)
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_resumed
 from geomi.settings.weakness import weaknesses
@@ -75,6 +82,14 @@ async def crawl(
         if report.job.state is JobState.COMPLETED:
             await outputs.make_whole(home, job.id, plan.resolved.run.format)
     return report
+
+
+async def begin(home: Home, plan: Plan) -> CrawlJob:
+    """Start a job, or let one go on, and leave it to whoever serves this store."""
+    await recover(home)
+    job, _ = await _job(home, plan, await registry.reviews(home.world))
+    await _warn(home.world, job)
+    return job
 
 
 def is_running(root: Path, job: CrawlJob) -> bool:
@@ -130,8 +145,7 @@ async def _resumed(
 ) -> CrawlJob:
     world = home.world
     await registry.refuse_crawl(world, found.provider)
-    same_network(found, home.settings)
-    same_archive(found, home.settings)
+    serves(home, found)
     await sent(home, found.id)  # what was lost waits again
     found = await jobs.find(world, found.id)  # with the counters of what is left
     config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
@@ -152,9 +166,21 @@ async def _started(home: Home, plan: Plan, reviews: Sequence[SiteRule]) -> Crawl
         config,
         gate_for(world, config, [seed.href for seed in plan.seeds], reviews),
         tenant=TENANT,
-        origins=plan.resolved.origins + network(home.settings),
+        origins=plan.resolved.origins + network(home.settings) + _directory(home),
         provider=plan.provider,
     )
+
+
+def serves(home: Home, job: CrawlJob) -> None:
+    """Refuse a job that this process could not fetch, or not keep, as it was begun."""
+    same_network(job, home.settings)
+    same_archive(job, home.settings)
+    same_directory(job, directory_id(home.root, home.settings))
+
+
+def _directory(home: Home) -> tuple[tuple[str, str], ...]:
+    identity = directory_id(home.root, home.settings)
+    return ((DIRECTORY + identity, "data directory"),) if identity else ()
 
 
 async def _warn(world: World, job: CrawlJob) -> None:

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.crew import Started, ease_collector, fork_workers
-from geomi.app import Plan, make_plan, open_home, registry
+from geomi.adapters.telemetry.fan import Fan
+from geomi.app import Plan, begin, make_plan, open_home, registry
 from geomi.app import crawl as run_crawl
 from geomi.cli import INTERRUPTED
 from geomi.cli.options import (
@@ -40,7 +41,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.show import Show
-from geomi.cli.talk import note
+from geomi.cli.talk import give, note, say
 from geomi.engine.jobs import strayed_seed
 from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError
@@ -118,6 +119,9 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest job of the same start URLs.")
     ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Begin the job and leave it to `geomi worker`.")
+    ] = False,
     assignments: Assignments = None,
     allow_private: AllowPrivate = None,
     resolve: Resolve = None,
@@ -165,6 +169,9 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     if not quiet:
         _warn(configured, is_verbose=verbose)
+    if detach:
+        asyncio.run(_begin(plan, configured.settings, json=json))
+        return
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
     workers = plan.resolved.run.workers
@@ -219,6 +226,15 @@ def _warn(configured: Configured, *, is_verbose: bool) -> None:
         )
     for variable in configured.strange_variables if is_verbose else ():
         note(f"note: the variable {variable} says nothing to geomi")
+
+
+async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:
+    async with open_home(Path(plan.resolved.run.output), settings, lambda _: Fan()) as home:
+        job = await begin(home, plan)
+    if json:
+        give({"job": job.id, "state": job.state})
+    else:
+        say(job.id)
 
 
 async def _run(

@@ -37,6 +37,8 @@ from geomi.cli import (
     status,
     traps,
     why,
+    worker,
+    workers,
 )
 from geomi.cli.map import map_
 from geomi.cli.talk import complain, note
@@ -56,6 +58,8 @@ program = typer.Typer(
     pretty_exceptions_enable=False,
 )
 program.command()(crawl.crawl)
+program.command()(worker.worker)
+program.command()(workers.workers)
 program.command()(scrape.scrape)
 program.command("map")(map_)
 program.command()(plan.plan)

@@ -64,6 +64,11 @@ class Heart:
         self._beat_s, self._counted, self.is_enrolled = now_s, self._pages, True
         await self._world.workers.enrol(self._card)
 
+    async def expect(self, config: CrawlConfig) -> None:
+        """Ask for more patience where a job's requests may take longer."""
+        if longest_request_s(config) + self._world.silence_s > self._card.silence_s:
+            await self.enrol(self._card.role, [config])
+
     def join(self, job: str) -> None:
         """Work on a job as well."""
         self._jobs.append(job)

@@ -7,6 +7,7 @@ from geomi.model.job import CrawlJob
 from geomi.settings.options import Settings
 
 ARCHIVE = "archive --blobs "
+DIRECTORY = "archive id "
 
 
 def network(settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -40,6 +41,16 @@ def same_archive(job: CrawlJob, settings: Settings) -> None:
         raise ConfigError(
             f"the archive of job {job.id} is {there}",
             hint=f"GEOMI_BLOBS={then[0]}" if then else "leave out --blobs and GEOMI_BLOBS",
+        )
+
+
+def same_directory(job: CrawlJob, identity: str) -> None:
+    """Refuse to keep a job's bytes in another directory: nobody could read all of them."""
+    then = [name.removeprefix(DIRECTORY) for name, _ in job.origins if name.startswith(DIRECTORY)]
+    if then and then != [identity]:
+        raise ConfigError(
+            f"the archive of job {job.id} is in another data directory",
+            hint="name it with -o, on a disk that all machines share, or crawl with --blobs",
         )
 
 

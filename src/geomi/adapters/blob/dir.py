@@ -4,7 +4,7 @@ What it keeps:
 - when `append` returns, the system has the bytes: a killed process loses nothing committed;
 - a segment is fsynced when it is full and when the archive closes. A machine that loses power in
   between may lose a segment's end; `check` finds it, so that its URLs can be fetched again;
-- a segment is never opened for writing twice: a restarted worker begins the next number, and `trim`
+- a segment is never opened for writing twice: a restarted worker begins the next number; `trim`
   cuts off what a dead one wrote without committing it;
 - no link leads out of the root either.
 """
@@ -33,7 +33,7 @@ from geomi.adapters.disk import refusal, write_whole
 from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Ref
 
-MIB = 1024 * 1024
+MIB = 1 << 20
 SEGMENT_BYTES = 64 * MIB
 # A worker serves few jobs at once; past this many, the segment that was opened first is finished.
 MAX_OPEN_SEGMENTS = 32
@@ -51,7 +51,6 @@ class DirectoryArchive:
         worker: names the segments; two live workers never share it.
         software: who wrote the segments, as their first record says.
         on_finished: is told the name of each segment that nobody will write to any more.
-        new_id: where record ids come from.
     """
 
     def __init__(
@@ -113,8 +112,8 @@ class DirectoryArchive:
 
     async def aclose(self) -> None:
         """Finish every open segment; whoever appends again begins the next."""
-        while self._open:
-            await self._finish(next(iter(self._open)))
+        for job in tuple(self._open):
+            await self.finish(job)
 
     async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
         """Put a dead worker's segments in order and return those that lost committed bytes."""
@@ -123,7 +122,7 @@ class DirectoryArchive:
         return await self.check(ends)
 
     async def check(self, ends: Mapping[str, int]) -> list[str]:
-        """Return the segments that are missing or shorter than their committed end."""
+        """Return the segments that are missing or too short."""
         return [name for name, end in ends.items() if _length(self._path(name)) < end]
 
     @asynccontextmanager
@@ -141,7 +140,7 @@ class DirectoryArchive:
             raise refusal(error, folder) from error
 
     def reaches(self, worker: str) -> bool:
-        """Whether a worker writes to this directory: another machine's own disk is not seen."""
+        """Whether a worker writes to this directory, and not to a disk of its own."""
         return bool(self.left_by(worker))
 
     def left_by(self, worker: str) -> list[str]:
@@ -292,11 +291,9 @@ def _close(segment: _Segment) -> None:
         os.fsync(segment.fd)
     finally:
         os.close(segment.fd)
-    try:
+    with suppress(FileNotFoundError):  # the job was erased meanwhile
         folder = os.open(segment.path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return  # the job was erased meanwhile
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,114 @@
+"""`geomi worker`: join a store, and fetch for whichever of its jobs has work."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.crew import ease_collector
+from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.lines import EventLines
+from geomi.app import open_home
+from geomi.app.serve import CONCURRENCY, Task, serve
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Blobs,
+    CaFile,
+    ConfigFile,
+    Database,
+    Directory,
+    Resolve,
+    configure,
+    process_flags,
+)
+from geomi.cli.talk import note
+from geomi.engine.shift import Shift
+from geomi.model.event import Event, JobEnded, JobStarted, Warned
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+from geomi.settings.options import Settings
+
+
+def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    job: Annotated[
+        str, typer.Option("--job", metavar="ID", help="Serve this job alone.", show_default="all")
+    ] = "",
+    once: Annotated[bool, typer.Option("--once", help="End when no job has work left.")] = False,
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            min=1, max=1000, help="Requests at once, over all jobs; each job has its own limit too."
+        ),
+    ] = CONCURRENCY,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")] = False,
+) -> None:
+    """Join a store and serve its jobs until told to end; SIGTERM or Ctrl-C drains."""
+    configured = configure(
+        {"output": str(output) if output else None},
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        config=config,
+    )
+    root, settings = Path(configured.resolved.run.output), configured.settings
+    if settings.db and not settings.blobs and not quiet:
+        note(
+            f"warning: pages are kept in `{root}`; other machines can read them only if they "
+            "share that directory (--blobs keeps them in a bucket)"
+        )
+    ease_collector()
+    ear = _Ear(json=json, quiet=quiet, verbose=verbose)
+    asyncio.run(_run(root, settings, ear, Task(job, once, concurrency)))
+
+
+async def _run(root: Path, settings: Settings, ear: _Ear, task: Task) -> None:
+    # A file that nobody has crawled into has no jobs; a database may get its first at any time.
+    async with open_home(root, settings, ear.listen, create=bool(settings.db)) as home:
+        await serve(home, task, on_start=_obey)
+
+
+def _obey(shift: Shift) -> None:
+    """First signal: finish what is in flight and give hosts back. Second: stop now."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _interrupt, shift)
+
+
+def _interrupt(shift: Shift) -> None:
+    is_second = shift.interrupt()
+    note("stopping now" if is_second else "finishing what is in flight; again to stop now")
+
+
+class _Ear:
+    """Writes one line an event: which jobs it serves, and with -v or --json every page."""
+
+    def __init__(self, *, json: bool, quiet: bool, verbose: bool) -> None:
+        self._stream = sys.stdout if json else sys.stderr
+        self._kinds: tuple[type, ...] = (object,)
+        if quiet or not (json or verbose):
+            self._kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
+        self._lines: EventSink | None = None
+        self._wants_details = verbose
+
+    def listen(self, clock: Clock) -> EventSink:
+        """Make the listener."""
+        self._lines = EventLines(self._stream, clock)
+        return Fan(self, wants_details=self._wants_details)
+
+    def emit(self, event: Event) -> None:
+        """Hand on what the flags let through."""
+        if self._lines is not None and isinstance(event, self._kinds):
+            self._lines.emit(event)

@@ -1,0 +1,269 @@
+"""One worker process on every job of a store: it takes up what has begun, and gives each its share.
+
+Each job is served by an engine worker of its own, in the same process. Their requests in flight
+together are what the process may have: a job that holds no host keeps one place, the others share
+the rest alike. Where there are more jobs than places, the one that was served longest makes room.
+
+Whoever holds the duty of a job answers for it: the command that started it, or, once that is gone,
+one of the workers. So a job is ended exactly once, also when its starter has died; and not before
+everybody can read what was collected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from geomi.engine import jobs
+from geomi.engine.crawl import Worker
+from geomi.engine.duty import Duty, job_duty
+from geomi.engine.heart import Heart
+from geomi.engine.supervise import SENT_LOOK_S, Sent
+from geomi.engine.world import World
+from geomi.errors import ConfigError, StoreFull, UnknownName
+from geomi.model.event import JobEnded, JobStarted, Warned
+from geomi.model.job import CrawlJob, StopReason
+
+# How often a worker looks for jobs; an idle one ever less often.
+LOOK_S = 0.5
+LONGEST_LOOK_S = 4.0
+# How often somebody is asked again who answers for a job that has nothing left, and how long a job
+# rests that this worker may not serve.
+AGAIN_S = 2.0
+REFUSED_S = 60.0
+# How long a job is served, at least, before another takes its place.
+SLICE_S = 30.0
+MOST_JOBS = 10_000
+
+Hire = Callable[[CrawlJob], Awaitable[Worker]]
+
+
+@dataclass(slots=True)
+class _Service:
+    """A job while it is served; `noted_s` is until when its seconds are counted."""
+
+    job: CrawlJob
+    worker: Worker
+    duty: Duty
+    since_s: float
+    noted_s: float
+    asked_s: float
+
+
+class Shift:
+    """Serves jobs until it is drained.
+
+    Args:
+        hire: makes the worker of a job; `ConfigError` where this process cannot serve it.
+        sent: whether everybody can read what a job has collected.
+        concurrency: requests in flight, over all jobs.
+        only: the one job to serve; empty for every job.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        heart: Heart,
+        hire: Hire,
+        sent: Callable[[str], Awaitable[Sent]],
+        *,
+        concurrency: int,
+        only: str = "",
+    ) -> None:
+        self._world = world
+        self._heart = heart
+        self._hire = hire
+        self._sent = sent
+        self._concurrency = concurrency
+        self._only = only
+        self._serving: dict[str, _Service] = {}
+        self._served_s: dict[str, float] = {}
+        self._again_s: dict[str, float] = {}
+        self._refused: set[str] = set()
+        self._left_to_others: set[str] = set()
+        self._is_draining = False
+        self._changed = asyncio.Event()
+        self._is_full = False
+
+    def interrupt(self) -> bool:
+        """First call: drain. Second call: stop now, and say so."""
+        was_draining, self._is_draining = self._is_draining, True
+        for service in self._serving.values():
+            if was_draining:
+                service.worker.abandon()
+            else:
+                service.worker.drain()
+        self._changed.set()
+        return was_draining
+
+    async def run(self, *, once: bool = False) -> None:
+        """Serve jobs until drained; `once`, until none has work left."""
+        look_s = LOOK_S
+        async with asyncio.TaskGroup() as group:
+            while not self._is_draining:
+                self._changed.clear()
+                waiting = await self._waiting()
+                await self._take_up(group, waiting)
+                await self._answer()
+                self._share()
+                if once and not self._serving and await self._is_all_done():
+                    break
+                look_s = LOOK_S if self._serving else min(look_s * 2, LONGEST_LOOK_S)
+                await self._rest(look_s)
+        if self._is_full:
+            raise StoreFull("no space is left on this disk", hint="free some space and start again")
+
+    async def _waiting(self) -> list[str]:
+        """Name the jobs that may be taken up now, the one that was served longest ago first."""
+        now_s = self._world.clock.now_s()
+        names = await self._world.jobs.active(limit=MOST_JOBS)
+        for gone in self._served_s.keys() - set(names):
+            del self._served_s[gone]
+        found = [
+            name
+            for name in names
+            if name not in self._serving
+            and self._only in ("", name)
+            and self._again_s.get(name, 0.0) <= now_s
+        ]
+        return sorted(found, key=lambda name: self._served_s.get(name, 0.0))
+
+    async def _is_all_done(self) -> bool:
+        """Whether every job is over, not ours to serve, or answered for by somebody who lives."""
+        names = set(await self._world.jobs.active(limit=MOST_JOBS))
+        left = names & {self._only} if self._only else names
+        return left <= self._refused | self._left_to_others
+
+    async def _take_up(self, group: asyncio.TaskGroup, waiting: list[str]) -> None:
+        places = self._concurrency - len(self._serving)
+        for name in waiting[: max(0, places)]:
+            job = await self._world.jobs.get(name)
+            if job is None or self._is_draining:
+                continue
+            try:
+                worker = await self._hire(job)
+            except ConfigError as error:
+                self._refuse(job, error)
+                continue
+            await self._heart.expect(job.config)
+            now_s = self._world.clock.now_s()
+            duty = job_duty(self._world, name)
+            self._serving[name] = _Service(job, worker, duty, now_s, now_s, float("-inf"))
+            group.create_task(self._serve(self._serving[name]), name=f"job {name}")
+        if len(waiting) > places:
+            self._make_room()
+
+    def _refuse(self, job: CrawlJob, error: ConfigError) -> None:
+        if self._only:
+            raise error
+        if job.id not in self._refused:
+            self._refused.add(job.id)
+            self._world.sink.emit(Warned(job.id, f"not served here: {error.message}", error.hint))
+        self._again_s[job.id] = self._world.clock.now_s() + REFUSED_S
+
+    def _make_room(self) -> None:
+        """Let the job go that was served longest, if it had its time; it comes back in its turn."""
+        longest = min(self._serving.values(), key=lambda service: service.since_s)
+        if self._world.clock.now_s() - longest.since_s > SLICE_S:
+            longest.worker.drain()
+
+    async def _answer(self) -> None:
+        """Answer for the jobs that nobody else answers for: note the seconds worked."""
+        for service in tuple(self._serving.values()):
+            now_s = self._world.clock.now_s()
+            if not service.duty.is_ours and now_s - service.asked_s < self._heart.every_s:
+                continue
+            service.asked_s = now_s
+            was_ours = service.duty.is_ours
+            if await service.duty.take() and was_ours:
+                await self._note(service)
+            service.noted_s = now_s
+
+    async def _note(self, service: _Service) -> None:
+        try:
+            seconds = self._world.clock.now_s() - service.noted_s
+            await self._world.jobs.worked(service.job.id, seconds)
+        except UnknownName:
+            return  # it was deleted; its worker finds out by itself
+
+    def _share(self) -> None:
+        """Give each job its places; one that is idle keeps one, to begin with."""
+        busy = [one for one in self._serving.values() if one.worker.is_busy]
+        idle = len(self._serving) - len(busy)
+        for service in self._serving.values():
+            share = 1
+            if service in busy or not busy:
+                share = (self._concurrency - (idle if busy else 0)) // max(1, len(busy) or idle)
+            wanted = service.job.config.politeness.concurrency
+            service.worker.resize(max(1, min(share, wanted)))
+
+    async def _rest(self, look_s: float) -> None:
+        try:
+            async with asyncio.timeout(look_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    async def _serve(self, service: _Service) -> None:
+        job, world = service.job, self._world
+        world.sink.emit(JobStarted(job.id, job.seeds, resumed=True))
+        self._heart.join(job.id)
+        try:
+            stop = await service.worker.run()
+            await world.archive.finish(job.id)  # others can read it then
+            if stop is StopReason.DISK_FULL:
+                self._is_full = True
+                self.interrupt()
+            elif stop not in jobs.RESUMABLE | {StopReason.CANCELLED}:
+                await self._conclude(service, stop)
+        except UnknownName:
+            pass  # it was deleted under our hands
+        finally:
+            self._heart.part(job.id)
+            self._served_s[job.id] = world.clock.now_s()
+            del self._serving[job.id]
+            self._changed.set()
+        await service.duty.drop()
+
+    async def _conclude(self, service: _Service, stop: StopReason) -> None:
+        """End a job that has nothing left, unless somebody else answers for it."""
+        job, world = service.job, self._world
+        while not self._is_draining:
+            if not await service.duty.take():
+                await self._leave_to(service.duty.holder, job)
+                return
+            self._left_to_others.discard(job.id)
+            found = await world.jobs.get(job.id)
+            if found is None or found.state.is_final:
+                return  # whoever had the duty before has ended it
+            match await self._sent(job.id):
+                case Sent.LOST:
+                    return
+                case Sent.ALL:
+                    ended = await jobs.finish(world, job, stop)
+                    if ended.state.is_final:
+                        self._tell_end(service, ended, stop)
+                    return
+                case Sent.NOT_YET:
+                    await asyncio.sleep(SENT_LOOK_S)
+
+    async def _leave_to(self, holder: str, job: CrawlJob) -> None:
+        """Look at a job again later; its holder ends it, if it lives."""
+        now_s = self._world.clock.now_s()
+        self._again_s[job.id] = now_s + AGAIN_S
+        cards = await self._world.workers.list()
+        is_alive = any(card.owner == holder and not card.is_silent(now_s) for card in cards)
+        (self._left_to_others.add if is_alive else self._left_to_others.discard)(job.id)
+
+    def _tell_end(self, service: _Service, ended: CrawlJob, stop: StopReason) -> None:
+        self._world.sink.emit(
+            JobEnded(
+                job=ended.id,
+                state=ended.state,
+                stop=stop,
+                collected=ended.stats.collected,
+                failed=ended.stats.failed,
+                seconds=round(self._world.clock.now_s() - service.since_s, 3),
+            )
+        )
