@@ -22,19 +22,20 @@ from geomi.app.home import Home
 from geomi.engine.export import records, segment_ends
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError, StoreError
+from geomi.model.job import CrawlJob
 
 CHUNK_BYTES = 1024 * 1024
 
 
-async def make_whole(home: Home, job: str, formats: Sequence[str]) -> None:
-    """Make those outputs of a finished job that need all of it."""
+async def make_whole(home: Home, job: CrawlJob, formats: Sequence[str]) -> None:
+    """Make those outputs of a finished job that need all of it, unless they are here already."""
     for form, name in WHOLE.items():
-        if form in formats:
-            path = home.root / "jobs" / job / name
+        path = home.root / "jobs" / job.id / name
+        if form in formats and not _is_newer(path, job.ended_at_s or 0.0):
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as file:
-                await write_output(home, job, form, file)
-            point_at(home.root, job, name)
+                await write_output(home, job.id, form, file)
+            point_at(home.root, job.id, name)
 
 
 async def write_output(home: Home, job: str, form: str, file: BinaryIO) -> int:
@@ -54,6 +55,10 @@ async def write_output(home: Home, job: str, form: str, file: BinaryIO) -> int:
             return await _parquet(home, job, file)
         case _:
             raise ConfigError(f"`{form}` is not one file")
+
+
+def _is_newer(path: Path, at_s: float) -> bool:
+    return path.exists() and path.stat().st_mtime > at_s
 
 
 async def _lines(home: Home, job: str, file: BinaryIO) -> int:

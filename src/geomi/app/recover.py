@@ -51,7 +51,7 @@ async def recover(place: Place) -> None:
     here = dead_owners(place.root, owners_here(place.store))
     # A lock of another machine's worker, on a disk that both use, need not be seen from here.
     gone = [owner for owner in here if owner not in cards or _is_ours(place, cards[owner])]
-    silent = [card.owner for card in cards.values() if _is_silent(place, card)]
+    silent = [card.owner for card in cards.values() if is_dead(place, card)]
     dead = list(dict.fromkeys([*gone, *silent]))
     if not dead:
         return
@@ -90,6 +90,15 @@ async def sent(place: Place, job: str) -> Sent:
     return Sent.NOT_YET if missing else Sent.ALL
 
 
+def is_dead(place: Place, card: WorkerCard) -> bool:
+    """Whether a worker is dead: by its lock, where that can be seen, else by its silence."""
+    if card.owner == place.world.owner or is_held(place.root, card.owner):
+        return False
+    if _is_ours(place, card) and is_left(place.root, card.owner):
+        return True
+    return card.is_silent(place.world.clock.now_s())
+
+
 async def _bury(place: Place, owner: str, *, is_here: bool) -> None:
     ends = await place.store.segments.ends(owner)
     if is_here or place.archive.reaches(owner):
@@ -107,12 +116,3 @@ async def _reopen(world: World, job: str) -> None:
 def _is_ours(place: Place, card: WorkerCard) -> bool:
     """Whether a lock in our directory tells of a worker: it was made on this machine."""
     return card.machine == platform.node() and card.root == str(place.root.resolve())
-
-
-def _is_silent(place: Place, card: WorkerCard) -> bool:
-    """Whether a worker is dead: by its lock, where that can be seen, else by its silence."""
-    if card.owner == place.world.owner or is_held(place.root, card.owner):
-        return False
-    if _is_ours(place, card) and is_left(place.root, card.owner):
-        return True
-    return card.is_silent(place.world.clock.now_s())

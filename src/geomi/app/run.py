@@ -16,13 +16,13 @@ from geomi.app import outputs, registry
 from geomi.app.archive import directory_id
 from geomi.app.home import Home
 from geomi.app.plan import Plan, check_identity, check_selectors
-from geomi.app.recover import recover, sent
+from geomi.app.recover import is_dead, recover, sent
 from geomi.app.store import TENANT
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
-from geomi.engine.publish import Outlet
+from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
@@ -62,10 +62,11 @@ async def crawl(
     await recover(home)
     reviews = await registry.reviews(world)
     job, resumed = await _job(home, plan, reviews)
+    outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
     if job.state.is_final:
+        await _publish(home, job, plan, outlets)
         return Report(job, job.stop or StopReason.DONE, 0.0)
     await _warn(world, job)
-    outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
     workers = min(plan.resolved.run.workers, job.config.politeness.concurrency)
     hire = _hire(home, job, workers, standby, reviews)
     supervisor = Supervisor(
@@ -80,8 +81,18 @@ async def crawl(
         finally:
             home.heart.part(job.id)
         if report.job.state is JobState.COMPLETED:
-            await outputs.make_whole(home, job.id, plan.resolved.run.format)
+            await outputs.make_whole(home, report.job, plan.resolved.run.format)
     return report
+
+
+async def _publish(home: Home, job: CrawlJob, plan: Plan, outlets: Sequence[Outlet]) -> None:
+    """Write what is missing of a job's outputs: workers elsewhere may have ended it."""
+    publisher = Publisher(home.world, job.id, outlets)
+    publisher.end(is_whole=False)
+    with Presence(home.root, f"job-{job.id}"):
+        await publisher.run()
+        if job.state is JobState.COMPLETED:
+            await outputs.make_whole(home, job, plan.resolved.run.format)
 
 
 async def begin(home: Home, plan: Plan) -> CrawlJob:
@@ -92,9 +103,12 @@ async def begin(home: Home, plan: Plan) -> CrawlJob:
     return job
 
 
-def is_running(root: Path, job: CrawlJob) -> bool:
-    """Tell whether a process of this machine is working on a job."""
-    return is_held(root, f"job-{job.id}")
+async def is_running(home: Home, job: CrawlJob) -> bool:
+    """Tell whether anybody works on a job: a process of this directory, or a worker elsewhere."""
+    if is_held(home.root, f"job-{job.id}"):
+        return True
+    cards = await home.world.workers.list()
+    return any(job.id in card.jobs and not is_dead(home, card) for card in cards)
 
 
 def gate_for(

@@ -76,7 +76,7 @@ def as_data(found: Status) -> dict[str, object]:
 
 async def _look(home: Home, job: str) -> tuple[Status, bool]:
     found = await find(home.world, job)
-    return await look(home.world, found), is_running(home.root, found)
+    return await look(home.world, found), await is_running(home, found)
 
 
 def _tell(found: Status, *, is_worked_on: bool) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from geomi.app import Home
+from geomi.app.recover import is_dead
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say
@@ -13,33 +14,48 @@ from geomi.model.worker import WorkerCard
 
 def workers(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
     """List the workers of a store: since when, their last heartbeat, their hosts and their pace."""
-    cards, now_s = in_home(output, _look, db=db)
+    found = in_home(output, _look, db=db)
     if json:
-        give([_data(card, now_s) for card in cards])
+        give([asdict(one.card) | {name: getattr(one, name) for name in SEEN} for one in found])
         return
-    for card in cards:
-        say(_line(card, now_s), style="yellow" if card.is_silent(now_s) else "")
-    if not cards:
+    for one in found:
+        say(_line(one), style="yellow" if one.is_dead else "")
+    if not found:
         say("nobody works here now")
 
 
-async def _look(home: Home) -> tuple[list[WorkerCard], float]:
-    return await home.world.workers.list(), home.world.clock.now_s()
+SEEN = ("age_s", "beat_age_s", "is_dead")
 
 
-def _data(card: WorkerCard, now_s: float) -> dict[str, object]:
-    return asdict(card) | {
-        "age_s": round(now_s - card.started_s, 3),
-        "beat_age_s": round(now_s - card.beat_s, 3),
-        "is_silent": card.is_silent(now_s),
-    }
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A worker's card, as it looks at this moment."""
+
+    card: WorkerCard
+    age_s: float
+    beat_age_s: float
+    is_dead: bool
 
 
-def _line(card: WorkerCard, now_s: float) -> str:
-    silent = ", silent for too long" if card.is_silent(now_s) else ""
+async def _look(home: Home) -> list[Seen]:
+    cards, now_s = await home.world.workers.list(), home.world.clock.now_s()
+    return [
+        Seen(
+            card,
+            round(now_s - card.started_s, 3),
+            round(now_s - card.beat_s, 3),
+            is_dead(home, card),
+        )
+        for card in cards
+    ]
+
+
+def _line(seen: Seen) -> str:
+    card = seen.card
+    fate = ", dead" if seen.is_dead else ""
     served = " ".join(card.jobs) or "no job"
     return (
-        f"{card.owner}  {card.role} on {card.machine} (pid {card.pid}) for "
-        f"{now_s - card.started_s:,.0f} s, heard {now_s - card.beat_s:.1f} s ago{silent}: "
-        f"{card.hosts:,} hosts, {card.pages:,} pages, {card.pages_per_s:.1f}/s, {served}"
+        f"{card.owner}  {card.role} on {card.machine} (pid {card.pid}) for {seen.age_s:,.0f} s, "
+        f"heard {seen.beat_age_s:.1f} s ago{fate}: {card.hosts:,} hosts, {card.pages:,} pages, "
+        f"{card.pages_per_s:.1f}/s, {served}"
     )
