@@ -55,7 +55,9 @@ class Spending:
                 purpose=request.purpose,
                 url=request.url,
                 started_s=fetched.started_s,
-                ended_s=fetched.ended_s,
+                # A process that was stopped cannot say when its answer came; whoever was lent the
+                # host after it went by the longest that a request lasts.
+                ended_s=min(fetched.ended_s, fetched.started_s + request.total_timeout_s),
                 status=fetched.status,
                 outcome=respond(fetched),
                 floor_s=owed_s,
