@@ -87,6 +87,7 @@ def _scenarios(
     for workers, share in SHARES.items():
         kills = max(1, round(options.kills * share))
         yield "kill", lambda w=workers, k=kills: _kill(grounds, w, k, options.seed)  # type: ignore[misc]
+    yield "kill", lambda: _kill_ordinary(first, max(2, options.kills // 10), rng)
     for after in (False, True):
         yield "death", lambda a=after: _die(grounds, options.every, after=a)  # type: ignore[misc]
     yield "stop", lambda: deaths.stop_past_lease(first, runs=runs, rng=rng)
@@ -125,6 +126,15 @@ def _kill(grounds: Sequence[Ground], workers: int, kills: int, seed: int) -> Row
             rng=random.Random(f"{seed} {workers} {ground.lane}"),
         ),
     )
+
+
+def _kill_ordinary(ground: Ground, kills: int, rng: random.Random) -> Row:
+    """Kill crawls that leave their hosts an ordinary rest."""
+    lane = ground.lane + 100
+    with Ground(
+        ground.folder, ground.back, lane, hosts=12, pages=12, delay_s=deaths.ORDINARY_S
+    ) as patient:
+        return deaths.kill_at_random(patient, kills=kills, workers=1, rng=rng)
 
 
 def _die(grounds: Sequence[Ground], every: int, *, after: bool) -> Row:

@@ -18,6 +18,9 @@ from tests.chaos.table import Row
 # A crawl of 200 pages takes about a second and a half: most kills meet it at work, some before it
 # has begun and some at its end.
 LONGEST_LIFE_S = 1.3
+# Where hosts rest so long, a page is committed before the next one is asked for: at most one of each
+# lease is on its way, and asked for again.
+ORDINARY_S = 0.2
 # How a lease is cut down for those who outwait it: one request, and twice this.
 SHORT_S = 0.5
 SHORT = ("--set", "http.total_timeout_s=1", "--set", "robots.total_timeout_s=1")
@@ -26,9 +29,11 @@ SHORT = ("--set", "http.total_timeout_s=1", "--set", "robots.total_timeout_s=1")
 def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Random) -> Row:
     """Kill crawls again and again, resuming each until it is done, for so many kills in all.
 
-    With several workers it is the whole crew, the supervisor alone, or one of the workers.
+    With several workers it is the whole crew, the supervisor alone, or one of the workers. What may
+    be asked for again are the URLs that were lent; at an ordinary delay, one for each lease.
     """
-    row = Row(f"SIGKILL, {workers} workers" if workers > 1 else "SIGKILL", ground.back.name)
+    is_ordinary = ground.delay_s >= ORDINARY_S
+    row = Row(_named(workers, is_ordinary=is_ordinary), ground.back.name)
     while row.faults < kills:
         with ground.case() as case:
             case.workers = workers
@@ -40,8 +45,14 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
                 case.note_held()
                 count += _kill_some(case, crawl, rng)
             found = case.finish()
-            row.add(found, allowed=case.held.urls, faults=count)
+            allowed = case.held.leases if is_ordinary else case.held.urls
+            row.add(found, allowed=allowed, faults=count)
     return row
+
+
+def _named(workers: int, *, is_ordinary: bool) -> str:
+    crew = f", {workers} workers" if workers > 1 else ""
+    return f"SIGKILL{crew}" + (f", {ORDINARY_S:g} s between requests" if is_ordinary else "")
 
 
 def _kill_some(case: Case, crawl: Crawl, rng: random.Random) -> int:

@@ -74,6 +74,7 @@ class Ground:
     lane: int = 0
     hosts: int = HOSTS
     pages: int = PAGES_PER_HOST
+    delay_s: float = DELAY_S
     sites: list[Site] = field(default_factory=list)
     weather: Callable[[Seen, Reply], Answer] = lambda _, reply: reply
     _cases: int = 0
@@ -95,7 +96,7 @@ class Ground:
                 for site, web in pairs
                 for path in web.reachable
             },
-            DELAY_S,
+            self.delay_s,
         )
         self.nursery = self._stack.enter_context(closing(Nursery()))
         return self
@@ -168,7 +169,7 @@ class Case:
             env |= back.s3.environment | {"GEOMI_BLOBS": settings.blobs}
         arguments = [
             "crawl", *(site.url("/") for site in self.ground.sites), "-o", str(self.data),
-            "--resume", "-q", "--delay", str(DELAY_S), "--allow-private", "-n", "0", "-d", "1000",
+            "--resume", "-q", "--delay", str(self.ground.delay_s), "--allow-private", "-n", "0", "-d", "1000",
             "--workers", str(self.workers), "--concurrency", str(2 * HOSTS), *self.options,
         ]  # fmt: skip
         crawl = self.ground.nursery.start(arguments, env, self.root / "told")

@@ -188,7 +188,7 @@ def _passing(layer: Layer, kind: str, real: Callable[..., Any]) -> Callable[...,
 def _under_postgres(layer: Layer, plan: Plan) -> None:
     """Let commits pass; a torn one is sent, and nobody is there to hear the answer."""
     try:
-        from psycopg import Connection, Transaction
+        from psycopg import Connection, Transaction, errors
     except ImportError:
         return
     from geomi.adapters.postgres import PostgresStore
@@ -198,9 +198,17 @@ def _under_postgres(layer: Layer, plan: Plan) -> None:
     def commit(self: Transaction, kind: Any, error: Any, trace: Any) -> bool:
         if error is not None or self.savepoint_name:
             return bool(leave(self, kind, error, trace))
-        return layer.call(
-            "commit", lambda: leave(self, kind, error, trace), lambda: _send_commit(self.connection)
-        )
+        try:
+            return layer.call(
+                "commit",
+                lambda: leave(self, kind, error, trace),
+                lambda: _send_commit(self.connection),
+            )
+        except OSError as refusal:  # on the server's side
+            is_full = refusal.errno == errno.ENOSPC
+            said = (errors.DiskFull if is_full else errors.IoError)(os.strerror(refusal.errno or 0))
+            leave(self, type(said), said, None)
+            raise said from refusal
 
     def _send_commit(connection: Connection[Any]) -> None:
         connection.pgconn.send_query(b"COMMIT")

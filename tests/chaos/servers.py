@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from geomi.testing.postgres import Cluster, running_cluster, running_standby
 from tests.chaos.deaths import LONGEST_LIFE_S
-from tests.chaos.ground import LONGEST_CRAWL_S, Case, Ground
+from tests.chaos.ground import LONGEST_CRAWL_S, Case, Ground, wait_until
 from tests.chaos.table import Row
 
 
@@ -23,7 +23,8 @@ def kill_database(ground: Ground, *, runs: int, workers: int, rng: random.Random
         with ground.case() as case:
             case.workers = workers
             crawl = case.start()
-            crawl.wait(rng.uniform(0.2, LONGEST_LIFE_S))
+            _wait_for_requests(ground)
+            crawl.wait(rng.uniform(0, LONGEST_LIFE_S / 2))
             cluster.stop(signal.SIGKILL)
             time.sleep(rng.uniform(0, 0.5))
             cluster.restart()
@@ -43,7 +44,8 @@ def lose_primary(ground: Ground, *, runs: int, rng: random.Random) -> Row:
             case.workers = 1 + number % 2
             case.settings = replace(case.settings, db=_either(primary, standby))
             crawl = case.start()
-            crawl.wait(rng.uniform(0.2, LONGEST_LIFE_S))
+            _wait_for_requests(ground)
+            crawl.wait(rng.uniform(0, LONGEST_LIFE_S / 2))
             primary.stop(signal.SIGKILL)
             time.sleep(rng.uniform(0, 0.5))
             standby.promote()
@@ -59,12 +61,18 @@ def lose_bucket(ground: Ground, *, runs: int, rng: random.Random) -> Row:
     for _ in range(runs):
         with ground.case() as case:
             crawl = case.start()
-            crawl.wait(rng.uniform(0.3, LONGEST_LIFE_S))
+            _wait_for_requests(ground)
+            crawl.wait(rng.uniform(0, LONGEST_LIFE_S / 2))
             s3.kill()
             crawl.wait(rng.uniform(0, 2 * LONGEST_LIFE_S))
             s3.start()
             _go_on(row, case, crawl.wait(LONGEST_CRAWL_S))
     return row
+
+
+def _wait_for_requests(ground: Ground) -> None:
+    """Let the crawl reach its servers: one that is not there at the start is told to a person."""
+    wait_until(lambda: any(site.log for site in ground.sites))
 
 
 def _either(primary: Cluster, standby: Cluster) -> str:
