@@ -18,8 +18,8 @@ from tests.chaos.table import Row
 # A crawl of 200 pages takes about a second and a half: most kills meet it at work, some before it
 # has begun and some at its end.
 LONGEST_LIFE_S = 1.3
-# Where hosts rest so long, a page is committed before the next one is asked for: at most one of each
-# lease is on its way, and asked for again.
+# Where hosts rest so long, a page is committed before the next one is asked for: at most one of
+# each lease is on its way, and asked for again.
 ORDINARY_S = 0.2
 # How a lease is cut down for those who outwait it: one request, and twice this.
 SHORT_S = 0.5

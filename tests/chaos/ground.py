@@ -24,7 +24,7 @@ from geomi.testing.server import Answer, Reply, Route, Seen, Site
 from geomi.testing.webs import Web, random_web
 from tests.chaos.layer import Plan
 from tests.chaos.process import Crawl, Nursery
-from tests.e2e.command import clean_env
+from tests.e2e.command import LOCAL, clean_env
 
 HOSTS = 8
 PAGES_PER_HOST = 25
@@ -169,7 +169,7 @@ class Case:
             env |= back.s3.environment | {"GEOMI_BLOBS": settings.blobs}
         arguments = [
             "crawl", *(site.url("/") for site in self.ground.sites), "-o", str(self.data),
-            "--resume", "-q", "--delay", str(self.ground.delay_s), "--allow-private", "-n", "0", "-d", "1000",
+            "--resume", "-q", "--delay", str(self.ground.delay_s), *LOCAL,
             "--workers", str(self.workers), "--concurrency", str(2 * HOSTS), *self.options,
         ]  # fmt: skip
         crawl = self.ground.nursery.start(arguments, env, self.root / "told")
