@@ -5,6 +5,8 @@ VENV ?= .venv
 PYTHON ?=
 PYTEST_FLAGS ?=
 JOBS ?= 2
+KILLS ?= 200
+CHAOS_FLAGS ?=
 
 BIN := $(VENV)/bin
 LIGHT := $(VENV)/.light
@@ -15,7 +17,7 @@ CHECKED := src tests tools $(wildcard bench)
 SOURCES := $(shell find src tests -type f -not -name '*.py[co]')
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format bench bench-all requirements coverage parts clean help
+.PHONY: demo test check format bench bench-all chaos requirements coverage parts clean help
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -46,6 +48,9 @@ bench: $(DEV) ## measure a crawl beside its peers, in under five minutes
 
 bench-all: $(DEV) ## the same with more rounds, for numbers worth quoting
 	$(BIN)/python -m bench.crawl --rounds 7 --budget-s 3600
+
+chaos: $(DEV) ## kill, starve and cut off crawls on both databases, and see what is left
+	$(BIN)/python -m tests.chaos --kills $(KILLS) $(CHAOS_FLAGS)
 
 requirements: $(DEV) ## count the catalogue's requirements that passing tests prove
 	@$(MAKE) --no-print-directory $(RESULTS) || echo "Some tests failed; only what passed is counted."

@@ -323,6 +323,14 @@ class TestLostConnections:
             outlook = await store.census.outlook("job", now_s=START_S)
             assert outlook.by_state == {State.PENDING: 1, State.COMPLETED: 1}
 
+    def test_whoever_joins_meanwhile_waits_too(self, server_programs: Path) -> None:
+        with running_cluster(server_programs) as own, ThreadPoolExecutor(1) as thread:
+            own.stop(signal.SIGKILL)
+            joining = thread.submit(open_postgres, own.new_schema(), tenant="local", waits=True)
+            own.restart()
+            with closing(joining.result(20)) as store:
+                assert store.time_s() > 0
+
 
 def _end_all(other: psycopg.Connection) -> None:
     """End every connection but this one."""

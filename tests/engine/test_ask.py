@@ -13,6 +13,7 @@ import pytest
 
 from geomi.engine.ask import Asker, MustRest
 from geomi.engine.lease import HEARD_S, HOLD_SHARE, lease_s
+from geomi.engine.spent import Spending
 from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
 from geomi.fetch.request import build
@@ -137,6 +138,20 @@ class TestLog:
                     robots_line=7,
                 )
                 assert first.started_s - robots.ended_s >= DELAY_S
+
+        run(work())
+
+    def test_no_row_claims_a_host_for_longer_than_a_request_lasts(self, tmp_path: Path) -> None:
+        """A worker that was stopped finds an answer when its host is lent to another."""
+
+        async def work() -> None:
+            async with talk_in(tmp_path, polite()) as talk:
+                spending = Spending(await talk.lease(), "w-hand", keeps_rows=True, slack_s=0.0)
+                request = build(talk.site.url("/1"), talk.config, version="0", purpose=Purpose.PAGE)
+                late = Fetched(request.url, started_s=100.0, ended_s=9000.0, status=200)
+                spending.add(request, late, ip="127.0.0.1", owed_s=DELAY_S)
+                (row,) = spending.take_rows()
+                assert row.ended_s == 100.0 + request.total_timeout_s
 
         run(work())
 

@@ -86,6 +86,7 @@ async def open_home(
 
     Args:
         listen: makes the listener of its events, given its clock.
+        owner: the name of a worker that joins a crawl, which outlives its database's restarts.
         markdown_rules: functions that write elements their way, in this process alone.
     """
     rules = egress_rules(settings)
@@ -93,7 +94,7 @@ async def open_home(
     rng = random.Random()
     if create or settings.db:
         _make_folder(root)
-    with closing(open_store(root, settings, create=create)) as store:
+    with closing(open_store(root, settings, create=create, waits=bool(owner))) as store:
         clock = clock_of(store)
         owner = owner or f"w-{new_ulid(clock.wall_s(), rng)}"
         sink = listen(clock)

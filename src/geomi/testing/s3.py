@@ -36,13 +36,32 @@ REGION = "us-east-1"
 BUCKET = "geomi-tests"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class S3Server:
-    """A running server; a bucket is there as soon as something is put into it."""
+    """A server; a bucket is there as soon as something is put into it."""
 
-    process: subprocess.Popen[bytes]
-    endpoint: str
+    weed: Path
+    folder: Path
+    ports: list[int]
     numbers: Iterator[int]
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """Where it listens for S3."""
+        return f"http://{LOOPBACK}:{self.ports[-2]}"
+
+    def start(self) -> None:
+        """Start it, also after a kill, and wait until it answers."""
+        self.process = _start(self.weed, self.folder, self.ports)
+        _wait_for(self, self.process)
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(START_S)
+            self.process = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,6 +91,7 @@ class S3Server:
     @contextmanager
     def away(self) -> Iterator[None]:
         """Let the server answer nobody for a while."""
+        assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -89,16 +109,13 @@ def program() -> Path | None:
 def running_s3(weed: Path) -> Iterator[S3Server]:
     """Start a server in a temporary folder, and take both away again."""
     folder = Path(tempfile.mkdtemp(prefix="geomi-s3-"))
-    ports = _free_ports(2 * len(PARTS))
     try:
-        process = _start(weed, folder, ports)
+        server = S3Server(weed, folder, _free_ports(2 * len(PARTS)), count(1))
         try:
-            server = S3Server(process, f"http://{LOOPBACK}:{ports[-2]}", count(1))
-            _wait_for(server)
+            server.start()
             yield server
         finally:
-            process.kill()
-            process.wait(START_S)
+            server.kill()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -149,7 +166,7 @@ def _free_ports(number: int) -> list[int]:
             one.close()
 
 
-def _wait_for(server: S3Server) -> None:
+def _wait_for(server: S3Server, process: subprocess.Popen[bytes]) -> None:
     """Wait until something can be put: the parts come up one after the other."""
     import obstore  # an extra
     from obstore.exceptions import BaseError
@@ -157,8 +174,8 @@ def _wait_for(server: S3Server) -> None:
     store = server.objects("")
     deadline_s = time.monotonic() + START_S
     while time.monotonic() < deadline_s:
-        if server.process.poll() is not None:
-            raise RuntimeError(f"the server ended with {server.process.returncode}")
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}")
         with suppress(BaseError):
             obstore.put(store, "ready", b"")
             return

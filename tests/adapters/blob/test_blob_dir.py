@@ -201,6 +201,19 @@ def test_a_disk_full_from_the_start_leaves_no_segment(
     assert list((tmp_path / "jobs" / JOB / "warc").iterdir()) == []
 
 
+def test_a_disk_that_refuses_everything_is_told_as_one_that_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    archive = opened(tmp_path)
+    monkeypatch.setattr(os, "write", failing(errno.ENOSPC, after=10))
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(StoreFull):
+        append(archive, capture(1))
+
+
 def test_a_short_write_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:7]))

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -162,6 +163,17 @@ async def test_what_cannot_be_sent_at_the_end_is_sent_by_the_next(place: Place) 
     assert await heir.mend("w1", ends) == []
     assert place.here() == []
     assert [await heir.read(ref) for ref in (record, last)] == [b'{"n":1}', b'{"n":3}']
+
+
+@pytest.mark.slow
+@waits
+async def test_a_bucket_is_waited_for_as_long_as_it_says(place: Place) -> None:
+    """The client's own ten tries are over in about two seconds."""
+    url = read_bucket_url(place.url.replace(place.server.endpoint, NOBODY))
+    began_s = time.monotonic()
+    with pytest.raises(StoreError):
+        await Bucket(url, patience_s=5.0).sizes("jobs")
+    assert time.monotonic() - began_s > 4.0
 
 
 @waits

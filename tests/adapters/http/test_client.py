@@ -369,6 +369,26 @@ def test_a_drip_does_not_outlast_the_total_deadline(start: bytes) -> None:
     assert time.monotonic() - begun_s < 5.0
 
 
+def test_an_answer_that_waited_for_a_stopped_process_is_late() -> None:
+    """It is whole when the process goes on, but its host may be somebody else's by then."""
+
+    async def stopped(site: Site) -> Fetched:
+        clock = RealClock()
+        client = HttpClient(Egress(LOOPBACK, clock), clock)
+        fetching = asyncio.create_task(client.fetch(request(site.url(), total_timeout_s=0.2)))
+        while not site.log:  # noqa: ASYNC110  # another thread's list
+            await asyncio.sleep(0)
+        time.sleep(0.3)  # noqa: ASYNC251  # what a stop looks like from within
+        try:
+            return await fetching
+        finally:
+            await client.aclose()
+
+    with Site({"/": Reply(PAGE)}) as site:
+        fetched = asyncio.run(stopped(site))
+    assert (fetched.failure, fetched.body) == (Outcome.TIMEOUT, b"")
+
+
 def test_an_answer_below_the_minimum_speed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "WINDOW_S", 0.1)
     drip: list[bytes | float] = [b"x" * 10, 0.02]

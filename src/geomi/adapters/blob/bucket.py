@@ -37,6 +37,10 @@ CONNECT_S = 10.0
 # How long a request is tried again before whoever asked is told: long enough for a server that
 # restarts, short enough for a person who waits for a crawl to end.
 PATIENCE_S = 60.0
+# The client counts tries beside the time, and gives up after either: ten, its own choice, are over
+# in two seconds. Waits double up to the longest, so that these are never reached.
+LONGEST_PAUSE_S = 2.0
+MAX_TRIES = 1000
 FORM = "s3://BUCKET/PREFIX"
 _OPTIONS = ("endpoint", "region")
 
@@ -108,7 +112,11 @@ class Bucket:
                     "timeout": timedelta(seconds=REQUEST_S),
                     "connect_timeout": timedelta(seconds=CONNECT_S),
                 },
-                retry_config={"retry_timeout": timedelta(seconds=patience_s)},
+                retry_config={
+                    "max_retries": MAX_TRIES,
+                    "retry_timeout": timedelta(seconds=patience_s),
+                    "backoff": {"max_backoff": timedelta(seconds=LONGEST_PAUSE_S)},
+                },
                 **named,  # type: ignore[arg-type]  # names of its options
             )
 

@@ -215,11 +215,11 @@ class DirectoryArchive:
     def _abandon(self, segment: _Segment) -> None:
         """Leave a segment after a failed write, as it was before: what it holds stays readable."""
         del self._open[segment.job]
-        with suppress(OSError):
+        with suppress(OSError):  # whoever mends after this worker cuts it off
             os.ftruncate(segment.fd, segment.size_bytes)
+            if segment.size_bytes == 0:
+                segment.path.unlink(missing_ok=True)
         os.close(segment.fd)
-        if segment.size_bytes == 0:
-            segment.path.unlink(missing_ok=True)
 
     async def _roll(self, job: str) -> None:
         if self._open[job].size_bytes >= self._segment_bytes:

@@ -19,6 +19,9 @@ from geomi.model.verdict import Outcome
 # A page of 50 kB at 1 KiB in 10 s would take longer than any total deadline; slower is not serving.
 MIN_WINDOW_BYTES = 1024
 WINDOW_S = 10.0
+# Also of an answer that lay whole in the system while this process was stopped: its host may have
+# been lent to somebody else since.
+LATE = "the answer was not whole when the total time was over"
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -110,6 +113,10 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
             return
         self._heard_s = self._loop.time()
+        if self._heard_s >= self._deadline_s:  # this process was stopped meanwhile: see `LATE`
+            reader.fail(Outcome.TIMEOUT, LATE)
+            self._finish()
+            return
         reader.feed(self._buffer[:nbytes])
         if reader.is_over:
             self._finish()
@@ -170,7 +177,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _overdue(self, now_s: float, wire_bytes: int) -> str:
         if now_s >= self._deadline_s:
-            return "the answer was not whole when the total time was over"
+            return LATE
         if now_s >= self._heard_s + self._silence_s:
             return f"no byte came for {self._silence_s:g} s"
         if now_s < self._window_start_s + WINDOW_S:

@@ -11,11 +11,12 @@ host rests from there. The same holds for the leases of owners found dead, count
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from geomi.frontier.politeness import base_floor_s
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import HostState, HostUpdate, Lease, UrlEntry
+from geomi.model.entry import HostState, HostUpdate, Lease, Settlement, UrlEntry
 
 # A job that was served last leaves a free host to the others this long. Bounded, because the others
 # may have no worker at all; two seconds let a worker that polls each second come first.
@@ -113,9 +114,17 @@ def prolong(row: HostRow, *, until_s: float) -> HostRow:
     return replace(row, next_s=until_s, lease_until_s=until_s)
 
 
-def close(row: HostRow, entries: int) -> HostRow:
-    """Count lent entries as settled, so that a page limit counts none of them twice."""
-    return replace(row, leased=max(0, row.leased - entries))
+def close(row: HostRow, visits: Sequence[Settlement]) -> HostRow:
+    """Count lent entries as settled, so that a page limit counts none of them twice.
+
+    When their responses ended is kept at once: whoever goes on after this worker's death, perhaps
+    on a clock that was set back, must not begin before the log's last row.
+    """
+    ends_s = [asked.ended_s for visit in visits for asked in visit.asked]
+    state = (
+        replace(row.state, last_end_s=max(row.state.last_end_s, *ends_s)) if ends_s else row.state
+    )
+    return replace(row, state=state, leased=max(0, row.leased - len(visits)))
 
 
 def update(row: HostRow, change: HostUpdate) -> HostRow:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from geomi.adapters.memory.world import World
 from geomi.model.robots import RobotsCopy, RobotsKey
 
@@ -19,3 +21,6 @@ class MemoryRobotsCopies:
     async def put(self, copy: RobotsCopy) -> None:
         """Keep a copy in place of the one before."""
         self._world.robots[copy.key] = copy
+        row = self._world.host(copy.key.host)
+        last_end_s = max(row.state.last_end_s, copy.fetched_s)
+        self._world.put_host(replace(row, state=replace(row.state, last_end_s=last_end_s)))

@@ -7,12 +7,11 @@ lost token writes nothing but the log of its requests, which did happen.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from geomi.adapters.ledger.count import all_asked, count, total, with_examples
-from geomi.adapters.ledger.host import close, update
+from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, grown, kin
 from geomi.adapters.memory.log import write_log
 from geomi.adapters.memory.world import Book, Queue, World
@@ -43,8 +42,7 @@ def settle(world: World, batch: Batch, *, tenant: str) -> Settled:
         elif _close(world, book, visit):
             visits.append((book, visit))
     new_urls = sum(add(world, book, v.discovered, now_s=v.settled_s) for book, v in visits)
-    closed = Counter(visit.entry.host for _, visit in visits)
-    lost |= _write_hosts(world, closed, batch.hosts)
+    lost |= _write_hosts(world, [visit for _, visit in visits], batch.hosts)
     write_log(world, all_asked(batch))
     return Settled(lost=tuple(lost), new_urls=new_urls)
 
@@ -126,11 +124,14 @@ def _keep(world: World, book: Book, page: PageRecord) -> None:
 
 
 def _write_hosts(
-    world: World, closed: Mapping[str, int], changes: Sequence[HostUpdate]
+    world: World, visits: Sequence[Settlement], changes: Sequence[HostUpdate]
 ) -> dict[str, None]:
     """Write the hosts' politeness, and end the leases that are given back; return the lost ones."""
     lost: dict[str, None] = {}
-    changed = {host: close(world.host(host), many) for host, many in closed.items()}
+    changed: dict[str, HostRow] = {}
+    for visit in visits:
+        host = visit.entry.host
+        changed[host] = close(changed.get(host) or world.host(host), [visit])
     for change in changes:
         host = change.lease.host
         row = changed.get(host) or world.host(host)

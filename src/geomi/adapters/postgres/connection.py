@@ -65,13 +65,15 @@ _FULL = (errors.DiskFull,)
 class Database:
     """Transactions and reads of one store."""
 
-    def __init__(self, address: Address, *, busy_timeout_s: float, create: bool = True) -> None:
+    def __init__(
+        self, address: Address, *, busy_timeout_s: float, create: bool = True, waits: bool = False
+    ) -> None:
         self.shown = address.shown
         self._lanes: list[_Lane] = []
         try:
-            self._writer = self._open_lane("writer", address, busy_timeout_s)
+            self._writer = self._open_lane("writer", address, busy_timeout_s, waits=waits)
             self._writer.run(lambda db: migrate(db, address, create=create))
-            self._reader = self._open_lane("reader", address, busy_timeout_s)
+            self._reader = self._open_lane("reader", address, busy_timeout_s, waits=waits)
         except BaseException:
             self.close()
             raise
@@ -97,10 +99,15 @@ class Database:
         for lane in self._lanes:
             lane.close()
 
-    def _open_lane(self, name: str, address: Address, busy_timeout_s: float) -> _Lane:
+    def _open_lane(
+        self, name: str, address: Address, busy_timeout_s: float, *, waits: bool
+    ) -> _Lane:
         lane = _Lane(name, address, busy_timeout_s)
         self._lanes.append(lane)
-        lane.open()
+        if waits:
+            lane.run(lambda _: None)
+        else:
+            lane.open()
         return lane
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from geomi.adapters.ledger.records import robots_columns, robots_of
 from geomi.adapters.postgres.connection import Database
+from geomi.adapters.postgres.session import Session, Values
 from geomi.adapters.statements import statements
 from geomi.model.robots import RobotsCopy, RobotsKey
 
@@ -30,4 +31,9 @@ class PostgresRobotsCopies:
     async def put(self, copy: RobotsCopy) -> None:
         """Keep a copy in place of the one before."""
         values = dict(zip(_ROBOTS, robots_columns(copy), strict=True))
-        await self._database.write(lambda db: db.run(SQL["put"], values))
+        await self._database.write(lambda db: _put(db, values))
+
+
+def _put(db: Session, values: Values) -> None:
+    db.run(SQL["asked"], values)
+    db.run(SQL["put"], values)

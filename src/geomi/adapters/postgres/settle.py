@@ -123,8 +123,10 @@ class _Books:
         self, visits: Sequence[Settlement], changes: Sequence[HostUpdate]
     ) -> list[HostRow]:
         """Write the hosts' politeness, and end the leases that are given back."""
-        closed = Counter(visit.entry.host for visit in visits)
-        changed = {host: close(self._hosts[host], many) for host, many in closed.items()}
+        closed: dict[str, list[Settlement]] = {}
+        for visit in visits:
+            closed.setdefault(visit.entry.host, []).append(visit)
+        changed = {host: close(self._hosts[host], own) for host, own in closed.items()}
         for change in changes:
             host = change.lease.host
             row = changed.get(host) or self._hosts[host]

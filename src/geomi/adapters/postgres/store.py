@@ -33,15 +33,21 @@ _READINGS = 5
 
 
 def open_postgres(
-    url: str, *, tenant: str, busy_timeout_s: float = BUSY_TIMEOUT_S, create: bool = True
+    url: str,
+    *,
+    tenant: str,
+    busy_timeout_s: float = BUSY_TIMEOUT_S,
+    create: bool = True,
+    waits: bool = False,
 ) -> PostgresStore:
     """Open the store at a URL, and bring it to this version's schema if need be.
 
     Args:
         create: make the store where the database holds none.
+        waits: give a server that is not there the time to come back.
     """
     address = read_address(url)
-    database = Database(address, busy_timeout_s=busy_timeout_s, create=create)
+    database = Database(address, busy_timeout_s=busy_timeout_s, create=create, waits=waits)
     return PostgresStore(database, tenant)
 
 

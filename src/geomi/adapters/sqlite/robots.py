@@ -31,4 +31,5 @@ class SqliteRobotsCopies:
 
 
 def _put(db: sqlite3.Connection, *, copy: RobotsCopy) -> None:
+    db.execute(SQL["asked"], (copy.fetched_s, copy.key.host))
     db.execute(SQL["put"], robots_columns(copy))

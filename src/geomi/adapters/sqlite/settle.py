@@ -58,7 +58,7 @@ class _Books:
         self._hosts: dict[str, HostRow] = {}
         self._jobs: dict[str, int | None] = {}
         self._queues: dict[tuple[int, str], int | None] = {}
-        self._closed: Counter[str] = Counter()
+        self._closed: dict[str, list[Settlement]] = {}
         self._visits: dict[int, list[tuple[Settlement, str]]] = {}
         self._excluded: dict[tuple[int, str], list[str]] = {}
         self._bands: dict[tuple[int, int], bool] = {}  # (key, page): whether it is to be there
@@ -73,7 +73,7 @@ class _Books:
         state = self._close_entry(job, visit)
         if state is None:
             return
-        self._closed[host] += 1
+        self._closed.setdefault(host, []).append(visit)
         self._visits.setdefault(job, []).append((visit, state))
         self.finds.take(job, visit.discovered, visit.settled_s)
         self._exclude(job, visit.excluded)
@@ -119,7 +119,7 @@ class _Books:
 
     def write_hosts(self, changes: Sequence[HostUpdate]) -> None:
         """Write the hosts' politeness, and end the leases that are given back."""
-        changed = {host: close(self._host(host), many) for host, many in self._closed.items()}
+        changed = {host: close(self._host(host), visits) for host, visits in self._closed.items()}
         for change in changes:
             host = change.lease.host
             row = changed.get(host) or self._host(host)

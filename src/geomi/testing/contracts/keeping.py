@@ -264,3 +264,13 @@ class TestRobotsCopies:
         assert await stores("local").robots.get(key) == new
         assert await stores("local").robots.get(replace(key, scheme="http")) is None
         assert await stores("local").robots.get(replace(key, token="other")) is None
+
+    @waits
+    async def test_a_robots_copy_shows_when_its_host_has_answered(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, url())
+        await claim_one(store)
+        await store.robots.put(
+            RobotsCopy(RobotsKey("http", "a.test:80", "geomi"), 200, b"", START_S + 7)
+        )
+        assert store.greatest_end_s() == START_S + 7

@@ -17,6 +17,7 @@ from geomi.testing.contracts.material import (
     START_S,
     Store,
     Stores,
+    asked,
     batch,
     begin,
     claim,
@@ -131,6 +132,17 @@ class TestSettling:
         await store.frontier.settle(batch(HostUpdate(lease, later)))
         await store.frontier.settle(batch(give_back(lease, end_s=START_S + 1)))
         assert store.greatest_end_s() == START_S + 9
+
+    @waits
+    async def test_a_responses_end_is_known_before_its_host_is_given_back(
+        self, stores: Stores
+    ) -> None:
+        store = stores("local")
+        await begin(store, url("/1"), url("/2"))
+        lease = await claim_one(store)
+        sent = asked("/1", at_s=START_S + 3)
+        await store.frontier.settle(batch(replace(visit(lease), asked=(sent,))))
+        assert store.greatest_end_s() == sent.ended_s
 
     @pytest.mark.req("SCP-13")
     @waits

@@ -16,3 +16,7 @@ ON CONFLICT (host, scheme, token) DO UPDATE
 SET status = excluded.status, body = excluded.body, fetched_s = excluded.fetched_s,
     failure = excluded.failure, detail = excluded.detail, max_age_s = excluded.max_age_s,
     redirects = excluded.redirects;
+
+-- name: asked
+-- A host has answered until then, also where its visit is never settled.
+UPDATE hosts SET last_end_s = GREATEST(last_end_s, %(fetched_s)s) WHERE host = %(host)s;

@@ -9,3 +9,7 @@ WHERE scheme = ? AND host = ? AND token = ?;
 INSERT OR REPLACE INTO robots (
     scheme, host, token, status, body, fetched_s, failure, detail, max_age_s, redirects
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: asked
+-- A host has answered until then, also where its visit is never settled.
+UPDATE hosts SET last_end_s = MAX(last_end_s, ?) WHERE host = ?;

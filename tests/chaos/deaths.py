@@ -1,0 +1,141 @@
+"""Deaths: at random moments, and at every durable operation in turn; and sleep past a lease."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from tests.chaos.ground import LONGEST_CRAWL_S, Case, Ground, wait_until
+from tests.chaos.layer import Plan
+from tests.chaos.process import Crawl
+from tests.chaos.table import Row
+
+# A crawl of 200 pages takes about a second and a half: most kills meet it at work, some before it
+# has begun and some at its end.
+LONGEST_LIFE_S = 1.3
+# Where hosts rest so long, a page is committed before the next one is asked for: at most one of
+# each lease is on its way, and asked for again.
+ORDINARY_S = 0.2
+# How a lease is cut down for those who outwait it: one request, and twice this.
+SHORT_S = 0.5
+SHORT = ("--set", "http.total_timeout_s=1", "--set", "robots.total_timeout_s=1")
+
+
+def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Random) -> Row:
+    """Kill crawls again and again, resuming each until it is done, for so many kills in all.
+
+    With several workers it is the whole crew, the supervisor alone, or one of the workers. What may
+    be asked for again are the URLs that were lent; at an ordinary delay, one for each lease.
+    """
+    is_ordinary = ground.delay_s >= ORDINARY_S
+    row = Row(_named(workers, is_ordinary=is_ordinary), ground.back.name)
+    while row.faults < kills:
+        with ground.case() as case:
+            case.workers = workers
+            count = 0
+            while count < kills - row.faults:
+                crawl = case.start()
+                if crawl.wait(rng.uniform(0, LONGEST_LIFE_S)) is not None:
+                    break
+                case.note_held()
+                count += _kill_some(case, crawl, rng)
+            found = case.finish()
+            allowed = case.held.leases if is_ordinary else case.held.urls
+            row.add(found, allowed=allowed, faults=count)
+    return row
+
+
+def _named(workers: int, *, is_ordinary: bool) -> str:
+    crew = f", {workers} workers" if workers > 1 else ""
+    return f"SIGKILL{crew}" + (f", {ORDINARY_S:g} s between requests" if is_ordinary else "")
+
+
+def _kill_some(case: Case, crawl: Crawl, rng: random.Random) -> int:
+    workers = crawl.workers() if case.workers > 1 else []
+    match rng.choice(("all", "all", "starter", "worker")) if workers else "all":
+        case "worker":
+            with suppress(ProcessLookupError):
+                os.kill(rng.choice(workers), signal.SIGKILL)
+            crawl.wait(rng.uniform(0, LONGEST_LIFE_S))
+            if crawl.is_over:
+                return 1
+            case.note_held()
+            case.kill(crawl)
+            return 2
+        case "starter":
+            with suppress(ProcessLookupError):
+                os.kill(crawl.pid, signal.SIGKILL)
+            crawl.wait(LONGEST_CRAWL_S)
+        case _:
+            case.kill(crawl)
+    return 1
+
+
+def crash_points(ground: Ground) -> list[str]:
+    """Count the durable operations of a crawl that nothing happens to."""
+    with ground.case() as case:
+        told = case.root / "operations"
+        found = case.finish(Plan(told_to=str(told)))
+        if found.violations:
+            raise RuntimeError(f"an undisturbed crawl went wrong: {found}")
+        return told.read_text("utf-8").splitlines()
+
+
+def die_at(ground: Ground, points: Iterable[int], *, after: bool) -> Row:
+    """Let a crawl die at an operation, in its middle or right after it, for each of some."""
+    name = "death after each operation" if after else "death in each operation, torn"
+    row = Row(name, ground.back.name)
+    for point in points:
+        with ground.case() as case:
+            crawl = case.start(Plan(die_at=point, after=after))
+            code = crawl.wait(LONGEST_CRAWL_S)
+            case.note_held()
+            # Runs differ by some operations: one that ends before its point has none to die at.
+            is_hit = code == -signal.SIGKILL
+            found = case.finish()
+            row.add(found, allowed=case.held.urls, faults=is_hit, about=f"operation {point}")
+            if code is None or (not is_hit and code != 0):
+                row.wrong.append(f"operation {point}: the first run ended with {code}")
+    return row
+
+
+def spread(operations: Sequence[str], many: int, rng: random.Random) -> list[int]:
+    """Choose operations: one of each kind, and more at random until there are as many."""
+    kinds = sorted(set(operations))
+    chosen = [
+        rng.choice([number for number, kind in enumerate(operations, 1) if kind == wanted])
+        for wanted in rng.sample(kinds, min(many, len(kinds)))
+    ]
+    return chosen + [rng.randint(1, len(operations)) for _ in range(many - len(chosen))]
+
+
+def kinds(operations: Iterable[str]) -> str:
+    """Say of which kinds operations are."""
+    counted = Counter(operations).most_common()
+    return ", ".join(f"{many} {kind}" for kind, many in counted)
+
+
+def stop_past_lease(ground: Ground, *, runs: int, rng: random.Random) -> Row:
+    """Stop one of two workers for longer than its leases, and let it go on beside the other."""
+    row = Row("SIGSTOP past the lease", ground.back.name)
+    for _ in range(runs):
+        with ground.case() as case:
+            case.workers, case.options = 2, SHORT
+            crawl = case.start(Plan(lease_s=SHORT_S))
+            wait_until(lambda crawl=crawl: len(crawl.workers()) == 2)  # type: ignore[misc]
+            time.sleep(rng.uniform(0.1, 0.8))
+            sleeper = rng.choice(crawl.workers() or [crawl.pid])
+            case.note_held()
+            with suppress(ProcessLookupError):
+                os.kill(sleeper, signal.SIGSTOP)
+                crawl.wait(1 + 2 * SHORT_S + rng.uniform(0.5, 1.5))
+                os.kill(sleeper, signal.SIGCONT)
+            crawl.wait(LONGEST_CRAWL_S)
+            found = case.finish()
+            row.add(found, allowed=case.held.urls)
+    return row

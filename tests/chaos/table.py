@@ -1,0 +1,73 @@
+"""What the runs of one fault came to: one line of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from geomi.testing.aftermath import Aftermath
+
+HEADS = ("fault", "database", "runs", "faults", "lost", "refetched", "allowed", "violations")
+MAX_TOLD = 8  # violations that are shown of each line
+
+
+@dataclass
+class Row:
+    """One fault on one database.
+
+    Args:
+        runs: crawls that were looked at in the end; `faults` may have met each several times.
+        refetched, allowed: requests for pages asked for before, and how many there may be.
+    """
+
+    fault: str
+    database: str
+    runs: int = 0
+    faults: int = 0
+    lost: int = 0
+    refetched: int = 0
+    allowed: int = 0
+    impolite: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, found: Aftermath, *, allowed: int, faults: int = 1, about: str = "") -> None:
+        """Take one crawl; what was asked again must not be more than `allowed`."""
+        self.runs += 1
+        self.faults += faults
+        self.lost += len(found.lost)
+        self.refetched += found.refetched
+        self.allowed += allowed
+        self.impolite += len(found.impolite)
+        told = [f"lost: {url}" for url in found.lost] + [*found.impolite, *found.faults]
+        if found.refetched > allowed:
+            told.append(f"{found.refetched} pages were asked for again, {allowed} were lent")
+        self.wrong += [f"{about}: {line}" if about else line for line in told]
+
+    def join(self, other: Row) -> None:
+        """Take what another lane came to."""
+        for name in ("runs", "faults", "lost", "refetched", "allowed", "impolite"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.wrong += other.wrong
+
+    @property
+    def violations(self) -> int:
+        """How much happened that must not."""
+        return len(self.wrong)
+
+
+def rendered(rows: Iterable[Row]) -> str:
+    """Return the table, and beneath it what was wrong."""
+    rows = list(rows)
+    cells = [HEADS, *(_cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
+    for row in rows:
+        lines += [f"✗ {row.fault}, {row.database}: {text}" for text in row.wrong[:MAX_TOLD]]
+        if row.violations > MAX_TOLD:
+            lines.append(f"  and {row.violations - MAX_TOLD} more")
+    return "\n".join(lines)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    numbers = (row.runs, row.faults, row.lost, row.refetched, row.allowed, row.violations)
+    return (row.fault, row.database, *map(str, numbers))
