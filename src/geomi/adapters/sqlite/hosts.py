@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 
 from geomi.adapters.ledger.host import Demands, HostRow
 from geomi.adapters.ledger.rows import host_columns, host_row
@@ -23,6 +24,17 @@ def put_host(db: sqlite3.Connection, row: HostRow) -> None:
     db.execute(SQL["put"], host_columns(row))
     if row.lease_until_s == 0:
         db.execute(SQL["rest"], {"host": row.state.host, "ready_s": row.next_s})
+
+
+def token_of(db: sqlite3.Connection, host: str) -> int:
+    """Return the token that a host was lent with last; 0 of one that was never met."""
+    row = db.execute(SQL["token"], (host,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def close_entries(db: sqlite3.Connection, closed: Mapping[str, int]) -> None:
+    """Count settled entries of hosts that stay lent, as `ledger.host.close` does."""
+    db.executemany(SQL["close"], [(many, host) for host, many in closed.items()])
 
 
 def demands_on(db: sqlite3.Connection, host: str) -> Demands:
