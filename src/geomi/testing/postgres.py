@@ -16,7 +16,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -41,8 +41,11 @@ _SETTINGS = {
 class Cluster:
     """A server that can be started, stopped and killed."""
 
-    def __init__(self, folder: Path, bin_folder: Path, user: str | None) -> None:
+    def __init__(
+        self, folder: Path, bin_folder: Path, user: str | None, settings: Mapping[str, str]
+    ) -> None:
         self._folder = folder
+        self._settings = settings
         self._bin_folder = bin_folder
         self._user = user
         self._process: subprocess.Popen[bytes] | None = None
@@ -53,6 +56,11 @@ class Cluster:
         """The URL of its database."""
         return f"postgresql://postgres@/postgres?host={self._folder}"
 
+    @property
+    def pid(self) -> int | None:
+        """The first process of the server, while it runs."""
+        return self._process.pid if self._process else None
+
     def new_schema(self) -> str:
         """Return the URL of a store that nobody has opened yet."""
         return f"{self.url}&schema=store_{next(self._numbers)}"
@@ -60,7 +68,7 @@ class Cluster:
     def start(self) -> None:
         """Start the server and wait until it is ready."""
         data = self._folder / "data"
-        self._process = _start(self._bin_folder, data, self._user)
+        self._process = _start(self._bin_folder, data, self._user, self._settings)
         _wait_for(data / "postmaster.pid", self._process)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -81,16 +89,23 @@ def programs(version: int = NEWEST) -> Path | None:
 
 
 @contextmanager
-def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
-    """Make a cluster, start it, and take it away again."""
-    folder = Path(tempfile.mkdtemp(prefix="geomi-pg-"))
+def running_cluster(
+    bin_folder: Path, *, settings: Mapping[str, str] = {}, parent: Path | None = None
+) -> Iterator[Cluster]:
+    """Make a cluster, start it, and take it away again.
+
+    Args:
+        settings: of the server, beside or instead of those for tests.
+        parent: the folder that its own is made in.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="geomi-pg-", dir=parent))
     try:
         user = _user_for_server(folder)
         bin_folder = _readable(bin_folder, folder) if user else bin_folder
         data = folder / "data"
         make = ["initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
         _run(bin_folder, [*make, "--no-sync", "--locale=C.UTF-8"], user)
-        cluster = Cluster(folder, bin_folder, user)
+        cluster = Cluster(folder, bin_folder, user, settings)
         try:
             cluster.start()
             yield cluster
@@ -133,8 +148,10 @@ def _run(bin_folder: Path, command: Sequence[str], user: str | None) -> None:
     )
 
 
-def _start(bin_folder: Path, data: Path, user: str | None) -> subprocess.Popen[bytes]:
-    settings = _SETTINGS | {"unix_socket_directories": str(data.parent)}
+def _start(
+    bin_folder: Path, data: Path, user: str | None, own: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    settings = {**_SETTINGS, **own, "unix_socket_directories": str(data.parent)}
     flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     return subprocess.Popen(
         [str(bin_folder / "postgres"), "-D", str(data), *flags],
