@@ -93,8 +93,9 @@ class LinkGate:
 
     def offered(self, links: Sequence[Link]) -> list[str]:
         """Return the links that may be followed as far as their page is concerned."""
-        obeys = not self._config.scope.follow_nofollow
-        return [link.url for link in links if not (obeys and "nofollow" in link.rel)]
+        if self._config.scope.follow_nofollow:
+            return [link.url for link in links]
+        return [url for url, _, rel in links if not rel or "nofollow" not in rel]
 
     def admit_sitemap(self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0) -> Found:
         """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""
@@ -157,8 +158,7 @@ class LinkGate:
 
     def recheck(self, entry: UrlEntry) -> Verdict | None:
         """Return what refuses an entry now that its turn has come; None where nothing does."""
-        url = parse_url(entry.url)
-        assert url is not None, f"the frontier holds a URL that does not parse: {entry.url!r}"
+        url = split(entry.url)  # it was parsed before it came into the frontier
         if entry.kind is not EntryKind.PAGE:
             verdict = self._host_verdict(url)
         else:
@@ -198,9 +198,7 @@ class LinkGate:
         discovered: list[Discovered] = []
         excluded: list[Exclusion] = []
         is_known = self._seen.is_known
-        for raw in urls:
-            if is_known(raw, depth):
-                continue
+        for raw in self._seen.unknown(urls, depth):
             url = read(raw)
             if url is None:
                 continue

@@ -7,7 +7,12 @@ becomes the old one, and what is met again in the old one moves to the young.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+
 CAPACITY = 100_000  # per generation; about 30 MB for both with URLs of 80 characters
+
+_UNKNOWN = sys.maxsize  # deeper than anything
 
 
 class Seen:
@@ -29,6 +34,15 @@ class Seen:
                 return False
             self._put(url, known)
         return known <= depth
+
+    def unknown(self, urls: Iterable[str], depth: int) -> list[str]:
+        """Return the URLs that the store may not have at this depth or a lesser one.
+
+        A page has about a hundred links: in one pass each costs a look into a dictionary.
+        """
+        known = self._young.get
+        left = [url for url in urls if known(url, _UNKNOWN) > depth]
+        return [url for url in left if not self.is_known(url, depth)] if self._old else left
 
     def remember(self, url: str, depth: int) -> None:
         """Note that the store has a URL; call only once that is committed."""

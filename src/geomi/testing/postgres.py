@@ -16,7 +16,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -42,9 +42,12 @@ _SETTINGS = {
 class Cluster:
     """A server that can be started, stopped and killed."""
 
-    def __init__(self, folder: Path, bin_folder: Path, user: str | None) -> None:
+    def __init__(
+        self, folder: Path, bin_folder: Path, user: str | None, settings: Mapping[str, str]
+    ) -> None:
         self.folder = folder
         self.bin_folder = bin_folder
+        self._settings = settings
         self._user = user
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = count(1)
@@ -54,6 +57,11 @@ class Cluster:
         """The URL of its database."""
         return f"postgresql://postgres@/postgres?host={self.folder}"
 
+    @property
+    def pid(self) -> int | None:
+        """The first process of the server, while it runs."""
+        return self._process.pid if self._process else None
+
     def new_schema(self) -> str:
         """Return the URL of a store that nobody has opened yet."""
         return f"{self.url}&schema=store_{next(self._numbers)}"
@@ -61,7 +69,7 @@ class Cluster:
     def start(self) -> None:
         """Start the server and wait until it is ready."""
         data = self.folder / "data"
-        self._process = _start(self.bin_folder, data, self._user)
+        self._process = _start(self.bin_folder, data, self._user, self._settings)
         _wait_for(data / "postmaster.pid", self._process)
 
     def restart(self) -> None:
@@ -103,10 +111,17 @@ def programs(version: int = NEWEST) -> Path | None:
 
 
 @contextmanager
-def running_cluster(bin_folder: Path) -> Iterator[Cluster]:
-    """Make a cluster, start it, and take it away again."""
+def running_cluster(
+    bin_folder: Path, *, settings: Mapping[str, str] = {}, parent: Path | None = None
+) -> Iterator[Cluster]:
+    """Make a cluster, start it, and take it away again.
+
+    Args:
+        settings: of the server, beside or instead of those for tests.
+        parent: the folder that its own is made in.
+    """
     make = ("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
-    with _running(bin_folder, (*make, "--locale=C.UTF-8")) as cluster:
+    with _running(bin_folder, (*make, "--locale=C.UTF-8"), settings, parent) as cluster:
         yield cluster
 
 
@@ -117,20 +132,22 @@ def running_standby(primary: Cluster) -> Iterator[Cluster]:
     Kill the primary and promote the copy, and nothing that was committed is lost.
     """
     make = ("pg_basebackup", "-h", str(primary.folder), "-U", "postgres", "-R", "-c", "fast")
-    with _running(primary.bin_folder, make) as standby:
+    with _running(primary.bin_folder, make, {}, None) as standby:
         primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
         primary.query("SELECT pg_reload_conf()")
         yield standby
 
 
 @contextmanager
-def _running(bin_folder: Path, make: Sequence[str]) -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="geomi-pg-"))
+def _running(
+    bin_folder: Path, make: Sequence[str], settings: Mapping[str, str], parent: Path | None
+) -> Iterator[Cluster]:
+    folder = Path(tempfile.mkdtemp(prefix="geomi-pg-", dir=parent))
     try:
         user = _user_for_server(folder)
         bin_folder = _readable(bin_folder, folder) if user else bin_folder
         _run(bin_folder, [*make, "-D", str(folder / "data")], user)
-        cluster = Cluster(folder, bin_folder, user)
+        cluster = Cluster(folder, bin_folder, user, settings)
         try:
             cluster.start()
             yield cluster
@@ -173,8 +190,10 @@ def _run(bin_folder: Path, command: Sequence[str], user: str | None) -> None:
     )
 
 
-def _start(bin_folder: Path, data: Path, user: str | None) -> subprocess.Popen[bytes]:
-    settings = _SETTINGS | {"unix_socket_directories": str(data.parent)}
+def _start(
+    bin_folder: Path, data: Path, user: str | None, own: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    settings = {**_SETTINGS, **own, "unix_socket_directories": str(data.parent)}
     flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     return subprocess.Popen(
         [str(bin_folder / "postgres"), "-D", str(data), *flags],

@@ -54,3 +54,24 @@ def test_it_may_forget_but_never_invents(capacity: int, steps: list[tuple[str, i
             assert seen.is_known(url, depth)
         elif seen.is_known(url, depth):
             assert truth[url] <= depth
+
+
+@pytest.mark.req("FRN-05")
+@given(
+    known=st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3))),
+    asked=st.lists(st.sampled_from("abcdefgh")),
+    depth=st.integers(0, 3),
+    capacity=st.integers(1, 8),
+)
+def test_many_are_asked_for_as_one_is(
+    known: list[tuple[str, int]], asked: list[str], depth: int, capacity: int
+) -> None:
+    at_once, one_by_one = Seen(capacity), Seen(capacity)
+    for url, known_at in known:
+        at_once.remember(url, known_at)
+        one_by_one.remember(url, known_at)
+    unknown = at_once.unknown(asked, depth)
+    really_known = {url for url, known_at in known if known_at <= depth}
+    assert set(asked) - set(unknown) <= really_known  # it may forget, and never drops a URL
+    if len(dict(known)) <= capacity:
+        assert unknown == [url for url in asked if not one_by_one.is_known(url, depth)]

@@ -9,64 +9,83 @@ from __future__ import annotations
 import dataclasses
 import json
 import types
+from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 D = TypeVar("D")
+Reviver = Callable[[Any], Any]
 
 
 def encode(value: object) -> str:
     """Write a dataclass or a tuple as JSON."""
-    plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type]  # an instance, never a class
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, default=_fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def decode(kind: type[D], text: str) -> D:
     """Read a dataclass that `encode` wrote."""
-    value: D = _revive(kind, json.loads(text))
+    hint: Any = kind
+    value: D = _reviver(hint)(json.loads(text))
     return value
 
 
 def decode_strings(text: str) -> tuple[str, ...]:
     """Read an array of strings."""
-    strings: tuple[str, ...] = _revive_tuple((str, ...), json.loads(text))
+    strings: tuple[str, ...] = _reviver(tuple[str, ...])(json.loads(text))
     return strings
 
 
 def decode_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Read pairs of strings."""
-    pairs: tuple[tuple[str, str], ...] = _revive_tuple((tuple[str, str], ...), json.loads(text))
+    pairs: tuple[tuple[str, str], ...] = _reviver(tuple[tuple[str, str], ...])(json.loads(text))
     return pairs
 
 
-def _revive(hint: Any, value: Any) -> Any:
-    """Give a JSON value the type its field asks for."""
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; its tuples and words need no copy."""
+    return {name: getattr(value, name) for name in _names(value.__class__)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+@cache
+def _reviver(hint: Any) -> Reviver:
+    """Return what gives a JSON value the type its field asks for.
+
+    Types are taken apart once and not for every value: hosts are read with each claim.
+    """
     origin = get_origin(hint)
     if origin is tuple:
-        return _revive_tuple(get_args(hint), value)
+        return _tuple_reviver(get_args(hint))
     if origin in (types.UnionType, Union):
         (inner,) = (arg for arg in get_args(hint) if arg is not type(None))
-        return None if value is None else _revive(inner, value)
+        revive = _reviver(inner)
+        return lambda value: None if value is None else revive(value)
     if dataclasses.is_dataclass(hint):
-        return _revive_fields(hint, value)
+        return _fields_reviver(hint)
     if isinstance(hint, type) and issubclass(hint, StrEnum | float):
-        return hint(value)
-    return _expect(hint, value)
+        return hint
+    return lambda value: _expect(hint, value)
 
 
-def _revive_tuple(hints: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    _expect(list, value)
+def _tuple_reviver(hints: tuple[Any, ...]) -> Reviver:
+    parts = [_reviver(hint) for hint in hints if hint is not Ellipsis]
     if hints[-1] is Ellipsis:
-        return tuple(_revive(hints[0], item) for item in value)
-    return tuple(_revive(hint, item) for hint, item in zip(hints, value, strict=True))
+        (part,) = parts
+        return lambda value: tuple(map(part, _expect(list, value)))
+    return lambda value: tuple(
+        part(item) for part, item in zip(parts, _expect(list, value), strict=True)
+    )
 
 
-def _revive_fields(kind: Any, value: Any) -> Any:
-    _expect(dict, value)
-    known = _hints(kind)
-    return kind(
-        **{name: _revive(known[name], part) for name, part in value.items() if name in known}
+def _fields_reviver(kind: Any) -> Reviver:
+    known = {name: _reviver(hint) for name, hint in get_type_hints(kind).items()}
+    return lambda value: kind(
+        **{name: known[name](part) for name, part in _expect(dict, value).items() if name in known}
     )
 
 
@@ -74,8 +93,3 @@ def _expect(kind: type, value: Any) -> Any:
     if not isinstance(value, kind):
         raise ValueError(f"{value!r} is not a {kind.__name__}")
     return value
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)

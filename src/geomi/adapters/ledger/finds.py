@@ -20,8 +20,16 @@ class Finds:
         """Remember what one page held."""
         by_queue = self.by_queue
         for url in urls:
-            found = by_queue.setdefault((job, url.host), {})
-            first, first_s = found.setdefault(url.url_hash, (url, found_s))
-            if url.depth < first.depth:
-                priority = max(first.priority, url.priority)
-                found[url.url_hash] = (replace(first, depth=url.depth, priority=priority), first_s)
+            place = (job, url.host)
+            found = by_queue.get(place)
+            if found is None:
+                found = by_queue[place] = {}
+            first = found.get(url.url_hash)
+            if first is None:
+                found[url.url_hash] = (url, found_s)
+            elif url.depth < first[0].depth:
+                found[url.url_hash] = (_nearer(first[0], url), first[1])
+
+
+def _nearer(first: Discovered, again: Discovered) -> Discovered:
+    return replace(first, depth=again.depth, priority=max(first.priority, again.priority))

@@ -120,11 +120,14 @@ def close(row: HostRow, visits: Sequence[Settlement]) -> HostRow:
     When their responses ended is kept at once: whoever goes on after this worker's death, perhaps
     on a clock that was set back, must not begin before the log's last row.
     """
-    ends_s = [asked.ended_s for visit in visits for asked in visit.asked]
-    state = (
-        replace(row.state, last_end_s=max(row.state.last_end_s, *ends_s)) if ends_s else row.state
-    )
+    last_end_s = max(row.state.last_end_s, answered_s(visits))
+    state = replace(row.state, last_end_s=last_end_s)
     return replace(row, state=state, leased=max(0, row.leased - len(visits)))
+
+
+def answered_s(visits: Sequence[Settlement]) -> float:
+    """Return when the last response of some visits ended; 0 where nothing was asked."""
+    return max((asked.ended_s for visit in visits for asked in visit.asked), default=0.0)
 
 
 def update(row: HostRow, change: HostUpdate) -> HostRow:

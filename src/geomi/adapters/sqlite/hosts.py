@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 
-from geomi.adapters.ledger.host import Demands, HostRow
+from geomi.adapters.ledger.host import Demands, HostRow, answered_s
 from geomi.adapters.ledger.rows import host_columns, host_row
 from geomi.adapters.statements import statements
-from geomi.model.entry import HostState
+from geomi.model.entry import HostState, Settlement
 
 SQL = statements("sqlite", "hosts")
 
@@ -23,6 +24,18 @@ def put_host(db: sqlite3.Connection, row: HostRow) -> None:
     db.execute(SQL["put"], host_columns(row))
     if row.lease_until_s == 0:
         db.execute(SQL["rest"], {"host": row.state.host, "ready_s": row.next_s})
+
+
+def token_of(db: sqlite3.Connection, host: str) -> int:
+    """Return the token that a host was lent with last; 0 of one that was never met."""
+    row = db.execute(SQL["token"], (host,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def close_entries(db: sqlite3.Connection, closed: Mapping[str, Sequence[Settlement]]) -> None:
+    """Count settled entries of hosts that stay lent, as `ledger.host.close` does."""
+    rows = [(len(visits), answered_s(visits), host) for host, visits in closed.items()]
+    db.executemany(SQL["close"], rows)
 
 
 def demands_on(db: sqlite3.Connection, host: str) -> Demands:

@@ -9,36 +9,47 @@ it is read from the archive and counts for nothing.
 from __future__ import annotations
 
 import sqlite3
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, repeat
 
-from geomi.adapters.ledger.finds import Finds, Found
+from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.rows import Row, found_columns
 from geomi.adapters.statements import statements
+from geomi.model.entry import Discovered
 
 SQL = statements("sqlite", "links")
 HOSTS = statements("sqlite", "hosts")
 
+ANY_DEPTH = sys.maxsize
+
 _MOST_AT_ONCE = 256
-_KNOWN = {
-    size: SQL["known"].replace("/* hashes */", ",".join("?" * size))
+_NOVEL = {
+    size: SQL["novel"].replace("/* asked */", ",".join(f"({place},?,?,?)" for place in range(size)))
     for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
 }
+
+Place = tuple[int, str]  # job and host
+Find = tuple[int, Discovered, float]  # queue, URL, and when it was found
 
 
 def insert_finds(db: sqlite3.Connection, finds: Finds) -> int:
     """Write what is new of what was found; return how much that was."""
-    total = 0
-    for (job, host), found in finds.by_queue.items():
-        queue = _open_queue(db, job, host)
-        new, nearer = _sort_out(db, queue, found)
-        if new:
-            db.executemany(SQL["insert"], new)
-            found_s = min(row[-1] for row in new)
-            db.execute(SQL["grow"], {"queue": queue, "new": len(new), "now_s": found_s})
-            db.execute(SQL["count"], {"job": job, "new": len(new)})
-        if nearer:
-            _approach(db, job, queue, nearer)
-        total += len(new)
-    return total
+    queues = {place: _open_queue(db, *place) for place in finds.by_queue}
+    jobs = {queues[place]: place[0] for place in queues}
+    all_found = [
+        (queues[place], url, found_s)
+        for place, found in finds.by_queue.items()
+        for url, found_s in found.values()
+    ]
+    new, nearer = _sort_out(db, all_found)
+    if new:
+        db.executemany(SQL["insert"], [found_columns(*find) for find in new])
+        _count_new(db, jobs, new)
+    for queue, rows in nearer.items():
+        _approach(db, jobs[queue], queue, rows)
+    return len(new)
 
 
 def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
@@ -47,9 +58,10 @@ def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
     return row[0] if row else None
 
 
-def new_among(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> set[bytes]:
+def new_among(db: sqlite3.Connection, queue: int, hashes: Sequence[bytes]) -> set[bytes]:
     """Return which of some URLs a queue does not have yet."""
-    return set(hashes).difference(_known(db, queue, hashes))
+    rows = _novel(db, [(queue, url_hash, ANY_DEPTH) for url_hash in hashes])
+    return {hashes[place] for place, _ in rows}
 
 
 def reopen(db: sqlite3.Connection, job: int) -> int:
@@ -71,18 +83,34 @@ def _open_queue(db: sqlite3.Connection, job: int, host: str) -> int:
     return queue
 
 
-def _sort_out(db: sqlite3.Connection, queue: int, found: Found) -> tuple[list[Row], list[Row]]:
-    """Return the rows of new URLs, and what changes of those that were found nearer."""
-    known = _known(db, queue, list(found))
-    new: list[Row] = []
-    nearer: list[Row] = []
-    for url_hash, (url, found_s) in found.items():
-        depth = known.get(url_hash)
-        if depth is None:
-            new.append(found_columns(queue, url, found_s))
-        elif url.depth < depth:
-            nearer.append((url.depth, url.priority, queue, url_hash))
+def _sort_out(
+    db: sqlite3.Connection, all_found: list[Find]
+) -> tuple[list[Find], dict[int, list[Row]]]:
+    """Return new URLs, and by queue what changes of those that were found nearer."""
+    new: list[Find] = []
+    nearer: dict[int, list[Row]] = {}
+    asked = [(queue, url.url_hash, url.depth) for queue, url, _ in all_found]
+    for place, is_new in _novel(db, asked):
+        queue, url, _ = all_found[place]
+        if is_new:
+            new.append(all_found[place])
+        else:
+            row = (url.depth, url.priority, queue, url.url_hash)
+            nearer.setdefault(queue, []).append(row)
     return new, nearer
+
+
+def _count_new(db: sqlite3.Connection, jobs: Mapping[int, int], new: list[Find]) -> None:
+    """Let queues and jobs know what waits now."""
+    found_s: dict[int, float] = {}
+    for queue, _, at_s in new:
+        found_s[queue] = min(at_s, found_s.get(queue, at_s))
+    many = Counter(queue for queue, *_ in new)
+    db.executemany(SQL["grow"], [(many[queue], at_s, queue) for queue, at_s in found_s.items()])
+    of_jobs: Counter[int] = Counter()
+    for queue, count in many.items():
+        of_jobs[jobs[queue]] += count
+    db.executemany(SQL["count"], [(count, job) for job, count in of_jobs.items()])
 
 
 def _approach(db: sqlite3.Connection, job: int, queue: int, nearer: list[Row]) -> None:
@@ -96,12 +124,17 @@ def _count_reopened(db: sqlite3.Connection, job: int, queue: int, reopened: int)
         db.execute(SQL["recount"], {"job": job, "reopened": reopened})
 
 
-def _known(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> dict[bytes, int]:
-    """Look many URLs up, in statements of few different sizes: each size is prepared once."""
-    known: dict[bytes, int] = {}
-    for start in range(0, len(hashes), _MOST_AT_ONCE):
-        part = hashes[start : start + _MOST_AT_ONCE]
+def _novel(db: sqlite3.Connection, asked: Sequence[Row]) -> Iterator[tuple[int, bool]]:
+    """Yield the places of URLs that are not there, or farther away; each with whether it is new.
+
+    Many at once, in statements of few different sizes: each size is prepared once. Most links are
+    known, and what is known is not even answered.
+    """
+    for start in range(0, len(asked), _MOST_AT_ONCE):
+        part = asked[start : start + _MOST_AT_ONCE]
         size = 1 << (len(part) - 1).bit_length()
-        padding = part[-1:] * (size - len(part))
-        known.update(db.execute(_KNOWN[size], (queue, *part, *padding)))
-    return known
+        padding = repeat(part[-1], size - len(part))
+        values = tuple(chain.from_iterable(chain(part, padding)))
+        for place, is_new in db.execute(_NOVEL[size], values).fetchall():
+            if place < len(part):
+                yield start + place, bool(is_new)

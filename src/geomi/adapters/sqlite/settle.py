@@ -19,8 +19,8 @@ from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total, with_
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, kin
-from geomi.adapters.ledger.rows import capture_columns, examples_of, page_columns
-from geomi.adapters.sqlite.hosts import get_host, put_host
+from geomi.adapters.ledger.rows import Row, capture_columns, examples_of, page_columns
+from geomi.adapters.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.sqlite.links import find_queue, insert_finds, new_among
 from geomi.adapters.sqlite.log import write_log
 from geomi.adapters.sqlite.sites import write_refusal
@@ -55,11 +55,11 @@ class _Books:
         self.tenant = tenant
         self.finds = Finds()
         self.lost: dict[str, None] = {}
-        self._hosts: dict[str, HostRow] = {}
+        self._tokens: dict[str, int] = {}
         self._jobs: dict[str, int | None] = {}
         self._queues: dict[tuple[int, str], int | None] = {}
         self._closed: dict[str, list[Settlement]] = {}
-        self._visits: dict[int, list[tuple[Settlement, str]]] = {}
+        self._visits: dict[int, list[tuple[Settlement, State]]] = {}
         self._excluded: dict[tuple[int, str], list[str]] = {}
         self._bands: dict[tuple[int, int], bool] = {}  # (key, page): whether it is to be there
 
@@ -67,7 +67,7 @@ class _Books:
         """Write one entry's fate and its page; gather the rest."""
         host = visit.entry.host
         job = self._job(visit.entry.job)
-        if job is None or self._host(host).token != visit.token:
+        if job is None or self._token(host) != visit.token:
             self.lost[host] = None
             return
         state = self._close_entry(job, visit)
@@ -78,7 +78,7 @@ class _Books:
         self.finds.take(job, visit.discovered, visit.settled_s)
         self._exclude(job, visit.excluded)
         if visit.page is not None:
-            self._keep(job, visit.page)
+            self._keep(job, visit.page, is_new=not visit.entry.is_known)
         if visit.novelty is not None and visit.state is not State.PENDING:
             self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
@@ -87,9 +87,8 @@ class _Books:
     def write_bands(self) -> None:
         """Let similar pages find those that are new, or say something new."""
         for name, wanted in (("lose", False), ("find_by", True)):
-            self.db.executemany(
-                SQL[name], [row for row, is_in in self._bands.items() if is_in is wanted]
-            )
+            rows = [row for row, is_in in self._bands.items() if is_in is wanted]
+            self.db.executemany(SQL[name], sorted(rows))  # in the order in which they are kept
 
     def write_counters(self) -> None:
         """Write what the visits add to queues and jobs."""
@@ -119,46 +118,58 @@ class _Books:
 
     def write_hosts(self, changes: Sequence[HostUpdate]) -> None:
         """Write the hosts' politeness, and end the leases that are given back."""
-        changed = {host: close(self._host(host), visits) for host, visits in self._closed.items()}
+        closed, changed = self._closed, dict[str, HostRow]()
         for change in changes:
             host = change.lease.host
-            row = changed.get(host) or self._host(host)
-            if row.token == change.lease.token:
-                changed[host] = update(row, change)
-            else:
+            if self._token(host) != change.lease.token:
                 self.lost[host] = None
+                continue
+            row = changed.get(host) or close(get_host(self.db, host), closed.pop(host, ()))
+            changed[host] = update(row, change)
         for row in changed.values():
             put_host(self.db, row)
+        # Most hosts stay lent: of these only what is left of the lease, and their last answer, change.
+        close_entries(self.db, closed)
 
-    def _close_entry(self, job: int, visit: Settlement) -> str | None:
+    def _close_entry(self, job: int, visit: Settlement) -> State | None:
         """Write a visit's end; return the entry's state, or None if it was written before."""
         entry = visit.entry
-        row = self.db.execute(
-            SQL["close"],
-            (
-                visit.state.value, entry.depth, visit.outcome.value, visit.status, visit.detail,
-                visit.settled_s, visit.due_s, self._queue(job, entry.host), entry.url_hash,
-                entry.attempts,
-            ),
-        ).fetchone()  # fmt: skip
-        return row[0] if row else None
+        values = (
+            visit.state.value, entry.depth, visit.outcome.value, visit.status, visit.detail,
+            visit.settled_s, visit.due_s, self._queue(job, entry.host), entry.url_hash,
+            entry.attempts,
+        )  # fmt: skip
+        if self.db.execute(SQL["close"], values).rowcount:
+            return visit.state
+        return State.PENDING if self.db.execute(SQL["open_again"], values).rowcount else None
 
     def _exclude(self, job: int, excluded: Sequence[Exclusion]) -> None:
         for exclusion in excluded:
             self._excluded.setdefault((job, exclusion.rule), []).append(exclusion.url)
 
-    def _keep(self, job: int, page: PageRecord) -> None:
+    def _keep(self, job: int, page: PageRecord, *, is_new: bool) -> None:
         capture = self.db.execute(SQL["capture"], (job, *capture_columns(page))).lastrowid
-        before = self.db.execute(SQL["before"], (self.tenant, page.url_hash)).fetchone()
-        written = self.db.execute(SQL["page"], (self.tenant, capture, *page_columns(page)))
-        if before is None:
-            number, old = written.lastrowid, frozenset[int]()
-        else:
-            number, old = before[0], band_keys(self.tenant, *before[1:])
-        assert number is not None, "an INSERT has a row"
+        columns = (self.tenant, capture, *page_columns(page))
+        number, old = (self._insert(columns) if is_new else None), frozenset[int]()
+        if number is None:
+            number, old = self._replace(page, columns)
         new = band_keys(self.tenant, page.fingerprint.sketch, page.duplicate_of)
         for band in old ^ new:
             self._bands[band, number] = band in new
+
+    def _insert(self, columns: Row) -> int | None:
+        """Write a page that is new; None where another job has brought it meanwhile."""
+        written = self.db.execute(SQL["new_page"], columns)
+        return written.lastrowid if written.rowcount else None
+
+    def _replace(self, page: PageRecord, columns: Row) -> tuple[int, frozenset[int]]:
+        """Write a page in place of its last visit, if any; return its number and its old bands."""
+        before = self.db.execute(SQL["before"], (self.tenant, page.url_hash)).fetchone()
+        number = self.db.execute(SQL["page"], columns).lastrowid
+        if before is not None:
+            return before[0], band_keys(self.tenant, *before[1:])
+        assert number is not None, "an INSERT has a row"
+        return number, frozenset()
 
     def _tally(self, job: int, visit: Settlement, novelty: Novelty) -> None:
         pattern = visit.entry.pattern
@@ -172,10 +183,10 @@ class _Books:
         tally = after(Tally(*row) if row else Tally(), novelty, grew=pattern in larger)
         self.db.execute(SQL["put_tally"], (queue, pattern, *astuple(tally)))
 
-    def _host(self, host: str) -> HostRow:
-        if host not in self._hosts:
-            self._hosts[host] = get_host(self.db, host)
-        return self._hosts[host]
+    def _token(self, host: str) -> int:
+        if host not in self._tokens:
+            self._tokens[host] = token_of(self.db, host)
+        return self._tokens[host]
 
     def _job(self, job: str) -> int | None:
         if job not in self._jobs:

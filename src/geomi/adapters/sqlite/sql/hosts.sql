@@ -5,6 +5,14 @@ SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, templa
 FROM hosts
 WHERE host = ?;
 
+-- name: token
+-- The token that a host was lent with last.
+SELECT token FROM hosts WHERE host = ?;
+
+-- name: close
+-- Entries of a host that stays lent are settled.
+UPDATE hosts SET leased = MAX(0, leased - ?), last_end_s = MAX(last_end_s, ?) WHERE host = ?;
+
 -- name: put
 -- Write a host in place of what was known of it.
 INSERT OR REPLACE INTO hosts (

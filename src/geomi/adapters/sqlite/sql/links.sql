@@ -6,12 +6,15 @@ SELECT number FROM queues WHERE host = ? AND job = ?;
 -- Open the queue of one host and job.
 INSERT INTO queues (host, job, ready_s) VALUES (?, ?, 0);
 
--- name: known
--- Which of these URLs a queue holds; the depth of those that may still come nearer, else -1.
-SELECT url_hash,
-       CASE WHEN state = 'pending' OR state = 'completed' AND kind = 'page' THEN depth ELSE -1 END
-FROM entries
-WHERE queue = ? AND url_hash IN (/* hashes */);
+-- name: novel
+-- Which of these URLs are not there (1), or are farther away and may still come nearer (0).
+WITH asked (place, queue, url_hash, depth) AS (VALUES /* asked */)
+SELECT asked.place, entries.seq IS NULL
+FROM asked
+LEFT JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+WHERE entries.seq IS NULL
+    OR entries.depth > asked.depth
+    AND (entries.state = 'pending' OR entries.state = 'completed' AND entries.kind = 'page');
 
 -- name: insert
 -- Put a new URL at the end of its queue.
@@ -43,16 +46,15 @@ WHERE queue = ? AND state = 'completed' AND kind = 'page';
 -- New URLs wait in a queue: it may be looked at as soon as its host is free.
 UPDATE queues
 SET ready_s = CASE pending
-        WHEN 0 THEN MAX(:now_s, (SELECT next_s FROM hosts WHERE hosts.host = queues.host))
-        ELSE MIN(ready_s,
-                 MAX(:now_s, (SELECT next_s FROM hosts WHERE hosts.host = queues.host)))
+        WHEN 0 THEN MAX(?2, (SELECT next_s FROM hosts WHERE hosts.host = queues.host))
+        ELSE MIN(ready_s, MAX(?2, (SELECT next_s FROM hosts WHERE hosts.host = queues.host)))
     END,
-    pending = pending + :new
-WHERE number = :queue;
+    pending = pending + ?1
+WHERE number = ?3;
 
 -- name: count
 -- A job has found new URLs.
-UPDATE jobs SET discovered = discovered + :new, pending = pending + :new WHERE number = :job;
+UPDATE jobs SET discovered = discovered + ?1, pending = pending + ?1 WHERE number = ?2;
 
 -- name: regrow
 -- Pages of a queue were opened again.

@@ -4,12 +4,20 @@ SELECT number FROM jobs WHERE id = ? AND tenant = ?;
 
 -- name: close
 -- Write the end of a visit; the attempts tell whether this visit was written before. A page that
--- came nearer while it was lent is opened again at once: its links were taken from farther away.
+-- came nearer while it was lent is left to `open_again`.
 UPDATE entries
-SET state = CASE WHEN ?1 = 'completed' AND kind = 'page' AND depth < ?2 THEN 'pending' ELSE ?1 END,
-    outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7, attempts = attempts + 1
+SET state = ?1, outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7,
+    attempts = attempts + 1
 WHERE queue = ?8 AND url_hash = ?9 AND state = 'pending' AND attempts = ?10
-RETURNING state;
+    AND NOT (?1 = 'completed' AND kind = 'page' AND depth < ?2);
+
+-- name: open_again
+-- A page that came nearer while it was lent waits again at once: its links were taken from farther
+-- away.
+UPDATE entries
+SET outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7, attempts = attempts + 1
+WHERE queue = ?8 AND url_hash = ?9 AND state = 'pending' AND attempts = ?10
+    AND ?1 = 'completed' AND kind = 'page' AND depth < ?2;
 
 -- name: shrink
 -- Entries of a queue have ended.
@@ -46,6 +54,17 @@ INSERT INTO captures (
     job, url_hash, url, record_segment, record_offset, record_length,
     response_segment, response_offset, response_length, exact_key
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: new_page
+-- Write a page that the tenant has not met, as far as was known when it was lent.
+INSERT INTO pages (
+    tenant, capture, url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
+    content_hash, html_hash, exact_key, simhash, sketch, words,
+    record_segment, record_offset, record_length,
+    response_segment, response_offset, response_length,
+    etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING;
 
 -- name: before
 -- A page as its last visit left it, for similar pages.
