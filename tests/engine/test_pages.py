@@ -266,7 +266,7 @@ class TestDuplicates:
             "/d": page("d"),
         }
         with Site(routes) as site:
-            crawled = crawl_site(tmp_path, site.url("/"), delay=0.02)
+            crawled = crawl_site(tmp_path, site.url("/"), delay=0.5)
         assert len(crawled.records) == 5
         assert crawled.report.job.stats.duplicates == 0
         metadata = crawled.record(site.url("/b"))["metadata"]
