@@ -9,6 +9,7 @@
     │   ├── StoreBusy         another process holds what we need
     │   ├── BytesMissing      a segment of the archive is not where it should be, or not yet
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
+    ├── ClusterError          the cluster of a fleet, or one of its actors, does not answer  exit 4
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
     └── RuleBroken            the log of requests shows that a host was not respected   exit 6
@@ -68,6 +69,12 @@ class StoreFull(StoreError):
     """No space is left; nothing of the last batch was committed."""
 
     exit_code = 3
+
+
+class ClusterError(GeomiError):
+    """The cluster of a fleet, or one of its actors, does not answer."""
+
+    exit_code = 4
 
 
 class LeaseLost(GeomiError):

@@ -27,6 +27,7 @@ from geomi.cli import (
     demo,
     doctor,
     export,
+    fleet,
     jobs,
     plan,
     profiles,
@@ -74,6 +75,7 @@ program.command()(backup.restore)
 program.command()(doctor.doctor)
 program.command()(demo.demo)
 program.add_typer(jobs.commands, name="jobs")
+program.add_typer(fleet.commands, name="fleet")
 program.add_typer(config.commands, name="config")
 program.add_typer(profiles.commands, name="profiles")
 program.add_typer(providers.commands, name="providers")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from geomi.adapters.crew import ease_collector
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan import Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.app import open_home
 from geomi.app.serve import CONCURRENCY, Task, serve
@@ -29,7 +30,7 @@ from geomi.cli.options import (
 )
 from geomi.cli.talk import note
 from geomi.engine.shift import Shift
-from geomi.model.event import Event, JobEnded, JobStarted, Warned
+from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
@@ -70,13 +71,22 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "share that directory (--blobs keeps them in a bucket)"
         )
     ease_collector()
-    ear = _Ear(json=json, quiet=quiet, verbose=verbose)
-    asyncio.run(_run(root, settings, ear, Task(job, once, concurrency)))
+    kinds: tuple[type, ...] = (object,)
+    if quiet or not (json or verbose):
+        kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
+    stream = sys.stdout if json else sys.stderr
+
+    def listen(clock: Clock) -> EventSink:
+        return Fan(Only(kinds, EventLines(stream, clock)), wants_details=verbose)
+
+    asyncio.run(_run(root, settings, listen, Task(job, once, concurrency)))
 
 
-async def _run(root: Path, settings: Settings, ear: _Ear, task: Task) -> None:
+async def _run(
+    root: Path, settings: Settings, listen: Callable[[Clock], EventSink], task: Task
+) -> None:
     # A file that nobody has crawled into has no jobs; a database may get its first at any time.
-    async with open_home(root, settings, ear.listen, create=bool(settings.db)) as home:
+    async with open_home(root, settings, listen, create=bool(settings.db)) as home:
         await serve(home, task, on_start=_obey)
 
 
@@ -90,25 +100,3 @@ def _obey(shift: Shift) -> None:
 def _interrupt(shift: Shift) -> None:
     is_second = shift.interrupt()
     note("stopping now" if is_second else "finishing what is in flight; again to stop now")
-
-
-class _Ear:
-    """Writes one line an event: which jobs it serves, and with -v or --json every page."""
-
-    def __init__(self, *, json: bool, quiet: bool, verbose: bool) -> None:
-        self._stream = sys.stdout if json else sys.stderr
-        self._kinds: tuple[type, ...] = (object,)
-        if quiet or not (json or verbose):
-            self._kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
-        self._lines: EventSink | None = None
-        self._wants_details = verbose
-
-    def listen(self, clock: Clock) -> EventSink:
-        """Make the listener."""
-        self._lines = EventLines(self._stream, clock)
-        return Fan(self, wants_details=self._wants_details)
-
-    def emit(self, event: Event) -> None:
-        """Hand on what the flags let through."""
-        if self._lines is not None and isinstance(event, self._kinds):
-            self._lines.emit(event)

@@ -37,3 +37,16 @@ class Fan:
         for sink, error in failures.items():
             name = type(sink).__name__
             self.emit(Warned(job, f"{name} gets no more events: {type(error).__name__}: {error}"))
+
+
+class Only:
+    """Hands on events of some kinds alone."""
+
+    def __init__(self, kinds: tuple[type, ...], sink: EventSink) -> None:
+        self._kinds = kinds
+        self._sink = sink
+
+    def emit(self, event: Event) -> None:
+        """Hand on one event, if it is of these kinds."""
+        if isinstance(event, self._kinds):
+            self._sink.emit(event)
