@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
 
 from geomi.adapters.clock import (
+    LEAD_RATE,
+    MOST_DRIFT_S,
     Readings,
     SystemClock,
+    keep_time,
     open_clock,
     open_shared_clock,
     system_readings,
 )
-from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.anchor import Anchor, Comparison
 from geomi.adapters.memory import MemoryStore, open_memory
 from geomi.testing.clock import HandClock
 from geomi.testing.contracts.material import (
@@ -116,18 +121,27 @@ async def test_without_a_boot_clock_nothing_is_stored() -> None:
     assert store.anchor() is None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Server:
     """A store whose server has a clock of its own."""
 
     now_s: float
     last_end_s: float = 0.0
+    offset_s: float = 0.0
 
     def time_s(self) -> float:
-        return self.now_s
+        return self.now_s + self.offset_s
 
     def greatest_end_s(self) -> float:
         return self.last_end_s
+
+    async def compare(self, now_s: Callable[[], float]) -> Comparison:
+        return Comparison(self.time_s() - now_s(), self.offset_s)
+
+    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
+        is_ours = instead_of == self.offset_s
+        self.offset_s = offset_s if is_ours else self.offset_s
+        return is_ours
 
 
 @pytest.mark.parametrize("wrong_s", [-DAY_S, 0.0, DAY_S])
@@ -144,6 +158,138 @@ def test_machines_that_share_a_server_share_its_time(wrong_s: float) -> None:
 def test_the_time_of_a_server_is_not_before_the_last_response() -> None:
     clock = open_shared_clock(Server(1_000_000.0, 1_000_060.0), Machine().readings())
     assert clock.now_s() == 1_000_060.0
+
+
+@dataclass
+class Fleet:
+    """Some machines that share a server; each keeps its time at every beat."""
+
+    server: Server
+    machines: list[Machine]
+    clocks: list[SystemClock]
+    beats_s: list[float]
+
+    def pass_time(self, seconds: float, *, stopped: Sequence[int] = ()) -> None:
+        self.server.now_s += seconds
+        for number, machine in enumerate(self.machines):
+            machine.pass_time(0.0 if number in stopped else seconds)
+
+    async def beat(self, *numbers: int) -> list[float]:
+        """Let machines keep their time, then beat; return the jumps they met."""
+        jumps = []
+        for number in numbers or range(len(self.machines)):
+            others_s = [at_s for other, at_s in enumerate(self.beats_s) if other != number]
+
+            async def beats_s(told_s: list[float] = others_s) -> list[float]:
+                return told_s
+
+            jumps.append(await keep_time(self.clocks[number], self.server, beats_s))
+            self.beats_s[number] = self.clocks[number].now_s()
+        return jumps
+
+    def times_s(self) -> list[float]:
+        return [clock.now_s() for clock in self.clocks]
+
+
+def fleet(many: int) -> Fleet:
+    server, machines = Server(1_000_000.0), [Machine() for _ in range(many)]
+    clocks = [open_shared_clock(server, machine.readings()) for machine in machines]
+    return Fleet(server, machines, clocks, [1_000_000.0] * many)
+
+
+@pytest.mark.parametrize("jump_s", [-DAY_S, -HOUR_S, -30.0, 5.0, HOUR_S, DAY_S])
+@pytest.mark.parametrize("many", [1, 3])
+@waits
+async def test_a_server_whose_clock_is_set_takes_no_time_from_anybody(
+    jump_s: float, many: int
+) -> None:
+    """A jump ahead shortens no rest, a jump back freezes nobody; who comes later agrees."""
+    workers = fleet(many)
+    workers.pass_time(10)
+    await workers.beat()
+    workers.server.now_s += jump_s
+    assert workers.times_s() == [1_000_010.0] * many
+    workers.pass_time(10)
+    jumps = await workers.beat()
+    assert jumps == [pytest.approx(jump_s)] + [0.0] * (many - 1), "the first takes it back for all"
+    assert workers.times_s() == [pytest.approx(1_000_020.0, abs=0.01)] * many
+    late = open_shared_clock(workers.server, Machine().readings())
+    assert late.now_s() == pytest.approx(1_000_020.0, abs=0.01)
+
+
+@waits
+async def test_after_a_small_jump_back_all_agree_again() -> None:
+    """Each may wait once, because it may as well be its own clock that is ahead."""
+    workers = fleet(2)
+    workers.pass_time(10)
+    await workers.beat()
+    workers.server.now_s -= 5
+    workers.pass_time(10)
+    await workers.beat()
+    assert min(workers.times_s()) >= 1_000_020.0
+    for _ in range(3):
+        workers.pass_time(10)
+        jumps = await workers.beat()
+    assert jumps == [0.0, 0.0]
+    one_s, other_s = workers.times_s()
+    assert one_s == pytest.approx(other_s, abs=0.1)
+    assert 1_000_040.0 <= one_s <= 1_000_050.0
+
+
+@waits
+async def test_a_machine_that_stood_still_is_set_forward() -> None:
+    """Its leases are over, and it has to know; the others lose nothing."""
+    workers = fleet(2)
+    workers.pass_time(10)
+    await workers.beat()
+    workers.pass_time(300, stopped=[0])
+    await workers.beat(1)
+    assert await workers.beat(0) == [pytest.approx(300)]
+    assert workers.times_s() == [pytest.approx(1_000_310.0, abs=0.01)] * 2
+    assert workers.server.offset_s == 0.0
+
+
+@waits
+async def test_a_clock_that_runs_ahead_of_the_others_waits_for_them() -> None:
+    workers = fleet(2)
+    workers.pass_time(10)
+    workers.machines[0].pass_time(30)
+    await workers.beat(1)
+    assert await workers.beat(0) == [pytest.approx(-30)]
+    workers.pass_time(10)
+    assert workers.times_s() == [1_000_040.0, 1_000_020.0]
+    workers.pass_time(25)
+    assert workers.times_s() == [pytest.approx(1_000_045.0, abs=0.01)] * 2
+    assert workers.server.offset_s == 0.0
+
+
+@pytest.mark.parametrize("drift", [-0.0004, 0.0004, 0.01])
+@waits
+async def test_a_clock_that_drifts_is_led_back_slowly(drift: float) -> None:
+    """As fast as half a second in a thousand: what a rest loses by it nobody can measure."""
+    workers = fleet(1)
+    for _ in range(100):
+        before_s = workers.clocks[0].now_s()
+        workers.pass_time(10)
+        workers.server.now_s += 10 * drift
+        await workers.beat()
+        passed_s = workers.clocks[0].now_s() - before_s
+        assert 10 - 0.0051 <= passed_s <= 10 + 0.0051 or abs(drift) > LEAD_RATE
+    behind_s = workers.server.time_s() - workers.clocks[0].now_s()
+    assert abs(behind_s) < (0.01 if abs(drift) < LEAD_RATE else MOST_DRIFT_S + 0.1)
+
+
+@waits
+async def test_time_never_runs_backwards_whatever_is_measured() -> None:
+    workers, rng = fleet(2), random.Random(5)
+    last_s = workers.times_s()
+    for _ in range(300):
+        workers.pass_time(rng.uniform(0, 20), stopped=rng.choice([[], [], [0], [1]]))
+        workers.server.now_s += rng.choice([0, 0, 0, rng.uniform(-100, 100)])
+        await workers.beat(*rng.choice([(0,), (1,), (0, 1)]))
+        now_s = workers.times_s()
+        assert all(now >= last for now, last in zip(now_s, last_s, strict=True))
+        last_s = now_s
 
 
 def test_this_machines_clocks_can_be_read() -> None:

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from geomi.adapters.clock import system_readings
+from geomi.adapters.clock import open_shared_clock, system_readings
 from geomi.adapters.statements import migrations, statements
+from geomi.app.timing import agree
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
 from geomi.model.verdict import State
 from geomi.testing.contracts.alike import sketch_of
+from geomi.testing.contracts.attending import card
 from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
 from geomi.testing.contracts.material import (
     START_S,
@@ -517,6 +519,58 @@ class TestCrashing:
         assert told <= found.stats.settled <= told + 3
         assert found.stats.settled == len(ended) == len(captures)
         assert found.stats.discovered == len(entries) == 1 + 20 * len(ended)
+
+
+class TestSharedTime:
+    """One time for everybody, whatever is done to the server's clock."""
+
+    @waits
+    async def test_the_offset_is_set_by_one(self, place: str) -> None:
+        with closing(open_postgres(place, tenant="local")) as store:
+            before = await store.compare(time.time)
+            assert abs(before.ahead_s) < 5
+            assert before.offset_s == 0.0
+            assert await store.set_offset(3600.0, instead_of=0.0)
+            assert not await store.set_offset(7200.0, instead_of=0.0)
+            after = await store.compare(time.time)
+            assert after.offset_s == 3600.0
+            assert after.ahead_s - before.ahead_s == pytest.approx(3600.0, abs=1.0)
+            assert store.time_s() - time.time() == pytest.approx(3600.0, abs=5.0)
+
+    @waits
+    async def test_time_is_not_before_the_last_sign_of_a_worker(self, place: str) -> None:
+        with closing(open_postgres(place, tenant="local")) as store:
+            ahead_s = time.time() + 900
+            await store.workers.enrol(card(at_s=ahead_s))
+            assert store.time_s() == pytest.approx(ahead_s)
+
+    @waits
+    async def test_who_comes_while_the_clock_jumps_goes_by_those_who_work(self, place: str) -> None:
+        """Else every lease would seem to be over."""
+        with closing(open_postgres(place, tenant="local")) as store:
+            old = open_shared_clock(store)
+            await store.workers.enrol(card("w-old", at_s=old.now_s()))
+            await store.set_offset(3600.0, instead_of=0.0)  # as if the server's clock were set
+            new = open_shared_clock(store)
+            assert new.now_s() - old.now_s() > 3500
+            async with asyncio.TaskGroup() as group:
+                agreeing = group.create_task(agree(store, new, silence_s=3.0))
+                await asyncio.sleep(0.1)
+                await store.workers.beat(
+                    "w-old", jobs=(), pages=0, pages_per_s=0.0, now_s=old.now_s()
+                )
+                await agreeing
+            assert new.now_s() == pytest.approx(old.now_s(), abs=1.0)
+            assert (await store.compare(old.now_s)).ahead_s == pytest.approx(0.0, abs=1.0)
+
+    @waits
+    async def test_the_dead_are_not_waited_for_long(self, place: str) -> None:
+        with closing(open_postgres(place, tenant="local")) as store:
+            clock = open_shared_clock(store)
+            await store.workers.enrol(card("w-dead", at_s=clock.now_s() - 600))
+            now_s = clock.now_s()
+            await agree(store, clock, silence_s=0.6)
+            assert 0.1 < clock.now_s() - now_s < 30
 
 
 class TestStatements:

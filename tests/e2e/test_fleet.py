@@ -42,7 +42,7 @@ def nodes(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setenv(name, value)
     from ray.cluster_utils import Cluster as RayCluster
 
-    cluster = RayCluster(
+    cluster: Any = RayCluster(
         initialize_head=True,
         head_node_args={
             "num_cpus": 0,  # it keeps the cluster; workers go to the others

@@ -6,21 +6,37 @@ passed since, so that every process of the store shares one axis and a set clock
 After another boot the anchor is laid anew at the wall clock, but not before the last response that
 the store knows of. Where the machine has no boot clock, each process lays its own and nothing is
 stored.
+
+Machines share the clock of a server: its time of day, plus an offset that the store holds for all.
+Each process carries it on by its own boot clock and compares from time to time (`keep_time`). A
+clock that drifts is led back slowly, because a step forward would shorten a rest. Where the two are
+apart by more than drift can explain, either this machine stood still, and its time is set forward,
+or the server's clock was set, and the offset takes that back: for the fleet no time was lost.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.anchor import Anchor, Comparison
 
 # A sleep is cut into parts: asyncio's timer stands still while the machine sleeps, ours does not.
 LONGEST_SLEEP_S = 30.0
+
+# More than this is no drift: a second is a day's drift of a bad clock, and ten times what a busy
+# machine makes of a measurement.
+MOST_DRIFT_S = 1.0
+# Good clocks drift by some parts in a hundred thousand; led at this rate one comes back, while a
+# rest of ten seconds is shortened by five milliseconds at most.
+LEAD_RATE = 0.0005
+# Whoever was heard of in this time, lives: some more than the time between two beats. A server's
+# clock that is set back by less is waited for, because it may as well be ours that is ahead.
+FRESH_S = 15.0
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -50,6 +66,14 @@ class TimeKeeper(Protocol):
 
     def greatest_end_s(self) -> float:
         """Return the latest time at which any response is known to have ended."""
+        ...
+
+    async def compare(self, now_s: Callable[[], float]) -> Comparison:
+        """Say how far the store's time is ahead of a clock."""
+        ...
+
+    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
+        """Let the store's time differ from its server's by so much; False where another did."""
         ...
 
 
@@ -97,16 +121,68 @@ def open_shared_clock(store: TimeKeeper, readings: Readings | None = None) -> Sy
     return SystemClock(Anchor("", readings.passing_s(), time_s), readings)
 
 
+async def keep_time(
+    clock: SystemClock, store: TimeKeeper, beats_s: Callable[[], Awaitable[Sequence[float]]]
+) -> float:
+    """Compare a clock with its store's and put right what has to be; return the jump it met.
+
+    Args:
+        beats_s: tells when the other processes of the store were last heard of, by its time.
+    """
+    found = await store.compare(clock.now_s)
+    if abs(found.ahead_s) <= MOST_DRIFT_S:
+        clock.lead(found.ahead_s)
+        return 0.0
+    if stood_still(found.ahead_s, clock.now_s(), await beats_s()):
+        clock.step(found.ahead_s)
+    else:
+        offset_s = found.offset_s - found.ahead_s
+        await store.set_offset(offset_s, instead_of=found.offset_s)
+    return found.ahead_s
+
+
+def stood_still(ahead_s: float, now_s: float, beats_s: Sequence[float]) -> bool:
+    """Whether this machine, and not the server's clock, is to blame for a difference.
+
+    The others tell: those that are ahead of us have not stood still, nor have those that were heard
+    at the store's time while ours is ahead of it. Alone we blame the server, which costs nothing:
+    as much time is taken back as has passed.
+    """
+    if ahead_s > 0:
+        return any(beat_s > now_s + MOST_DRIFT_S for beat_s in beats_s)
+    there_s = now_s + ahead_s
+    return any(there_s - FRESH_S < beat_s <= there_s + MOST_DRIFT_S for beat_s in beats_s)
+
+
 class SystemClock:
     """`ports.clock.Clock` of one process."""
 
     def __init__(self, anchor: Anchor, readings: Readings) -> None:
-        self._anchor = anchor
         self._readings = readings
+        self._ahead_s = anchor.time_s - anchor.reading_s
+        self._least_s = float("-inf")
+        self._led_s = anchor.time_s
 
     def now_s(self) -> float:
         """Return scheduling time."""
-        return self._anchor.time_s + self._readings.passing_s() - self._anchor.reading_s
+        return max(self._ahead_s + self._readings.passing_s(), self._least_s)
+
+    def lead(self, ahead_s: float) -> None:
+        """Come nearer to a time that is ahead by so much, or behind, as slowly as clocks drift."""
+        now_s = self.now_s()
+        most_s = max(0.0, now_s - self._led_s) * LEAD_RATE
+        self._led_s = now_s
+        self.step(max(-most_s, min(most_s, ahead_s)))
+
+    def step(self, ahead_s: float) -> None:
+        """Go to a time that is ahead by so much; for one that is behind, stand still until then."""
+        self._least_s = self.now_s()
+        self._ahead_s += ahead_s
+
+    def set_back(self, by_s: float) -> None:
+        """Go back; only for a process that has done nothing yet."""
+        self._ahead_s -= by_s
+        self._least_s = float("-inf")
 
     def wall_s(self) -> float:
         """Return the time of day."""

@@ -7,7 +7,7 @@ import platform
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,9 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.presence import Presence
 from geomi.app.archive import bucket_of, open_archive
-from geomi.app.recover import recover
+from geomi.app.recover import Watch, recover
 from geomi.app.store import clock_of, open_store
+from geomi.app.timing import agree, keep_clock
 from geomi.engine.heart import Heart, beating
 from geomi.engine.world import World
 from geomi.errors import StoreError
@@ -48,6 +49,7 @@ class Home:
 
     Args:
         heart: says that this process lives, once it has enrolled.
+        watch: knows which of the others it has not heard of.
     """
 
     root: Path
@@ -56,6 +58,7 @@ class Home:
     archive: KeptArchive
     world: World
     heart: Heart
+    watch: Watch = field(default_factory=Watch)
 
 
 def egress_rules(settings: Settings) -> EgressRules:
@@ -127,7 +130,13 @@ async def open_home(
             silence_s=settings.silence_s,
             markdown_rules=markdown_rules,
         )
-        heart = Heart(world, _card(world, root), lambda: recover(home))
+        heart = Heart(
+            world,
+            _card(world, root),
+            tend=lambda: recover(home),
+            keep_time=lambda: keep_clock(store, clock, owner),
+            agree=lambda: agree(store, clock, silence_s=settings.silence_s),
+        )
         home = Home(root, settings, store, archive, world, heart)
         try:
             with Presence(root, owner):  # one for all crawls of this process

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 from geomi.adapters.blob.names import worker_of
 from geomi.adapters.presence import dead_owners, forget, is_held, is_left
 from geomi.app.store import owners_here
+from geomi.app.timing import BEATS_TO_LISTEN
+from geomi.engine.heart import BEATS_PER_SILENCE
 from geomi.engine.supervise import Sent
 from geomi.engine.world import World
 from geomi.model.event import Warned
@@ -44,6 +46,33 @@ class Place(Protocol):
     @property
     def world(self) -> World: ...
 
+    @property
+    def watch(self) -> Watch: ...
+
+
+class Watch:
+    """Believes a silence that it has heard itself.
+
+    By then a clock that was set, and made every worker look dead, is right again.
+    """
+
+    def __init__(self) -> None:
+        self._heard: dict[str, tuple[float, float]] = {}
+
+    def is_long(self, card: WorkerCard, world: World) -> bool:
+        """Whether a card has not changed while two beats should have come."""
+        now_s = world.clock.now_s()
+        beat_s, since_s = self._heard.get(card.owner, (card.beat_s, now_s))
+        if beat_s != card.beat_s:
+            since_s = now_s
+        self._heard[card.owner] = card.beat_s, since_s
+        return now_s - since_s >= BEATS_TO_LISTEN * world.silence_s / BEATS_PER_SILENCE
+
+    def forget(self, owners: Sequence[str]) -> None:
+        """Watch some no more."""
+        for owner in owners:
+            self._heard.pop(owner, None)
+
 
 async def recover(place: Place) -> None:
     """End what dead workers held, here and elsewhere, and save what they left."""
@@ -51,7 +80,11 @@ async def recover(place: Place) -> None:
     here = dead_owners(place.root, owners_here(place.store))
     # A lock of another machine's worker, on a disk that both use, need not be seen from here.
     gone = [owner for owner in here if owner not in cards or _is_ours(place, cards[owner])]
-    silent = [card.owner for card in cards.values() if is_dead(place, card)]
+    silent = [
+        card.owner
+        for card in cards.values()
+        if is_dead(place, card) and place.watch.is_long(card, place.world)
+    ]
     dead = list(dict.fromkeys([*gone, *silent]))
     if not dead:
         return
@@ -59,6 +92,7 @@ async def recover(place: Place) -> None:
     for owner in dead:
         await _bury(place, owner, is_here=owner in gone)
     await place.world.workers.leave(dead)
+    place.watch.forget(dead)
     forget(place.root, dead)
 
 

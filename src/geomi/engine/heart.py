@@ -34,12 +34,24 @@ class Heart:
     Args:
         card: who this process is; times and counts are filled in here.
         tend: puts in order what the dead left; called by one process at a time.
+        keep_time: puts this process's clock right; returns how far the store's had jumped.
+        agree: goes by the time of those who work already, before this process does.
     """
 
-    def __init__(self, world: World, card: WorkerCard, tend: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        world: World,
+        card: WorkerCard,
+        *,
+        tend: Callable[[], Awaitable[None]],
+        keep_time: Callable[[], Awaitable[float]],
+        agree: Callable[[], Awaitable[None]],
+    ) -> None:
         self._world = world
         self._card = card
         self._tend = tend
+        self._keep_time = keep_time
+        self._agree = agree
         self._reaping = Duty(world, REAP)
         self._jobs: list[str] = []
         self._counted = 0
@@ -49,6 +61,8 @@ class Heart:
 
     async def enrol(self, role: Role, configs: Iterable[CrawlConfig] = ()) -> None:
         """Make this process known; a request of a job's may take as long as its deadline says."""
+        if not self.is_enrolled:
+            await self._agree()
         now_s = self._world.clock.now_s()
         silence_s = self._world.silence_s + max(map(longest_request_s, configs), default=0.0)
         was = self._card
@@ -101,6 +115,8 @@ class Heart:
     async def _beat_on(self) -> None:
         while True:
             await asyncio.sleep(self.every_s)
+            if jump_s := await self._keep_time():
+                self._world.sink.emit(Warned("", f"a clock had jumped by {jump_s:+.1f} s"))
             await self._beat()
 
     async def _beat(self) -> None:

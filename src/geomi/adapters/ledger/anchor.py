@@ -12,3 +12,11 @@ class Anchor:
     boot_id: str
     reading_s: float
     time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far the time of a store is ahead of a clock, and its offset from the server's time."""
+
+    ahead_s: float
+    offset_s: float

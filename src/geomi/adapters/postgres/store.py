@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.anchor import Anchor, Comparison
 from geomi.adapters.ledger.rows import legible
 from geomi.adapters.postgres.address import read_address
 from geomi.adapters.postgres.census import PostgresCensus
@@ -23,6 +24,7 @@ from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.postgres.sites import PostgresRefusals, PostgresSiteRules
+from geomi.adapters.postgres.workers import SQL as WORKERS
 from geomi.adapters.postgres.workers import PostgresWorkers
 from geomi.errors import StoreError
 
@@ -30,6 +32,8 @@ from geomi.errors import StoreError
 BUSY_TIMEOUT_S = 30.0
 
 _READINGS = 5
+
+OFFSET = "offset"
 
 
 def open_postgres(
@@ -87,8 +91,22 @@ class PostgresStore:
         return self._database.read_now(lambda db: float(db.value(HOSTS["greatest_end"])))
 
     def time_s(self) -> float:
-        """Return the server's time of day, as near as the quickest of some answers tells it."""
-        return self._database.read_now(_server_time_s)
+        """Return the store's time, as near as the quickest of some answers tells it.
+
+        It is not before the last sign of any worker, whatever became of the server's clock.
+        """
+        found = self._database.read_now(partial(_compare, now_s=time.monotonic))
+        heard_s = self._database.read_now(lambda db: float(db.value(WORKERS["last_beat"])))
+        return max(found.ahead_s + time.monotonic(), heard_s)
+
+    async def compare(self, now_s: Callable[[], float]) -> Comparison:
+        """Say how far the store's time is ahead of a clock."""
+        return await self._database.read(partial(_compare, now_s=now_s))
+
+    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
+        """Let the store's time differ from its server's by so much; False where another did."""
+        work = partial(_set_offset, offset_s=offset_s, instead_of=instead_of)
+        return await self._database.write(work)
 
     def lease_owners(self) -> list[str]:
         """Name whoever holds a lease that was never given back, also one that has run out."""
@@ -127,14 +145,25 @@ def _set_anchor(db: Session, *, anchor: Anchor, instead_of: Anchor | None) -> An
     return anchor
 
 
-def _server_time_s(db: Session) -> float:
+def _compare(db: Session, *, now_s: Callable[[], float]) -> Comparison:
     """Ask some times; half of the shortest way there and back is how old the answer is."""
-    best_s, shortest_s, read_s = 0.0, float("inf"), 0.0
+    best, shortest_s = Comparison(0.0, 0.0), float("inf")
     for _ in range(_READINGS):
-        asked_s = time.monotonic()
-        told_s = float(db.value(SQL["server_time"]))
-        read_s = time.monotonic()
+        asked_s = now_s()
+        row = db.row(SQL["server_time"])
+        read_s = now_s()
+        assert row is not None
         if read_s - asked_s < shortest_s:
             shortest_s = read_s - asked_s
-            best_s = told_s + shortest_s / 2 - read_s
-    return best_s + read_s
+            told_s, offset_s = row
+            best = Comparison(told_s + offset_s + shortest_s / 2 - read_s, offset_s)
+    return best
+
+
+def _set_offset(db: Session, *, offset_s: float, instead_of: float) -> bool:
+    db.row(SQL["lock_fact"], {"key": OFFSET})
+    row = db.row(SQL["get"], {"key": OFFSET})
+    if (float(row[0]) if row else 0.0) != instead_of:
+        return False
+    db.run(SQL["put"], {"key": OFFSET, "value": repr(offset_s)})
+    return True

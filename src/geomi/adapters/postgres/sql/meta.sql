@@ -20,8 +20,9 @@ SELECT pg_advisory_xact_lock(3, hashtext(current_setting('search_path')));
 SELECT current_setting('server_version_num')::integer, current_setting('server_encoding');
 
 -- name: server_time
--- The server's time of day in seconds.
-SELECT extract(epoch FROM clock_timestamp())::double precision;
+-- The server's time of day in seconds, and by how much the store's time differs from it.
+SELECT extract(epoch FROM clock_timestamp())::double precision,
+       COALESCE((SELECT value::double precision FROM meta WHERE key = 'offset'), 0.0);
 
 -- name: has_store
 -- Whether there is a store. The catalogue itself is read: names that were looked up before may be

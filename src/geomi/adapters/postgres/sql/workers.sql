@@ -49,3 +49,7 @@ SELECT owner FROM duties WHERE duty = %(duty)s;
 -- name: drop
 -- Give a duty back, if it is still ours.
 DELETE FROM duties WHERE duty = %(duty)s AND owner = %(owner)s;
+
+-- name: last_beat
+-- When any worker was last heard of.
+SELECT COALESCE(MAX(beat_s), 0.0) FROM workers;
