@@ -15,7 +15,7 @@ from geomi.model.job import JobState, StopReason
 from geomi.model.worker import Role
 from geomi.testing.postgres import Cluster
 from geomi.testing.s3 import S3Server
-from geomi.testing.server import Site
+from geomi.testing.server import End, Raw, Reply, Seen, Site
 from geomi.testing.webs import random_web
 from tests.e2e.command import records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for, wanted
@@ -112,24 +112,41 @@ def test_workers_join_a_crawl_which_waits_for_what_they_have_not_sent(farm: Farm
 @pytest.mark.slow
 @pytest.mark.req("FRN-11")
 def test_a_worker_that_sleeps_past_its_lease_does_no_harm(farm: Farm) -> None:
-    """Another takes its host; awake again it fails to settle, but what it asked is in the log."""
-    with Site(WEB.routes) as site:
+    """Stopped with a request in flight; another takes its host. Awake again it has an answer that
+    nobody wants: it fails to settle, but what it asked is in the log."""
+    slow = sorted(WEB.reachable - {"/"})[7]
+    visits: list[Seen] = []
+
+    def answer(seen: Seen) -> Raw | Reply:
+        visits.append(seen)
+        reply = WEB.routes[slow]
+        return reply if len(visits) > 1 else Raw((0.5, *_written(reply)), End.KEEP)
+
+    with Site({**WEB.routes, slow: answer}) as site:
         job = farm.begin(site)
         with farm.working(machine="a") as sleeper:
-            wait_for(lambda: len(site.log) > 8)
+            wait_for(lambda: bool(visits))
             sleeper.send_signal(signal.SIGSTOP)
-            before = len(site.log)
+            (held,) = farm.workers()
             with farm.working(machine="b") as other:
-                wait_for(lambda: len(site.log) > before + 3)
+                wait_for(lambda: len(visits) > 1)
                 sleeper.send_signal(signal.SIGCONT)
                 wait_for(lambda: farm.jobs()[0].state is JobState.COMPLETED)
                 for process in (sleeper, other):
                     process.send_signal(signal.SIGTERM)
                 said, _ = ended_well(sleeper, other)
-        assert "was lost" in said
+        assert held.hosts == 1
+        assert "its pages will be visited again" in said, "it could not settle"
         assert farm.exported(job) == wanted(WEB, site)
         assert_polite(site.log)
-    assert farm.audit().requests == len(site.log)
+        asked = Counter(seen.path for seen in site.log)
+        assert asked[slow] == 2
+    assert farm.audit().requests == asked.total(), "both are in the log"
+
+
+def _written(reply: Reply) -> tuple[bytes, ...]:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {reply.content_type}\r\n"
+    return f"{head}Content-Length: {len(reply.body)}\r\n\r\n".encode(), reply.body
 
 
 def test_a_worker_needs_a_store_that_is_there(tmp_path: Path) -> None:

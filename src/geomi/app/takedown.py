@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -22,6 +22,7 @@ from geomi.adapters.outlet.folder import remove_job
 from geomi.adapters.presence import Presence
 from geomi.app import registry
 from geomi.app.home import Home
+from geomi.app.run import is_running
 from geomi.engine import jobs as use
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
@@ -85,7 +86,7 @@ async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedo
         for job in jobs:
             if not job.state.is_final:
                 await use.cancel(home.world, job)
-            held.enter_context(await _locked(home, job.id))
+            held.enter_context(await _locked(home, job))
         pages = await _pages(home, jobs)
         for job in jobs:
             await home.archive.erase(job.id)
@@ -97,18 +98,17 @@ async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedo
     return line
 
 
-async def _locked(home: Home, job: str) -> ExitStack:
+async def _locked(home: Home, job: CrawlJob) -> ExitStack:
     """Wait for a cancelled crawl to end, and keep others from going on with it."""
     stack = ExitStack()
     for _ in range(LOOKS):
-        try:
-            stack.enter_context(Presence(home.root, f"job-{job}"))
-        except StoreBusy:
-            await asyncio.sleep(LOOK_S)
-        else:
-            return stack
+        with suppress(StoreBusy):
+            if not await is_running(home, job):
+                stack.enter_context(Presence(home.root, f"job-{job.id}"))
+                return stack
+        await asyncio.sleep(LOOK_S)
     raise StoreBusy(
-        f"job {job} is cancelled and has not ended yet; its data is still there",
+        f"job {job.id} is cancelled and has not ended yet; its data is still there",
         hint="give the same command again in a moment",
     )
 

@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.outlet.folder import remove_job
-from geomi.app import Home
+from geomi.app import Home, is_running
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.status import job_data, job_state
 from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.engine import jobs as use
 from geomi.engine.world import World
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
 from geomi.settings.network import same_archive
 
@@ -144,6 +144,10 @@ async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
             f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
         )
     same_archive(found, home.settings)
+    if await is_running(home, found):
+        raise StoreBusy(
+            f"a worker has not let go of job {found.id} yet", hint="try again in some seconds"
+        )
     await home.archive.erase(found.id)  # first: nothing else names what is in a bucket
     await home.world.jobs.delete(found.id)
     await asyncio.to_thread(remove_job, home.root, found.id)

@@ -66,6 +66,7 @@ class Worker:
         self._looked_s = float("-inf")
         self._began_s = world.clock.now_s() - job.active_s
         self._poll_s = SHORTEST_POLL_S
+        self._rules: CrawlConfig | None = None  # as they were when the job was first looked at
 
     @property
     def is_busy(self) -> bool:
@@ -196,10 +197,10 @@ class Worker:
         if job is None:
             self.drain(StopReason.CANCELLED)
             return
-        if job.config != self._config:  # it is resumed under other rules than ours
+        if job.config != (self._rules or job.config):  # it is resumed under other rules than ours
             self.drain(StopReason.INTERRUPTED)
             return
-        self._job = job
+        self._job, self._rules = job, job.config
         reason = stop_reason(job, active_s=now_s - self._began_s)
         if reason is None and not self._has_space():
             reason = StopReason.DISK_FULL

@@ -28,7 +28,7 @@ def cluster(address: str) -> Iterator[Actors]:
 
 def up(actors: Actors, plan: FleetPlan) -> FleetStatus:
     """Have a fleet as planned; one that is there changes its number of workers."""
-    _check(plan)
+    check(plan)
     if KEEPER in actors.names():
         actors.call(KEEPER, "change", plan)
     else:
@@ -66,7 +66,8 @@ def _workers(actors: Actors) -> list[str]:
     return [name for name in actors.names() if name.startswith(WORKER)]
 
 
-def _check(plan: FleetPlan) -> None:
+def check(plan: FleetPlan) -> None:
+    """Refuse a plan that cannot work."""
     if not plan.settings.db:
         raise ConfigError(
             "a fleet needs a database that all its nodes can reach",

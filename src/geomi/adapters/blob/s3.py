@@ -99,9 +99,11 @@ class S3Archive:
         return warc.block(member)
 
     async def finish(self, job: str) -> None:
-        """Finish a job's open segment, which is then sent without waiting for it."""
+        """Finish a job's open segment and send it; one that cannot be sent waits as any other."""
         async with self._finishing:
             await self._spool.finish(job)
+        if self._sending is not None:
+            await asyncio.shield(self._sending)
 
     async def aclose(self) -> None:
         """Finish every open segment and send what waits; what cannot be sent stays on the disk."""
