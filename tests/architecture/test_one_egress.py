@@ -17,7 +17,7 @@ PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
         "numpy", "obstore", "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf",
-        "re2", "rich", "turbohtml", "typer", "uvloop", "yaml",
+        "ray", "re2", "rich", "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -114,6 +114,23 @@ def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
         if name.startswith("geomi.adapters.postgres")
     }
     assert openers == {"app/store.py"}
+
+
+def test_the_client_of_a_cluster_dials_where_a_flag_says() -> None:
+    """A fleet's cluster is the operator's own, and nothing that was crawled reaches its client."""
+    users = {
+        module.name
+        for module in modules()
+        if any(name.partition(".")[0] == "ray" for name in imported(module))
+    }
+    assert users == {"adapters/actors.py"}
+    openers = {
+        module.name
+        for module in modules()
+        for name in imported(module)
+        if name == "geomi.adapters.actors.Actors"
+    }
+    assert openers == {"fleet/command.py", "fleet/keeper.py"}
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

@@ -30,6 +30,7 @@ def farm(tmp_path: Path, cluster: Cluster, s3: S3Server) -> Farm:
 
 
 @pytest.mark.slow
+@pytest.mark.req("FUT-01", "SCL-05", "HTTP-17", "FRN-11")
 def test_two_machines_serve_two_jobs_and_end_each_once(farm: Farm) -> None:
     with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
         begun = {farm.begin(site).id: site for site in (one, two)}

@@ -59,7 +59,7 @@ def nodes(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
-@pytest.mark.req("SCL-05")
+@pytest.mark.req("SCL-05", "FUT-01")
 def test_a_fleet_loses_a_node_and_no_page(
     tmp_path: Path, cluster: Cluster, s3: S3Server, nodes: Any
 ) -> None:

@@ -222,6 +222,23 @@ def test_a_job_of_another_network_is_left_to_others(tmp_path: Path) -> None:
         assert site.log == []
 
 
+@pytest.mark.req("HTTP-17")
+def test_a_worker_may_serve_one_job_alone(tmp_path: Path) -> None:
+    """Near its sites, for instance; what others began is not touched."""
+
+    async def work(*sites: Site) -> None:
+        async with home_in(tmp_path, Ear(), QUICK) as home:
+            near, far = await begin_jobs(home, *sites)
+            async with home_in(home.root, Ear(), QUICK) as other:
+                await serve(other, Task(job=near.id, once=True))
+            assert (await jobs.find(home.world, near.id)).state is JobState.COMPLETED
+            assert (await jobs.find(home.world, far.id)).state is JobState.PROCESSING
+
+    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
+        run(work(one, two))
+        assert two.log == []
+
+
 def test_a_full_disk_ends_the_worker_and_not_the_job(tmp_path: Path) -> None:
     async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear(), QUICK) as home:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geomi import __version__
+from geomi.adapters.clock import SystemClock
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -130,13 +131,7 @@ async def open_home(
             silence_s=settings.silence_s,
             markdown_rules=markdown_rules,
         )
-        heart = Heart(
-            world,
-            _card(world, root),
-            tend=lambda: recover(home),
-            keep_time=lambda: keep_clock(store, clock, owner),
-            agree=lambda: agree(store, clock, silence_s=settings.silence_s),
-        )
+        heart = _heart(world, store, clock, _card(world, root), lambda: recover(home))
         home = Home(root, settings, store, archive, world, heart)
         try:
             with Presence(root, owner):  # one for all crawls of this process
@@ -148,6 +143,22 @@ async def open_home(
             await client.aclose()
             await compute.aclose()
             egress.close()
+
+
+def _heart(
+    world: World,
+    store: Store,
+    clock: SystemClock,
+    card: WorkerCard,
+    tend: Callable[[], Awaitable[None]],
+) -> Heart:
+    return Heart(
+        world,
+        card,
+        tend=tend,
+        keep_time=lambda: keep_clock(store, clock, world.owner),
+        agree=lambda: agree(store, clock, silence_s=world.silence_s),
+    )
 
 
 async def _close(archive: KeptArchive, heart: Heart) -> None:
