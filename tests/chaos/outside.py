@@ -8,10 +8,10 @@ from collections.abc import Callable
 from itertools import count
 
 from geomi.testing.server import Answer, End, Raw, Reply, Seen
-from tests.chaos.deaths import LONGEST_LIFE_S, SHORT
+from tests.chaos.deaths import LONGEST_LIFE_S, SHORT, let_live
 from tests.chaos.ground import Ground
 from tests.chaos.layer import Plan
-from tests.chaos.table import Row
+from tests.chaos.table import NOTHING, Held, Row
 
 DAY_S = 86_400.0
 RETRY_S = 0.3
@@ -32,7 +32,7 @@ def lose_network(ground: Ground, *, runs: int, rng: random.Random) -> Row:
                 found = case.finish(Plan(retry_s=RETRY_S))
             finally:
                 ground.weather = lambda _, reply: reply
-            row.add(found, allowed=weather.lost, faults=weather.lost)
+            row.add(found, Held(urls=weather.lost), faults=weather.lost)
     return row
 
 
@@ -87,13 +87,14 @@ def set_clocks(ground: Ground, *, runs: int, rng: random.Random) -> Row:
             )
             crawl = case.start(Plan(wall_s=tuple(sorted(jumps))))
             faults = 3
-            if crawl.wait(rng.uniform(0.2, LONGEST_LIFE_S)) is None:
+            let_live(ground, crawl, rng)
+            if not crawl.is_over:
                 case.note_held()
                 case.kill(crawl)
                 faults += 1
             off_s = rng.choice((-DAY_S, DAY_S))
             found = case.finish(Plan(wall_s=((0.0, off_s),), server_s=off_s))
-            row.add(found, allowed=case.held.urls, faults=faults)
+            row.add(found, case.held, faults=faults)
     return row
 
 
@@ -102,5 +103,5 @@ def deliver_twice(ground: Ground, *, runs: int) -> Row:
     row = Row("settlements sent twice", ground.back.name)
     for number in range(runs):
         with ground.case() as case:
-            row.add(case.finish(Plan(twice=3 * (number % 3))), allowed=0)
+            row.add(case.finish(Plan(twice=3 * (number % 3))), NOTHING)
     return row
