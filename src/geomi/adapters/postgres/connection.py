@@ -22,6 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from geomi.adapters.postgres.address import Address
+from geomi.adapters.postgres.arrays import register
 from geomi.adapters.postgres.migrate import migrate
 from geomi.adapters.postgres.session import Again, Session
 from geomi.errors import StoreBusy, StoreError, StoreFull
@@ -151,8 +152,8 @@ class _Lane:
                 db = self._connected()
                 if not in_transaction:
                     return work(Session(db))
-                with db.transaction():
-                    return work(Session(db))
+                with db.pipeline() as pipeline, db.transaction():
+                    return work(Session(db, pipeline))
             except (psycopg.Error, Again) as error:
                 if time.monotonic() - started_s > self._patience_s(error):
                     raise
@@ -189,6 +190,7 @@ class _Lane:
             db.adapters.register_dumper(str, _Text)
             # Otherwise each size of numbers would be a type, and a statement prepared of its own.
             db.adapters.register_dumper(int, Int8BinaryDumper)
+            register(db)
             db.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[])"
                 " AS wanted (name, value)",
