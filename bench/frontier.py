@@ -37,7 +37,7 @@ from typing import TypeVar
 import psycopg
 
 from bench.sites import DELAY_S, OWNER, Sites, farewell
-from bench.watch import machine_cpu_s, tree_cpu_s
+from bench.watch import family_cpu_s, machine_cpu_s
 from bench.web import say
 from geomi.adapters.postgres.store import PostgresStore, open_postgres
 from geomi.adapters.sqlite.store import SqliteStore, open_sqlite
@@ -193,12 +193,12 @@ class Bench:
         return self.sites.visit(lease, lease.entries[turn], self.now_s)
 
     async def _timed(self, meter: Meter, things: int, work: Awaitable[T]) -> T:
-        server_s = tree_cpu_s(self.server) if self.server else 0.0
+        server_s = family_cpu_s(self.server) if self.server else 0.0
         client_s, start_s = time.process_time(), time.perf_counter()
         result = await work
         meter.wall_s += time.perf_counter() - start_s
         meter.client_s += time.process_time() - client_s
-        meter.server_s += (tree_cpu_s(self.server) if self.server else 0.0) - server_s
+        meter.server_s += (family_cpu_s(self.server) if self.server else 0.0) - server_s
         meter.calls += 1
         meter.things += things
         return result
@@ -329,7 +329,7 @@ def vacuum(cluster: Cluster) -> None:
 
 
 def own_cpu_s(bench: Bench) -> float:
-    return time.process_time() + (tree_cpu_s(bench.server) if bench.server else 0.0)
+    return time.process_time() + (family_cpu_s(bench.server) if bench.server else 0.0)
 
 
 if __name__ == "__main__":
