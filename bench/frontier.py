@@ -1,6 +1,6 @@
 """What the frontier costs, and whether it stays flat as it grows.
 
-    python -m bench.frontier [--urls 1000000,10000000] [--db both] [--seconds 20] [--hosts 10000]
+    python -m bench.frontier [--urls 1000000,10000000] [--db both] [--seconds 20] [--idle]
 
 One store of each kind is filled to each size in turn and measured there, through the ports that a
 crawl uses: `add` as the check of a page's links (a tenth is new), `claim` of 64 hosts with 10 URLs
@@ -14,6 +14,8 @@ Rules of the measurement:
 - only the calls are timed; making what they are given is not.
 - PostgreSQL writes durably here (fsync), other than in tests, with 1 GB of shared buffers.
 - CPU: this process, and beside it everything the server has started.
+- drift is the CPU of the last quarter of all settlements against that of the first. With `--idle` a
+  transaction that does nothing keeps PostgreSQL from forgetting old rows, as a backup does.
 - what the rest of the machine burned meanwhile is shown, because it moves the other numbers.
 """
 
@@ -28,14 +30,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
 import psycopg
 
 from bench.sites import DELAY_S, OWNER, Sites, farewell
-from bench.watch import machine_cpu_s, tree_cpu_s
+from bench.watch import family_cpu_s, machine_cpu_s
 from bench.web import say
 from geomi.adapters.postgres.store import PostgresStore, open_postgres
 from geomi.adapters.sqlite.store import SqliteStore, open_sqlite
@@ -90,6 +92,11 @@ class Meter:
         return (self.client_s + self.server_s) / max(self.things, 1)
 
 
+def since(before: Meter, after: Meter) -> Meter:
+    """Return what was measured between two readings."""
+    return Meter(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(Meter)))
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """What was measured at one size."""
@@ -98,6 +105,7 @@ class Round:
     checks: Meter
     claims: Meter
     settles: Meter
+    drift: float
 
 
 class Bench:
@@ -132,8 +140,8 @@ class Bench:
     async def measure(self, urls: int, seconds: float) -> Round:
         """Check links, then claim and settle, for so many seconds each."""
         checks = await self._check_links(seconds)
-        claims, settles = await self._churn(seconds)
-        return Round(urls, checks, claims, settles)
+        claims, settles, drift = await self._churn(seconds)
+        return Round(urls, checks, claims, settles, drift)
 
     async def _check_links(self, seconds: float) -> Meter:
         meter = Meter()
@@ -144,8 +152,9 @@ class Bench:
             await self._timed(meter, len(links), work)
         return meter
 
-    async def _churn(self, seconds: float) -> tuple[Meter, Meter]:
+    async def _churn(self, seconds: float) -> tuple[Meter, Meter, float]:
         claims, settles = Meter(), Meter()
+        marks = [replace(settles)]
         while settles.wall_s < seconds:
             leases = await self._claim(claims)
             assert leases, "more hosts wait than are asked for"
@@ -154,7 +163,10 @@ class Bench:
                     settles, len(batch.settlements), self.store.frontier.settle(batch)
                 )
             self.now_s += STEP_S
-        return claims, settles
+            marks.append(replace(settles))
+        quarter = max(len(marks) // 4, 1)
+        early, late = since(marks[0], marks[quarter]), since(marks[-1 - quarter], marks[-1])
+        return claims, settles, late.cpu() / early.cpu()
 
     async def _claim(self, meter: Meter) -> list[Lease]:
         work = self.store.frontier.claim(
@@ -181,12 +193,12 @@ class Bench:
         return self.sites.visit(lease, lease.entries[turn], self.now_s)
 
     async def _timed(self, meter: Meter, things: int, work: Awaitable[T]) -> T:
-        server_s = tree_cpu_s(self.server) if self.server else 0.0
+        server_s = family_cpu_s(self.server) if self.server else 0.0
         client_s, start_s = time.process_time(), time.perf_counter()
         result = await work
         meter.wall_s += time.perf_counter() - start_s
         meter.client_s += time.process_time() - client_s
-        meter.server_s += (tree_cpu_s(self.server) if self.server else 0.0) - server_s
+        meter.server_s += (family_cpu_s(self.server) if self.server else 0.0) - server_s
         meter.calls += 1
         meter.things += things
         return result
@@ -199,12 +211,13 @@ def main() -> int:
     parser.add_argument("--db", choices=("sqlite", "postgres", "both"), default="both")
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each measurement is")
     parser.add_argument("--hosts", type=int, default=10_000)
+    parser.add_argument("--idle", action="store_true", help="with a transaction that does nothing")
     parser.add_argument("--dir", type=Path, default=None, help="where the stores are made")
     options = parser.parse_args()
     sizes = [int(size) for size in options.urls.split(",")]
     for name in ("sqlite", "postgres"):
         if options.db in (name, "both"):
-            with opened(name, options.dir, options.hosts) as (bench, size_bytes, tidy):
+            with opened(name, options) as (bench, size_bytes, tidy):
                 asyncio.run(run(bench, sizes, options.seconds, size_bytes, tidy))
     return 0
 
@@ -238,7 +251,7 @@ async def run(
         print(f"{'':<14}{'each/s':>10}{'ms':>10}{'CPU ms':>11}{'server ms':>11}{'ms/call':>11}")
         print(done.checks.shown("link checks"))
         print(done.claims.shown("claimed URLs"))
-        print(done.settles.shown("settlements"))
+        print(f"{done.settles.shown('settlements')}  drift {done.drift:.2f}")
     report_growth(bench.name, rounds)
 
 
@@ -261,9 +274,10 @@ def report_growth(name: str, rounds: list[Round]) -> None:
 
 @contextlib.contextmanager
 def opened(
-    name: str, folder: Path | None, hosts: int
+    name: str, options: argparse.Namespace
 ) -> Iterator[tuple[Bench, Callable[[], int], Callable[[], None]]]:
     """Open a store that is taken away afterwards, with its size and what tidies it up."""
+    folder, hosts = options.dir, options.hosts
     if name == "sqlite":
         home = Path(tempfile.mkdtemp(prefix="geomi-frontier-", dir=folder))
         try:
@@ -282,7 +296,23 @@ def opened(
         contextlib.closing(open_postgres(cluster.url, tenant=TENANT)) as server,
     ):
         bench = Bench(name, server, cluster.pid, hosts)
-        yield bench, lambda: database_bytes(cluster), lambda: vacuum(cluster)
+        with contextlib.ExitStack() as idle:
+
+            def tidy() -> None:
+                vacuum(cluster)
+                if options.idle:
+                    idle.enter_context(idling(cluster))
+
+            yield bench, lambda: database_bytes(cluster), tidy
+
+
+@contextlib.contextmanager
+def idling(cluster: Cluster) -> Iterator[None]:
+    """Keep a view of the database as it is now."""
+    with psycopg.connect(cluster.url) as db:
+        db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        db.execute("SELECT 1 FROM pg_class")
+        yield
 
 
 def database_bytes(cluster: Cluster) -> int:
@@ -299,7 +329,7 @@ def vacuum(cluster: Cluster) -> None:
 
 
 def own_cpu_s(bench: Bench) -> float:
-    return time.process_time() + (tree_cpu_s(bench.server) if bench.server else 0.0)
+    return time.process_time() + (family_cpu_s(bench.server) if bench.server else 0.0)
 
 
 if __name__ == "__main__":

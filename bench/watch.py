@@ -36,13 +36,12 @@ def watch(process: subprocess.Popen[bytes]) -> tuple[list[Sample], float]:
 
 def tree_cpu_s(root: int) -> float:
     """Return the CPU seconds that the living processes under `root` have used so far."""
-    ticks = 0
-    for pid in _tree(root):
-        with contextlib.suppress(OSError):
-            # proc(5): after the name in parentheses, utime and stime are fields 14 and 15.
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(_cpu_ticks(pid, 11, 12) for pid in _tree(root)) / os.sysconf("SC_CLK_TCK")
+
+
+def family_cpu_s(root: int) -> float:
+    """Return the same with what children of `root` had used when they ended, for a server."""
+    return tree_cpu_s(root) + _cpu_ticks(root, 13, 14) / os.sysconf("SC_CLK_TCK")
 
 
 def machine_cpu_s() -> float:
@@ -70,6 +69,14 @@ def _watch(process: subprocess.Popen[bytes]) -> tuple[list[Sample], float]:
 def _sample(root: int) -> Sample:
     memory = [_memory_bytes(pid) for pid in _tree(root)]
     return Sample(max(peak for peak, _ in memory), max(now for _, now in memory))
+
+
+def _cpu_ticks(pid: int, *places: int) -> int:
+    """Return fields of proc(5) behind the name in parentheses: 11 utime, 13 that of the reaped."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(int(fields[place]) for place in places)
+    return 0
 
 
 def _tree(root: int) -> list[int]:

@@ -173,6 +173,55 @@ class TestOpening:
             ).fetchone()
             assert found is not None and "autovacuum_vacuum_scale_factor" in str(found[0])
 
+    def test_what_waits_is_found_by_small_indexes(
+        self, store: PostgresStore, other: psycopg.Connection
+    ) -> None:
+        found = other.execute(
+            "SELECT indexname FROM pg_indexes"
+            " WHERE schemaname = current_schema() AND indexdef LIKE '% WHERE %'"
+        ).fetchall()
+        assert {"entries_next", "entries_later", "queues_ready", "hosts_lent"} <= {
+            name for (name,) in found
+        }
+
+    def test_rows_that_change_all_the_time_have_room_beside_them(
+        self, store: PostgresStore, other: psycopg.Connection
+    ) -> None:
+        for table in ("jobs", "hosts", "queues"):
+            found = other.execute(
+                "SELECT reloptions::text FROM pg_class WHERE oid = %s::regclass", (table,)
+            ).fetchone()
+            assert found is not None and "fillfactor" in str(found[0])
+
+
+class TestArrays:
+    @pytest.mark.parametrize(
+        ("kind", "values"),
+        [
+            ("bigint", [1, -(2**63), 2**63 - 1]),
+            ("bigint", [None, 7, None]),
+            ("integer", [3, None]),
+            ("float8", [0.5, -1e300, None]),
+            ("float8", [0.25]),
+            ("text", ["", "a", "Gr\u00fc\u00dfe \U0001f577", None, '{,}"\\']),
+            ("bytea", [b"", bytes(range(256)), None, b"x" * 16]),
+            ("text", []),
+            ("bigint", [None, None]),
+            ("boolean", [True, None, False]),
+        ],
+    )
+    def test_a_column_arrives_as_it_was_sent(
+        self, store: PostgresStore, kind: str, values: list[object]
+    ) -> None:
+        statement = f"SELECT %(values)b::{kind}[]"
+        told = store._database.read_now(lambda db: db.value(statement, {"values": values}))
+        assert told == values
+
+    def test_nul_is_replaced_wherever_it_stands(self, store: PostgresStore) -> None:
+        values = {"values": ["a\0b", None, "c"]}
+        told = store._database.read_now(lambda db: db.value("SELECT %(values)b::text[]", values))
+        assert told == ["a\ufffdb", None, "c"]
+
 
 class TestTime:
     def test_the_servers_time_is_told_as_it_is(self, store: PostgresStore) -> None:
@@ -225,10 +274,11 @@ class TestFailing:
                 store._database.read_now,  # the session's own settings are not seen elsewhere
                 lambda db: db.rows(
                     "SELECT current_setting('lock_timeout'),"
-                    " current_setting('idle_in_transaction_session_timeout')"
+                    " current_setting('idle_in_transaction_session_timeout'),"
+                    " current_setting('statement_timeout')"
                 ),
             )
-        assert told == ("10s", "5s")
+        assert told == ("10s", "5s", "15min")
 
     @waits
     async def test_a_transaction_that_fails_leaves_nothing(self, store: PostgresStore) -> None:

@@ -193,7 +193,7 @@ class _Looks:
             return
         lock_queues(self.db, [one.queue for one in self.turned])
         rows = [(one.queue, one.ready_s, one.served_s, one.pending) for one in self.turned]
-        self.db.run(SQL["turn"], columns(rows, ("queues", "ready_s", "served_s", "pending")))
+        self.db.send(SQL["turn"], columns(rows, ("queues", "ready_s", "served_s", "pending")))
 
     def _hindered_until_s(
         self, turns: list[_Turn], demands: Mapping[str, Demands]

@@ -1,7 +1,8 @@
 """One store's two connections, each on a thread of its own: one for transactions, one for reads.
 
-A transaction is some twenty statements that depend on one another: on a thread it costs the event
-loop one hop, and not one for each answer. Driver errors become ours here. A transaction that met
+A transaction is some twenty statements, half of which need the answer to one before: on a thread it
+costs the event loop one hop, and not one for each answer. What needs no answer is sent in a
+pipeline and not waited for. Driver errors become ours here. A transaction that met
 another one, or lost its server, is done again from its beginning; nothing half is left by the
 first. Each is safe to repeat: unique keys, tokens and attempts tell what was written before.
 """
@@ -22,6 +23,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from geomi.adapters.postgres.address import Address
+from geomi.adapters.postgres.arrays import register
 from geomi.adapters.postgres.migrate import migrate
 from geomi.adapters.postgres.session import Again, Session
 from geomi.errors import StoreBusy, StoreError, StoreFull
@@ -151,8 +153,8 @@ class _Lane:
                 db = self._connected()
                 if not in_transaction:
                     return work(Session(db))
-                with db.transaction():
-                    return work(Session(db))
+                with db.pipeline() as pipeline, db.transaction():
+                    return work(Session(db, pipeline))
             except (psycopg.Error, Again) as error:
                 if time.monotonic() - started_s > self._patience_s(error):
                     raise
@@ -189,6 +191,7 @@ class _Lane:
             db.adapters.register_dumper(str, _Text)
             # Otherwise each size of numbers would be a type, and a statement prepared of its own.
             db.adapters.register_dumper(int, Int8BinaryDumper)
+            register(db)
             db.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[])"
                 " AS wanted (name, value)",

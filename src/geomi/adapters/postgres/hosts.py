@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from geomi.adapters.ledger.host import Demands, HostRow
+from geomi.adapters.ledger.host import Demands, HostRow, answered_s
 from geomi.adapters.ledger.rows import host_columns, host_row
-from geomi.adapters.postgres.session import Session, columns
+from geomi.adapters.postgres.session import Answer, Session, columns
 from geomi.adapters.statements import statements
-from geomi.model.entry import HostState
+from geomi.model.entry import HostState, Settlement
 
 SQL = statements("postgres", "hosts")
 
@@ -20,22 +20,46 @@ _NAMES = (
 
 def lock_hosts(db: Session, hosts: Iterable[str]) -> dict[str, HostRow]:
     """Read hosts and keep them for this transaction; one that was never met is free."""
+    names = list(dict.fromkeys(hosts))
+    return read_hosts(ask_hosts(db, names), names)
+
+
+def ask_hosts(db: Session, hosts: Sequence[str]) -> Answer:
+    """Keep hosts for this transaction; `read_hosts` reads the answer, others may be asked before.
+
+    Whatever is asked after this sees what was committed before the locks were got.
+    """
+    return db.ask(SQL["lock"], {"hosts": list(hosts)})
+
+
+def read_hosts(answer: Answer, hosts: Iterable[str]) -> dict[str, HostRow]:
+    """Read hosts that are kept; one that was never met is free."""
     rows = {name: HostRow(HostState(name)) for name in hosts}
-    for row in db.rows(SQL["lock"], {"hosts": list(rows)}):
+    for row in answer.fetchall():
         rows[row[0]] = host_row(row)
     return rows
 
 
 def lock_host(db: Session, host: str) -> HostRow:
     """Read one host and keep it for this transaction, also one that is met for the first time."""
-    db.run(SQL["meet"], {"hosts": [host]})
+    db.send(SQL["meet"], {"hosts": [host]})
     return lock_hosts(db, [host])[host]
 
 
 def write_hosts(db: Session, rows: Sequence[HostRow]) -> None:
     """Write hosts whose rows are locked; `rest_hosts` has to follow."""
     if rows:
-        db.run(SQL["put"], columns([_columns(row) for row in rows], _NAMES))
+        db.send(SQL["put"], columns([_columns(row) for row in rows], _NAMES))
+
+
+def close_entries(db: Session, closed: Mapping[str, Sequence[Settlement]]) -> None:
+    """Count settled entries of hosts that stay lent, as `ledger.host.close` does; all are locked.
+
+    Little else of them changes, and most of a host's row is what its pages repeat.
+    """
+    rows = [(host, len(visits), answered_s(visits)) for host, visits in closed.items()]
+    if rows:
+        db.send(SQL["close"], columns(rows, ("hosts", "closed", "answered_s")))
 
 
 def lock_queues(db: Session, queues: Iterable[int], rows: Iterable[HostRow] = ()) -> None:
@@ -44,14 +68,14 @@ def lock_queues(db: Session, queues: Iterable[int], rows: Iterable[HostRow] = ()
     Whoever changes queues locks all of them first, in one order, so that nobody waits in a ring.
     """
     ended = [row.state.host for row in rows if row.lease_until_s == 0]
-    db.rows(SQL["lock_queues"], {"queues": list(queues), "hosts": ended})
+    db.send(SQL["lock_queues"], {"queues": list(queues), "hosts": ended})
 
 
 def rest_hosts(db: Session, rows: Iterable[HostRow]) -> None:
     """Let every queue of hosts that were given back be looked at when they are free."""
     ended = [(row.state.host, float(row.next_s)) for row in rows if row.lease_until_s == 0]
     if ended:
-        db.run(SQL["rest"], columns(ended, ("hosts", "next_s")))
+        db.send(SQL["rest"], columns(ended, ("hosts", "next_s")))
 
 
 def demands_on(db: Session, hosts: Sequence[str]) -> Mapping[str, Demands]:

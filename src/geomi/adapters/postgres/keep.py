@@ -38,9 +38,10 @@ def keep_pages(db: Session, tenant: str, pages: Sequence[PageRecord], turn: int)
         (*_columns(page), turn * PLACES + place)
         for _, (place, page) in sorted(newest.items())  # in the order in which all lock them
     ]
-    known = db.rows(SQL["before"], {"tenant": tenant, "hashes": list(newest)})
+    known = db.ask(SQL["before"], {"tenant": tenant, "hashes": list(newest)})
+    put = db.ask(SQL["put"], columns(rows, _PAGE) | {"tenant": tenant})
     before = {url_hash: (number, band_keys(tenant, *said)) for url_hash, number, *said in known}
-    numbers: dict[bytes, int] = dict(db.rows(SQL["put"], columns(rows, _PAGE) | {"tenant": tenant}))
+    numbers: dict[bytes, int] = dict(put.fetchall())
     found: list[Band] = []
     lost: list[Band] = []
     for url_hash, (_, page) in newest.items():
@@ -51,13 +52,13 @@ def keep_pages(db: Session, tenant: str, pages: Sequence[PageRecord], turn: int)
         lost += [(band, number) for band in old - new]
     lose_bands(db, lost)
     if found:
-        db.run(SQL["find_by"], columns(found, ("bands", "pages")))
+        db.send(SQL["find_by"], columns(found, ("bands", "pages")))
 
 
 def lose_bands(db: Session, lost: Iterable[Band]) -> None:
     """Let similar pages find some no more."""
     if rows := list(lost):
-        db.run(SQL["lose"], columns(rows, ("bands", "pages")))
+        db.send(SQL["lose"], columns(rows, ("bands", "pages")))
 
 
 def captures(pages: Sequence[PageRecord], last: int) -> dict[str, list[object]]:

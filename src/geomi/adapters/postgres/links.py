@@ -53,43 +53,55 @@ class Links:
             for place, found in finds.by_queue.items()
             for url_hash, one in found.items()
         }
-        self.known = _known(db, self._found)
-        self._nearer: list[Row] = []
+        self._nearer: list[Key] = []
+        self.novel = self._novel(list(self._found))
         self._found_s: dict[int, float] = {}
 
     def insert(self, turn: int) -> list[Key]:
         """Write what is new; return what is there already, and has to be locked to come nearer."""
         new = []
-        for place, (key, (url, found_s)) in enumerate(self._found.items()):
-            if key not in self.known:
-                seq = turn * PLACES + place
-                new.append((*_columns(found_columns(key[0], url, found_s)), seq))
-                self._found_s[key[0]] = min(found_s, self._found_s.get(key[0], found_s))
-        known = self.known
+        for place, key in enumerate(self.novel):
+            queue, (url, found_s) = key[0], self._found[key]
+            new.append((*_columns(found_columns(queue, url, found_s)), turn * PLACES + place))
+            self._found_s[queue] = min(found_s, self._found_s.get(queue, found_s))
         if new:
             new.sort(key=lambda row: row[:2])
             self.new.update(dict(self._db.rows(SQL["insert"], columns(new, _ENTRY))))
             if self.new.total() < len(new):  # another process was faster with some
-                known = known | _known(self._db, [(row[0], row[1]) for row in new])
-        for key, depth in known.items():
-            url, _ = self._found[key]
-            if url.depth < depth:
-                self._nearer.append((*key, url.depth, url.priority))
-        return [(row[0], row[1]) for row in self._nearer]
+                self._novel(list(self.novel))
+        return self._nearer
 
     def approach(self) -> None:
         """Let URLs come nearer that were found again; their rows are locked."""
         if self._nearer:
-            values = columns(self._nearer, _NEARER)
-            self._db.run(SQL["approach"], values)
+            rows = [
+                (*key, self._found[key][0].depth, self._found[key][0].priority)
+                for key in self._nearer
+            ]
+            values = columns(rows, _NEARER)
+            self._db.send(SQL["approach"], values)
             self.reopened.update(queue for (queue,) in self._db.rows(SQL["reopen"], values))
 
     def grow(self) -> None:
         """Let queues know what waits in them; they are locked."""
         rows = [(queue, many, float(self._found_s[queue])) for queue, many in self.new.items()]
         if rows:
-            self._db.run(SQL["grow"], columns(rows, ("queues", "new", "found_s")))
+            self._db.send(SQL["grow"], columns(rows, ("queues", "new", "found_s")))
         regrow(self._db, self.reopened)
+
+    def _novel(self, keys: list[Key]) -> dict[Key, None]:
+        """Return the keys that are not there, in their order; note those that are farther away."""
+        novel: dict[Key, None] = {}
+        asked = [(*key, self._found[key][0].depth) for key in keys]
+        if not asked:
+            return novel
+        values = columns(asked, ("queues", "hashes", "depths"))
+        for place, is_new in self._db.rows(SQL["novel"], values):
+            if is_new:
+                novel[keys[place - 1]] = None
+            else:
+                self._nearer.append(keys[place - 1])
+        return novel
 
 
 def add(db: Session, finds: Finds) -> int:
@@ -130,8 +142,8 @@ def open_queues(db: Session, places: Collection[tuple[int, str]]) -> dict[tuple[
     queues = find_queues(db, places)
     missing = [place for place in places if place not in queues]
     if missing:
-        db.run(HOSTS["meet"], {"hosts": sorted({host for _, host in missing})})
-        db.run(SQL["new_queues"], columns(missing, ("jobs", "hosts")))
+        db.send(HOSTS["meet"], {"hosts": sorted({host for _, host in missing})})
+        db.send(SQL["new_queues"], columns(missing, ("jobs", "hosts")))
         queues |= find_queues(db, missing)
     return queues
 
@@ -144,26 +156,19 @@ def next_turn(db: Session) -> int:
 def lock_entries(db: Session, keys: Iterable[Key]) -> None:
     """Keep entries for this transaction; all at once, because that keeps their order."""
     if rows := sorted(set(keys)):
-        db.rows(SQL["lock_entries"], columns(rows, ("queues", "hashes")))
+        db.send(SQL["lock_entries"], columns(rows, ("queues", "hashes")))
 
 
 def regrow(db: Session, reopened: Mapping[int, int]) -> None:
     """Let queues know how many of their pages were opened again; they are locked."""
     rows = [(queue, many) for queue, many in reopened.items() if many]
     if rows:
-        db.run(SQL["regrow"], columns(rows, ("queues", "reopened")))
+        db.send(SQL["regrow"], columns(rows, ("queues", "reopened")))
 
 
 def _count(db: Session, job: int, *, new: int, reopened: int) -> None:
     if db.run(SQL["count"], {"job": job, "new": new, "reopened": reopened}) == 0:
         raise Again(f"job {job} was deleted meanwhile")
-
-
-def _known(db: Session, keys: Collection[Key]) -> dict[Key, int]:
-    if not keys:
-        return {}
-    rows = db.rows(SQL["known"], columns(list(keys), ("queues", "hashes")))
-    return {(queue, url_hash): depth for queue, url_hash, depth in rows}
 
 
 def _columns(row: Row) -> Row:

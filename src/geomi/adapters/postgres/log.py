@@ -65,7 +65,7 @@ def write_log(db: Session, asked: Sequence[Asked]) -> None:
         )
         for one in different
     ]  # fmt: skip
-    db.run(SQL["write"], columns(rows, _REQUEST))
+    db.send(SQL["write"], columns(rows, _REQUEST))
 
 
 def _numbers(db: Session, names: Sequence[str]) -> dict[str, int]:
@@ -73,7 +73,7 @@ def _numbers(db: Session, names: Sequence[str]) -> dict[str, int]:
     numbers: dict[str, int] = dict(db.rows(SQL["numbers"], {"names": names}))
     missing = {"names": [name for name in names if name not in numbers]}
     if missing["names"]:
-        db.run(SQL["new_names"], missing)
+        db.send(SQL["new_names"], missing)
         numbers |= dict(db.rows(SQL["numbers"], missing))
     return numbers
 

@@ -9,8 +9,10 @@ from typing import Any
 import psycopg
 
 from geomi.adapters.ledger.rows import Row
+from geomi.adapters.postgres.arrays import packed
 
 Values = Mapping[str, object]
+Answer = psycopg.Cursor[Row]
 _NOTHING: Values = {}
 
 
@@ -19,20 +21,26 @@ class Again(Exception):
 
 
 class Session:
-    """Statements of one transaction, or single reads."""
+    """Statements of one transaction, or single reads.
 
-    __slots__ = ("_db",)
+    In a transaction what is sent is not waited for until something is asked: statements that depend
+    on no answer cost no way there and back. A fault of one is told at the next answer, or at the
+    end.
+    """
 
-    def __init__(self, db: psycopg.Connection) -> None:
+    __slots__ = ("_db", "_pipeline")
+
+    def __init__(self, db: psycopg.Connection, pipeline: psycopg.Pipeline | None = None) -> None:
         self._db = db
+        self._pipeline = pipeline
 
     def rows(self, statement: str, values: Values = _NOTHING) -> list[Row]:
         """Return every row."""
-        return self._db.execute(statement, values, binary=True).fetchall()
+        return self.ask(statement, values).fetchall()
 
     def row(self, statement: str, values: Values = _NOTHING) -> Row | None:
         """Return the first row, if there is one."""
-        return self._db.execute(statement, values, binary=True).fetchone()
+        return self.ask(statement, values).fetchone()
 
     def value(self, statement: str, values: Values = _NOTHING) -> Any:
         """Return the first column of a row that is always there."""
@@ -40,9 +48,20 @@ class Session:
         assert row is not None
         return row[0]
 
+    def ask(self, statement: str, values: Values = _NOTHING) -> Answer:
+        """Send a question whose answer is read later, with others on one way."""
+        return self._db.execute(statement, _packed(values), binary=True)
+
+    def send(self, statement: str, values: Values = _NOTHING) -> None:
+        """Change something, whatever the number of rows."""
+        self._db.execute(statement, _packed(values))
+
     def run(self, statement: str, values: Values = _NOTHING) -> int:
         """Return how many rows were changed."""
-        return self._db.execute(statement, values).rowcount
+        done = self._db.execute(statement, _packed(values))
+        if self._pipeline is not None:
+            self._pipeline.sync()
+        return done.rowcount
 
     def transaction(self) -> AbstractContextManager[object]:
         """Make one transaction of what follows."""
@@ -61,3 +80,9 @@ def columns(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[str, li
     if not rows:
         return {name: [] for name in names}
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _packed(values: Values) -> Values:
+    return {
+        name: packed(value) if isinstance(value, list) else value for name, value in values.items()
+    }

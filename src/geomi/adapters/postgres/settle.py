@@ -12,15 +12,22 @@ The job's counters come last, because every other settlement of the job waits fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.rows import Row
-from geomi.adapters.postgres.hosts import lock_hosts, lock_queues, rest_hosts, write_hosts
+from geomi.adapters.postgres.hosts import (
+    ask_hosts,
+    close_entries,
+    lock_queues,
+    read_hosts,
+    rest_hosts,
+    write_hosts,
+)
 from geomi.adapters.postgres.keep import captures, keep_pages
-from geomi.adapters.postgres.links import Key, Links, lock_entries, next_turn
+from geomi.adapters.postgres.links import Key, Links, lock_entries
 from geomi.adapters.postgres.log import write_log
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.postgres.sites import write_refusals
@@ -46,14 +53,13 @@ def settle(db: Session, batch: Batch, *, tenant: str) -> Settled:
     for visit in visits:
         finds.take(books.jobs[visit.entry.job], visit.discovered, visit.settled_s)
     links = Links(db, finds)
-    turn = next_turn(db) if visits else 0
-    nearer = links.insert(turn)
+    nearer = links.insert(books.turn)
     lock_entries(db, [*map(books.key, visits), *nearer])
     closed = books.close(visits)
     links.approach()
-    write_tallies(db, closed, links.known)
+    write_tallies(db, closed, links.novel)
     if pages := [visit.page for visit in visits if visit.page is not None]:
-        keep_pages(db, tenant, pages, turn)
+        keep_pages(db, tenant, pages, books.turn)
     write_refusals(db, tenant, [visit.refusal for visit in visits if visit.refusal is not None])
     if asked := all_asked(batch):
         write_log(db, asked)
@@ -71,11 +77,15 @@ class _Books:
         self.lost: dict[str, None] = {}
         visits = batch.settlements
         held = [visit.entry.host for visit in visits] + [one.lease.host for one in batch.hosts]
-        self._hosts = lock_hosts(db, held)
+        # Asked together, answered on one way; the second is answered once the hosts are ours.
+        answer, visited = ask_hosts(db, held), self._visited(visits, tenant)
+        self._hosts = read_hosts(answer, held)
         self.jobs: dict[str, int] = {}
         self._queues: dict[tuple[int, str], int] = {}
         self._stands: dict[Key, tuple[str, int]] = {}  # while the hosts are ours, nobody changes it
-        for job, number, host, queue, url_hash, state, attempts in self._visited(visits, tenant):
+        self.turn = 0
+        for turn, job, number, host, queue, url_hash, state, attempts in visited:
+            self.turn = turn
             self.jobs[job] = number
             if queue is not None:
                 self._queues[number, host] = queue
@@ -126,15 +136,16 @@ class _Books:
         closed: dict[str, list[Settlement]] = {}
         for visit in visits:
             closed.setdefault(visit.entry.host, []).append(visit)
-        changed = {host: close(self._hosts[host], own) for host, own in closed.items()}
+        changed: dict[str, HostRow] = {}
         for change in changes:
             host = change.lease.host
-            row = changed.get(host) or self._hosts[host]
-            if row.token == change.lease.token:
-                changed[host] = update(row, change)
-            else:
+            if self._hosts[host].token != change.lease.token:
                 self.lost[host] = None
+                continue
+            row = changed.get(host) or close(self._hosts[host], closed.pop(host, ()))
+            changed[host] = update(row, change)
         write_hosts(self.db, list(changed.values()))
+        close_entries(self.db, closed)
         return list(changed.values())
 
     def write_queues(
@@ -144,7 +155,7 @@ class _Books:
         ended = Counter(queue for _, queue, state in closed if state != State.PENDING)
         lock_queues(self.db, ended.keys() | links.new.keys() | links.reopened.keys(), hosts)
         if ended:
-            self.db.run(SQL["shrink"], columns(list(ended.items()), ("queues", "ended")))
+            self.db.send(SQL["shrink"], columns(list(ended.items()), ("queues", "ended")))
         links.grow()
         rest_hosts(self.db, hosts)
 
@@ -170,14 +181,15 @@ class _Books:
             if row is None:
                 raise Again(f"job {job} was deleted meanwhile")
             if pages:
-                self.db.run(SQL["captures"], captures(pages, row[0]) | {"job": job})
+                self.db.send(SQL["captures"], captures(pages, row[0]) | {"job": job})
 
-    def _visited(self, visits: Sequence[Settlement], tenant: str) -> list[Row]:
+    def _visited(self, visits: Sequence[Settlement], tenant: str) -> Iterable[Row]:
+        """Ask how the visited entries stand; the answer is waited for when it is read."""
         if not visits:
-            return []
+            return ()
         keys = [(visit.entry.job, visit.entry.host, visit.entry.url_hash) for visit in visits]
         values = columns(keys, ("jobs", "hosts", "hashes"))
-        return self.db.rows(SQL["visited"], values | {"tenant": tenant})
+        return self.db.ask(SQL["visited"], values | {"tenant": tenant})
 
 
 def _close_columns(key: Key, visit: Settlement) -> tuple[object, ...]:

@@ -79,4 +79,4 @@ def write_refusals(db: Session, tenant: str, refusals: Sequence[Refusal]) -> Non
         *left, since_s, until_s = refusal_columns(tenant, one)
         rows.append((*left, float(since_s), None if until_s is None else float(until_s)))
     if rows:
-        db.run(SQL["refuse"], columns(rows, _REFUSAL))
+        db.send(SQL["refuse"], columns(rows, _REFUSAL))

@@ -23,9 +23,9 @@ _TALLY = (
 
 
 def write_tallies(
-    db: Session, closed: Sequence[tuple[Settlement, int, str]], known: Collection[Key]
+    db: Session, closed: Sequence[tuple[Settlement, int, str]], new: Collection[Key]
 ) -> None:
-    """Add visits to the tallies of their patterns; what a visit found is new unless `known`.
+    """Add visits to the tallies of their patterns; of what a visit found, `new` was not known.
 
     Patterns belong to one host, which is locked.
     """
@@ -44,14 +44,14 @@ def write_tallies(
         assert visit.novelty is not None
         own = visit.entry.pattern
         found = kin(visit)
-        larger = {found[url_hash] for url_hash in found if (queue, url_hash) not in known}
+        larger = {found[url_hash] for url_hash in found if (queue, url_hash) in new}
         for pattern in larger:
             if (queue, pattern) in tallies:
                 tallies[queue, pattern] = grown(tallies[queue, pattern])
         tally = tallies.get((queue, own), Tally())
         tallies[queue, own] = after(tally, visit.novelty, grew=own in larger)
-    new = [(*place, *astuple(tally)) for place, tally in sorted(tallies.items(), key=_place)]
-    db.run(SQL["put_tallies"], columns(new, _TALLY))
+    written = [(*place, *astuple(tally)) for place, tally in sorted(tallies.items(), key=_place)]
+    db.send(SQL["put_tallies"], columns(written, _TALLY))
 
 
 def write_exclusions(db: Session, visits: Sequence[tuple[int, Settlement]]) -> None:
@@ -71,7 +71,7 @@ def write_exclusions(db: Session, visits: Sequence[tuple[int, Settlement]]) -> N
         if kept != before:
             changed.append((job, rule, json.dumps(kept, ensure_ascii=False)))
     if changed:
-        db.run(SQL["exemplify"], columns(changed, ("jobs", "rules", "examples")))
+        db.send(SQL["exemplify"], columns(changed, ("jobs", "rules", "examples")))
 
 
 def _place(item: tuple[tuple[int, str], Tally]) -> tuple[int, str]:

@@ -25,6 +25,15 @@ FROM unnest(
 )
 WHERE hosts.host = new.host;
 
+-- name: close
+-- Entries of hosts that stay lent are settled; the hosts' rows are locked.
+UPDATE hosts
+SET leased = GREATEST(0, leased - done.closed),
+    last_end_s = GREATEST(last_end_s, done.answered_s)
+FROM unnest(%(hosts)b::text[], %(closed)b::bigint[], %(answered_s)b::float8[])
+    AS done (host, closed, answered_s)
+WHERE hosts.host = done.host;
+
 -- name: meet
 -- Make sure that hosts have rows.
 INSERT INTO hosts (host)

@@ -12,21 +12,23 @@ FROM unnest(%(jobs)b::bigint[], %(hosts)b::text[]) AS asked (job, host)
 ORDER BY host COLLATE "C", job
 ON CONFLICT DO NOTHING;
 
--- name: known
--- Which of these URLs are there; the depth of those that may still come nearer, else -1. OFFSET
--- keeps the planner from joining in any other way than one by one.
-SELECT found.*
-FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS asked (queue, url_hash)
-CROSS JOIN LATERAL (
-    SELECT entries.queue, entries.url_hash,
-           CASE
-               WHEN state = 'pending' OR state = 'completed' AND kind = 'page' THEN depth
-               ELSE -1
-           END
+-- name: novel
+-- The places of these URLs that are not there (true), or are farther away and may still come nearer
+-- (false). Most links of a page are known, and what is known is not even answered. OFFSET keeps the
+-- planner from joining in any other way than one by one.
+SELECT asked.place, found.depth IS NULL
+FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[], %(depths)b::bigint[])
+    WITH ORDINALITY AS asked (queue, url_hash, depth, place)
+LEFT JOIN LATERAL (
+    SELECT depth, state, kind
     FROM entries
     WHERE entries.queue = asked.queue AND entries.url_hash = asked.url_hash
     OFFSET 0
-) AS found;
+) AS found ON true
+WHERE found.depth IS NULL
+    OR found.depth > asked.depth
+    AND (found.state = 'pending' OR found.state = 'completed' AND found.kind = 'page')
+ORDER BY asked.place;
 
 -- name: turn
 -- The number of this transaction in the order of all that add something.

@@ -1,8 +1,11 @@
 -- name: visited
--- How the entries of some visits stand, with the numbers of their jobs and queues; each is looked up
--- by itself, whatever the planner knows of the tables.
-SELECT asked.job, jobs.number, asked.host, queues.number, asked.url_hash, state, attempts
-FROM unnest(%(jobs)b::text[], %(hosts)b::text[], %(hashes)b::bytea[])
+-- How the entries of some visits stand, with the numbers of their jobs and queues, and first of each
+-- this transaction's number in the order of all that add something. Each is looked up by itself,
+-- whatever the planner knows of the tables.
+WITH turn (number) AS MATERIALIZED (SELECT nextval('turns'))
+SELECT turn.number, asked.job, jobs.number, asked.host, queues.number, asked.url_hash, state, attempts
+FROM turn
+CROSS JOIN unnest(%(jobs)b::text[], %(hosts)b::text[], %(hashes)b::bytea[])
     AS asked (job, host, url_hash)
 CROSS JOIN LATERAL (
     SELECT number FROM jobs WHERE id = asked.job AND tenant = %(tenant)s OFFSET 0
