@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.frontier.priority import HIGHEST, LOWEST, priority, score
-from geomi.model.config import Order
 from geomi.model.entry import Source
+from geomi.model.order import Order
 
 
 @pytest.mark.req("PRI-01")

@@ -25,3 +25,7 @@ class Finds:
             if url.depth < first.depth:
                 priority = max(first.priority, url.priority)
                 found[url.url_hash] = (replace(first, depth=url.depth, priority=priority), first_s)
+
+    def many(self, job: int) -> int:
+        """Return how many URLs were found in one job."""
+        return sum(len(found) for (owner, _), found in self.by_queue.items() if owner == job)

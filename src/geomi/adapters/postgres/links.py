@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from geomi.adapters.ledger.budget import Rooms
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.rows import Row, found_columns
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.hosts import lock_queues
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.statements import statements
+from geomi.model.entry import Discovered, Target
+from geomi.model.verdict import Exclusion
 
 SQL = statements("postgres", "links")
 
@@ -54,14 +57,19 @@ class Links:
             for url_hash, one in found.items()
         }
         self.known = _known(db, self._found)
+        self.refused: list[tuple[int, str, Discovered]] = []  # job, limit, URL
         self._nearer: list[Row] = []
         self._found_s: dict[int, float] = {}
 
-    def insert(self, turn: int) -> list[Key]:
-        """Write what is new; return what is there already, and has to be locked to come nearer."""
+    def insert(self, turn: int, rooms: Mapping[int, Rooms] = {}) -> list[Key]:
+        """Write what is new; return what is there already, and has to be locked to come nearer.
+
+        Args:
+            rooms: how much may wait, of jobs that are near one of their limits.
+        """
         new = []
         for place, (key, (url, found_s)) in enumerate(self._found.items()):
-            if key not in self.known:
+            if key not in self.known and self._has_room(key, url, rooms):
                 seq = turn * PLACES + place
                 new.append((*_columns(found_columns(key[0], url, found_s)), seq))
                 self._found_s[key[0]] = min(found_s, self._found_s.get(key[0], found_s))
@@ -77,6 +85,15 @@ class Links:
                 self._nearer.append((*key, url.depth, url.priority))
         return [(row[0], row[1]) for row in self._nearer]
 
+    def added(self) -> dict[Target, Key]:
+        """Return the keys of what was not there before."""
+        new = {key: url for key, (url, _) in self._found.items() if key not in self.known}
+        return {(url.host, url.url_hash): key for key, url in new.items()}
+
+    def left_out(self) -> list[tuple[int, tuple[Exclusion, ...]]]:
+        """Return what had no room, as what a rule kept out of each job."""
+        return [(job, (Exclusion(limit, url.url),)) for job, limit, url in self.refused]
+
     def approach(self) -> None:
         """Let URLs come nearer that were found again; their rows are locked."""
         if self._nearer:
@@ -91,10 +108,16 @@ class Links:
             self._db.run(SQL["grow"], columns(rows, ("queues", "new", "found_s")))
         regrow(self._db, self.reopened)
 
+    def _has_room(self, key: Key, url: Discovered, rooms: Mapping[int, Rooms]) -> bool:
+        job = self.jobs[key[0]]
+        limit = rooms[job].take(url) if job in rooms else ""
+        if limit:
+            self.refused.append((job, limit, url))
+        return not limit
 
-def add(db: Session, finds: Finds) -> int:
+
+def add(db: Session, links: Links) -> int:
     """Put what was found into the frontier; return how much of it was new."""
-    links = Links(db, finds)
     lock_entries(db, links.insert(next_turn(db)))
     links.approach()
     lock_queues(db, links.new.keys() | links.reopened.keys())

@@ -9,27 +9,39 @@ it is read from the archive and counts for nothing.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 
+from geomi.adapters.ledger.budget import Rooms
 from geomi.adapters.ledger.finds import Finds, Found
 from geomi.adapters.ledger.rows import Row, found_columns
+from geomi.adapters.sqlite.look_up import by_size, look_up
 from geomi.adapters.statements import statements
+from geomi.model.entry import Discovered, Target
 
 SQL = statements("sqlite", "links")
 HOSTS = statements("sqlite", "hosts")
 
-_MOST_AT_ONCE = 256
-_KNOWN = {
-    size: SQL["known"].replace("/* hashes */", ",".join("?" * size))
-    for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
-}
+_KNOWN = by_size(SQL["known"])
+
+LeftOut = list[tuple[int, str, Discovered]]  # job, limit, URL
 
 
-def insert_finds(db: sqlite3.Connection, finds: Finds) -> int:
-    """Write what is new of what was found; return how much that was."""
+def insert_finds(
+    db: sqlite3.Connection, finds: Finds, rooms: Mapping[int, Rooms] = {}
+) -> tuple[int, LeftOut]:
+    """Write what is new of what was found; return how much that was, and what had no room.
+
+    Args:
+        rooms: how much may wait, of jobs that are near one of their limits.
+    """
     total = 0
+    left_out: LeftOut = []
     for (job, host), found in finds.by_queue.items():
         queue = _open_queue(db, job, host)
         new, nearer = _sort_out(db, queue, found)
+        if job in rooms:
+            new, refused = _with_room(new, found, rooms[job])
+            left_out += [(job, limit, url) for limit, url in refused]
         if new:
             db.executemany(SQL["insert"], new)
             found_s = min(row[-1] for row in new)
@@ -38,7 +50,7 @@ def insert_finds(db: sqlite3.Connection, finds: Finds) -> int:
         if nearer:
             _approach(db, job, queue, nearer)
         total += len(new)
-    return total
+    return total, left_out
 
 
 def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
@@ -50,6 +62,16 @@ def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
 def new_among(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> set[bytes]:
     """Return which of some URLs a queue does not have yet."""
     return set(hashes).difference(_known(db, queue, hashes))
+
+
+def new_targets(db: sqlite3.Connection, finds: Finds) -> list[Target]:
+    """Return which of some finds are not there yet."""
+    targets: list[Target] = []
+    for (job, host), found in finds.by_queue.items():
+        queue = find_queue(db, job, host)
+        new = set(found) if queue is None else new_among(db, queue, list(found))
+        targets += [(host, url_hash) for url_hash in found if url_hash in new]
+    return targets
 
 
 def reopen(db: sqlite3.Connection, job: int) -> int:
@@ -85,6 +107,15 @@ def _sort_out(db: sqlite3.Connection, queue: int, found: Found) -> tuple[list[Ro
     return new, nearer
 
 
+def _with_room(
+    new: list[Row], found: Found, rooms: Rooms
+) -> tuple[list[Row], list[tuple[str, Discovered]]]:
+    """Return the rows that may wait too, and the limits that keep out the others."""
+    limits = {url_hash: rooms.take(found[url_hash][0]) for _, url_hash, *_ in new}
+    refused = [(limit, found[url_hash][0]) for url_hash, limit in limits.items() if limit]
+    return [row for row in new if not limits[row[1]]], refused
+
+
 def _approach(db: sqlite3.Connection, job: int, queue: int, nearer: list[Row]) -> None:
     db.executemany(SQL["approach"], nearer)
     _count_reopened(db, job, queue, db.executemany(SQL["reopen"], nearer).rowcount)
@@ -97,11 +128,4 @@ def _count_reopened(db: sqlite3.Connection, job: int, queue: int, reopened: int)
 
 
 def _known(db: sqlite3.Connection, queue: int, hashes: list[bytes]) -> dict[bytes, int]:
-    """Look many URLs up, in statements of few different sizes: each size is prepared once."""
-    known: dict[bytes, int] = {}
-    for start in range(0, len(hashes), _MOST_AT_ONCE):
-        part = hashes[start : start + _MOST_AT_ONCE]
-        size = 1 << (len(part) - 1).bit_length()
-        padding = part[-1:] * (size - len(part))
-        known.update(db.execute(_KNOWN[size], (queue, *part, *padding)))
-    return known
+    return dict(look_up(db, _KNOWN, queue, hashes))
