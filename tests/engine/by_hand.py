@@ -233,6 +233,7 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         refusals=store.refusals,
         sites=store.sites,
         providers=store.providers,
+        ranks=store.ranks,
         archive=archive,
         compute=compute,
         sink=ear,

@@ -106,6 +106,7 @@ async def open_home(
             refusals=store.refusals,
             sites=store.sites,
             providers=store.providers,
+            ranks=store.ranks,
             archive=archive,
             compute=compute,
             sink=sink,

@@ -31,6 +31,7 @@ from geomi.cli import (
     plan,
     profiles,
     providers,
+    ranks,
     report,
     robots,
     scrape,
@@ -73,6 +74,7 @@ program.add_typer(jobs.commands, name="jobs")
 program.add_typer(config.commands, name="config")
 program.add_typer(profiles.commands, name="profiles")
 program.add_typer(providers.commands, name="providers")
+program.add_typer(ranks.commands, name="ranks")
 program.add_typer(blocked.commands, name="blocked")
 program.add_typer(traps.commands, name="traps")
 

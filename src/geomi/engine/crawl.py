@@ -52,7 +52,7 @@ class Worker:
         self._has_space = has_space
         self._slots = asyncio.Semaphore(concurrency)
         self._changed = asyncio.Event()
-        self._settler = Settler(world, job.id, gate, self._changed.set)
+        self._settler = Settler(world, job, gate, self._changed.set)
         self._hosts: dict[asyncio.Task[None], Asker] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")

@@ -25,7 +25,7 @@ from geomi.model.job import CrawlJob, JobState
 from geomi.model.order import Order
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
-from geomi.ports.site import Providers, Refusals, SiteRules
+from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import (
     Frontier,
@@ -79,6 +79,9 @@ class Store(Protocol):
 
     @property
     def providers(self) -> Providers: ...
+
+    @property
+    def ranks(self) -> Ranks: ...
 
     def anchor(self) -> Anchor | None: ...
 

@@ -60,3 +60,7 @@ WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant) AND n
 -- name: advance
 -- Write how far a derived output has come.
 INSERT OR REPLACE INTO cursors (job, name, seq, length) VALUES (:job, :name, :seq, :length);
+
+-- name: visited
+-- When pages were fetched last, and when they are due.
+SELECT url_hash, fetched_at_s, due_s FROM pages WHERE tenant = ? AND url_hash IN (/* hashes */);
