@@ -58,9 +58,9 @@ def _score() -> list[float]:
     for path in sorted((corpus / "graph").glob("*.tsv.gz")):
         name = path.name.removesuffix(".tsv.gz")
         graph, seed, ranks = site(scorer, path)
-        reached = {"opic": _mass(scorer, scorer.simulate(graph, seed, "opic", ranks), ranks)}
+        reached = {"opic": mass(scorer, scorer.simulate(graph, seed, "opic", ranks), ranks)}
         for order in Order:
-            reached[order] = _mass(scorer, crawl_order(graph, seed, order), ranks)
+            reached[order] = mass(scorer, crawl_order(graph, seed, order), ranks)
         ratios.append(reached[Order.WEIGHTED] / reached["opic"])
         told = "  ".join(f"{order} {mass:.3f}" for order, mass in reached.items())
         print(f"  {name:<14} {len(ranks):>5} pages  {told}  ratio {ratios[-1]:.3f}")
@@ -76,7 +76,7 @@ def site(scorer: ModuleType, path: Path) -> tuple[dict[int, list[int]], int, dic
     return graph, seed, scorer.pagerank(graph, reached)
 
 
-def _mass(scorer: ModuleType, order: list[int], ranks: dict[int, float]) -> float:
+def mass(scorer: ModuleType, order: list[int], ranks: dict[int, float]) -> float:
     assert len(order) == len(ranks), f"{len(order)} of {len(ranks)} pages were taken"
     return float(scorer.curve(order, ranks, (CUT,))[0][CUT])
 

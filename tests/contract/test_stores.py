@@ -13,6 +13,7 @@ from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopie
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
 from geomi.testing.contracts.losing import TestLostSegments, TestOwners
 from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver
+from geomi.testing.contracts.ranking import TestRanks, TestVisited
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
 from geomi.testing.contracts.reopening import TestReopening
 from geomi.testing.contracts.settling import TestCounting, TestFencing, TestSettling
@@ -39,6 +40,7 @@ __all__ = [
     "TestPages",
     "TestPatterns",
     "TestProviders",
+    "TestRanks",
     "TestRefusals",
     "TestRenewing",
     "TestReopening",
@@ -50,4 +52,5 @@ __all__ = [
     "TestSiteRules",
     "TestTenants",
     "TestTime",
+    "TestVisited",
 ]

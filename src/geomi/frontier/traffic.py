@@ -47,7 +47,7 @@ def read_rank(line: str) -> tuple[str, int] | None:
     name = text.strip().strip('"').rstrip(".")
     if not (comma and rank.isascii() and rank.isdigit() and 0 < len(rank) <= len(str(LAST_RANK))):
         return None
-    url = parse_url(f"http://{name}/") if name else None
+    url = parse_url(f"http://{name}/") if name and "@" not in name else None
     if url is None or url.href != f"http://{url.host}/" or not 1 <= int(rank) <= LAST_RANK:
         return None
     return url.host, int(rank)
