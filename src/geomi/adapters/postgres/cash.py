@@ -33,19 +33,13 @@ class Cash:
         self._terms = terms
         self._visits = visits
         self.to_root: dict[int, float] = {}
-        places = {
-            (job, host)
-            for job, own in visits.items()
-            for visit in own
-            for host, _ in (*links_of(visit), _own(visit))
-        }
-        self._queues = find_queues(db, places)
-        targets = (
+        targets = [
             (job, target)
             for job, own in visits.items()
             for visit in own
-            for target in (*links_of(visit), _own(visit))
-        )
+            for target in (_own(visit), *links_of(visit))
+        ]
+        self._queues = find_queues(db, {(job, host) for job, (host, _) in targets})
         self.keys = list(dict.fromkeys(self._keys(targets)))
 
     def settle(self) -> None:
