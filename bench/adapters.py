@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from bench.frontier_walk import Page, walk
+from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.extract.page import extract as extract_page
 from geomi.model.config import Extraction, Links, UrlRules
+from geomi.model.order import Order
 from geomi.model.page import Article, KnownPage
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
@@ -70,3 +77,23 @@ def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:
         for key in keys:
             index[key].append(page)
     return found
+
+
+def crawl_order(
+    graph: Mapping[int, Sequence[int]], seed: int, order: Order = Order.WEIGHTED
+) -> list[int]:
+    """Return the pages of one site in the order that a crawl takes them: the store's own claims
+    and settlements, with leases as long as in production."""
+    pages = {
+        node: Page(
+            f"http://site.test/{node}", [f"http://site.test/{to}" for to in graph.get(node, ())]
+        )
+        for node in {seed, *graph, *(to for links in graph.values() for to in links)}
+    }
+    by_url = {page.url: page for page in pages.values()}
+    with (
+        TemporaryDirectory() as folder,
+        closing(open_sqlite(Path(folder) / "store.db", tenant="local")) as store,
+    ):
+        taken = asyncio.run(walk(store, by_url, [pages[seed].url], order))
+    return [int(url.rpartition("/")[2]) for url in taken.urls]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from geomi.testing.contracts.adding import TestAdding
 from geomi.testing.contracts.asking import TestCensus, TestTenants, TestTime
 from geomi.testing.contracts.attending import TestDuties, TestTurns, TestWorkers
+from geomi.testing.contracts.budgeting import TestBudgets
 from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
 from geomi.testing.contracts.crowding import TestManyWorkers
+from geomi.testing.contracts.fairness import TestFairness
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
 from geomi.testing.contracts.losing import TestLostSegments, TestOwners
+from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver
+from geomi.testing.contracts.ranking import TestRanks, TestVisited
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
 from geomi.testing.contracts.reopening import TestReopening
 from geomi.testing.contracts.settling import TestCounting, TestFencing, TestSettling
@@ -18,22 +22,27 @@ from geomi.testing.contracts.sites import TestProviders, TestRefusals, TestSiteR
 
 __all__ = [
     "TestAdding",
+    "TestBudgets",
     "TestCaps",
+    "TestCash",
     "TestCensus",
     "TestClaiming",
     "TestCounting",
     "TestDeadOwners",
     "TestDuties",
+    "TestFairness",
     "TestFencing",
     "TestHostsAtOnce",
     "TestJobs",
     "TestLostSegments",
     "TestManyWorkers",
+    "TestNothingWaitsForEver",
     "TestOwners",
     "TestPageLimit",
     "TestPages",
     "TestPatterns",
     "TestProviders",
+    "TestRanks",
     "TestRefusals",
     "TestRenewing",
     "TestReopening",
@@ -46,5 +55,6 @@ __all__ = [
     "TestTenants",
     "TestTime",
     "TestTurns",
+    "TestVisited",
     "TestWorkers",
 ]

@@ -234,6 +234,7 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         sites=store.sites,
         providers=store.providers,
         workers=store.workers,
+        ranks=store.ranks,
         archive=archive,
         compute=compute,
         sink=ear,

@@ -16,13 +16,13 @@ from geomi.model.config import (
     CrawlConfig,
     FetchForm,
     Limits,
-    Order,
     QueryPolicy,
     Scope,
     UrlRules,
     Within,
 )
 from geomi.model.entry import Discovered, EntryKind, Novelty, Source, Tally, UrlEntry
+from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import State, Verdict

@@ -122,6 +122,7 @@ async def open_home(
             sites=store.sites,
             providers=store.providers,
             workers=store.workers,
+            ranks=store.ranks,
             archive=archive,
             compute=compute,
             sink=sink,

@@ -32,6 +32,7 @@ from geomi.cli import (
     plan,
     profiles,
     providers,
+    ranks,
     report,
     robots,
     scrape,
@@ -79,6 +80,7 @@ program.add_typer(fleet.commands, name="fleet")
 program.add_typer(config.commands, name="config")
 program.add_typer(profiles.commands, name="profiles")
 program.add_typer(providers.commands, name="providers")
+program.add_typer(ranks.commands, name="ranks")
 program.add_typer(blocked.commands, name="blocked")
 program.add_typer(traps.commands, name="traps")
 

@@ -60,7 +60,7 @@ class Worker:
         self.longest_poll_s = LONGEST_POLL_S
         self._slots = Slots(concurrency)
         self._changed = asyncio.Event()
-        self._settler = Settler(world, job.id, gate, self._changed.set, on_settled)
+        self._settler = Settler(world, job, gate, self._changed.set, on_settled)
         self._hosts: dict[asyncio.Task[None], Asker] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")

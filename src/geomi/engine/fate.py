@@ -268,6 +268,7 @@ class Fates:
             asked=spent.asked,
             novelty=end.novelty,
             refusal=end.refusal,
+            endorsed=end.found.endorsed,
         )
         archived = end.keepsake.capture if end.keepsake else None
         return Visit(settlement, archived, fetched.fetch_ms, end.found.links)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from geomi.engine.links import LinkGate
 from geomi.engine.world import World
+from geomi.engine.worth import worth_of
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered, Source
@@ -73,7 +74,7 @@ async def start(
     await world.jobs.create(job)
     for state in (JobState.INITIALIZING, JobState.DISCOVERING):
         job = await step(world, job, state)
-    await world.frontier.add(job.id, discovered, now_s=world.clock.now_s())
+    await _add(world, job, discovered)
     return await step(world, job, JobState.PROCESSING)
 
 
@@ -103,7 +104,7 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
         job = replace(job, stop=None, ended_at_s=None)
         return await step(world, job, JobState.PROCESSING)
     discovered = _beginnings(gate, config, read_seeds(job.seeds))
-    await world.frontier.add(job.id, discovered, now_s=world.clock.now_s())
+    await _add(world, job, discovered)
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, _TOWARDS_PROCESSING[job.state])
     job = replace(job, stop=None, paused=False)
@@ -212,6 +213,13 @@ def _beginnings(gate: LinkGate, config: CrawlConfig, seeds: Sequence[Url]) -> li
     return [*(admitted(gate, seed) for seed in seeds), *named, *probes]
 
 
+async def _add(world: World, job: CrawlJob, found: list[Discovered]) -> None:
+    worth = worth_of(world, job.config)
+    if worth is not None:
+        found = await worth.of(found)
+    await world.frontier.add(job.id, found, now_s=world.clock.now_s())
+
+
 def _read_seed(text: str) -> Url:
     # A browser would take the first name of a path for a host.
     if text.startswith("/") and not text.startswith(("//", "/\\")):
@@ -224,9 +232,11 @@ def _read_seed(text: str) -> Url:
     return url
 
 
-def _link_rules(config: CrawlConfig) -> tuple[Scope, int, int]:
+def _link_rules(config: CrawlConfig) -> tuple[Scope, tuple[int, ...]]:
     """Return what decides about a link; a link's own page has nothing to do with it."""
-    return config.scope, config.limits.max_depth, config.limits.max_url_chars
+    limits = config.limits
+    queued = (limits.max_queued, limits.max_queued_per_host, limits.max_queued_per_pattern)
+    return config.scope, (limits.max_depth, limits.max_url_chars, *queued)
 
 
 def _may_go_on(job: CrawlJob) -> bool:

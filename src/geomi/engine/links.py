@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geomi.admit.rules import Admission
+from geomi.engine.endorse import Endorsements
 from geomi.engine.naming import Naming, has_extras, told_apart
 from geomi.engine.patterns import Patterns
 from geomi.engine.review import Reviews
@@ -20,7 +21,8 @@ from geomi.engine.sitemaps import Sitemaps
 from geomi.frontier.priority import priority
 from geomi.frontier.seen import Seen
 from geomi.model.config import CrawlConfig, Within
-from geomi.model.entry import Discovered, EntryKind, Novelty, Source, UrlEntry
+from geomi.model.entry import Discovered, EntryKind, Novelty, Source, Target, UrlEntry
+from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.site import SiteRule
 from geomi.model.verdict import Exclusion, Verdict
@@ -33,15 +35,21 @@ from geomi.url.parse import parse as parse_url
 Reader = Callable[[str], Url | None]
 
 ANY_DEPTH = sys.maxsize
+NEAREST = 1  # where a link may lead at all, it does from the start URLs
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The links of a page after the rules: what may be new, what was kept out, how many."""
+    """The links of a page after the rules: what may be new, what was kept out, how many.
+
+    Args:
+        endorsed: all that the rules let in, known or new, where the order counts links.
+    """
 
     discovered: tuple[Discovered, ...] = ()
     excluded: tuple[Exclusion, ...] = ()
     links: int = 0
+    endorsed: tuple[Target, ...] = ()
 
 
 class LinkGate:
@@ -57,6 +65,8 @@ class LinkGate:
         self._patterns = Patterns(self._naming, self._reviews)
         self._seen = Seen()
         self._sitemaps = Sitemaps(config, self._naming, self._seen, self._host_verdict)
+        counts_links = config.order is Order.WEIGHTED
+        self._endorsements = Endorsements(self._target) if counts_links else None
 
     def seed(self, url: Url) -> Discovered | Verdict:
         """Judge one of the URLs the crawl was asked to start from."""
@@ -84,7 +94,10 @@ class LinkGate:
         if nofollow:
             return Found(links=len(links))
         # The URLs of links are parsed already, which costs more than all rules together.
-        found = self._judge(self.offered(links), split, entry.depth + 1, Source.LINK, final_url)
+        offered = self.offered(links)
+        found = self._judge(offered, split, entry.depth + 1, Source.LINK, final_url)
+        if self._endorsements is not None:
+            found = replace(found, endorsed=self._endorsements.of(offered))
         if not left_out:
             return found
         limit = self._config.limits.max_links_per_page
@@ -216,6 +229,13 @@ class LinkGate:
                 changed_s = changed.get(raw)
                 discovered.append(self._discovered(url, key, depth, source, parent, changed_s))
         return Found(tuple(discovered), tuple(excluded), len(urls))
+
+    def _target(self, raw: str) -> Target | None:
+        """Name what a link leads to; None for what no page of this job may lead to."""
+        url = self._naming.wire(split(raw))
+        if not self._verdict(url, NEAREST).admitted:
+            return None
+        return url.authority, url_hash(self._naming.key(url))
 
     def _has_seen(self, target: Discovered) -> bool:
         if self._seen.is_known(told_apart(target.url, target.kind), ANY_DEPTH):

@@ -14,8 +14,10 @@ from dataclasses import replace
 from geomi.engine.fate import Visit
 from geomi.engine.links import LinkGate
 from geomi.engine.world import World
-from geomi.model.entry import Batch, HostUpdate, Settlement
+from geomi.engine.worth import worth_of
+from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
 from geomi.model.event import PageSettled, Warned
+from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome
 
 MAX_BATCH = 32
@@ -30,13 +32,14 @@ class Settler:
     def __init__(
         self,
         world: World,
-        job: str,
+        job: CrawlJob,
         gate: LinkGate,
         on_commit: Callable[[], None],
         on_settled: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._world = world
-        self._job = job
+        self._job = job.id
+        self._worth = worth_of(world, job.config)
         self._gate = gate
         self._on_commit = on_commit
         self._on_settled = on_settled
@@ -96,6 +99,8 @@ class Settler:
         self._visits, self._hosts = [], []
         self._is_flushing = True
         settlements = await self._archived(visits)
+        if self._worth is not None:
+            settlements = await self._worth.settlements(settlements)
         settled = await self._world.frontier.settle(Batch(tuple(settlements), tuple(hosts)))
         for _ in visits:
             self._room.release()
@@ -103,7 +108,7 @@ class Settler:
         for visit, settlement in zip(visits, settlements, strict=True):
             if settlement.entry.host in settled.lost:
                 continue
-            self._gate.remember(settlement.discovered)
+            self._remember(settlement, settled)
             self._tell(visit, settlement)
         for host in settled.lost:
             self._world.sink.emit(
@@ -113,6 +118,13 @@ class Settler:
             )
         self._on_settled(len(visits))
         self._on_commit()
+
+    def _remember(self, settlement: Settlement, settled: Settled) -> None:
+        """Note what is in the store by now; what had no room may find some the next time."""
+        found = settlement.discovered
+        if settled.left_out:
+            found = tuple(url for url in found if url.url_hash not in settled.left_out)
+        self._gate.remember(found)
 
     async def _archived(self, visits: Sequence[Visit]) -> list[Settlement]:
         """Write the captures and point each settlement's page at its place."""

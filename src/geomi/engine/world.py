@@ -9,7 +9,7 @@ from geomi.model.markdown import MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
 from geomi.ports.sink import EventSink
-from geomi.ports.site import Providers, Refusals, SiteRules
+from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import (
     Archive,
     Census,
@@ -49,6 +49,7 @@ class World:
     sites: SiteRules
     providers: Providers
     workers: Workers
+    ranks: Ranks
     archive: Archive
     compute: Compute
     sink: EventSink

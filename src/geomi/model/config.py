@@ -13,6 +13,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from geomi.model.markdown import MarkdownForm
+from geomi.model.order import Order, Weights
 
 MIB = 1024 * 1024
 
@@ -56,13 +57,6 @@ class GlobStyle(StrEnum):
 
     REPAIRED = "repaired"
     MINIMATCH = "minimatch"
-
-
-class Order(StrEnum):
-    """Which URL of a host is next (C-40)."""
-
-    SCORE = "score"
-    BFS = "bfs"
 
 
 class OnUnreachable(StrEnum):
@@ -241,7 +235,7 @@ class HttpRules:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where the crawl ends. `0` is "no limit" for pages, seconds and bytes."""
+    """Where the crawl ends. `0` is "no limit" for pages, seconds, bytes and what waits."""
 
     max_pages: Count = 100
     max_depth: Annotated[int, Ge(0), Le(1000)] = 3
@@ -250,6 +244,9 @@ class Limits:
     max_page_bytes: Annotated[int, Ge(1024), Le(256 * MIB)] = 10 * MIB
     max_url_chars: Annotated[int, Ge(64), Le(65_536)] = 2048  # G-07
     max_links_per_page: Annotated[int, Ge(1), Le(100_000)] = 10_000
+    max_queued: Count = 1_000_000  # URLs that wait at once (G-03); 0: no limit
+    max_queued_per_host: Count = 0
+    max_queued_per_pattern: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +287,7 @@ class CrawlConfig:
     scope: Scope = field(default_factory=Scope)
     url: UrlRules = field(default_factory=UrlRules)
     order: Order = Order.SCORE
+    weights: Weights = field(default_factory=Weights)
     robots: RobotsRules = field(default_factory=RobotsRules)
     politeness: Politeness = field(default_factory=Politeness)
     http: HttpRules = field(default_factory=HttpRules)

@@ -15,6 +15,7 @@ from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
 
 UrlHash = bytes
+Target = tuple[str, UrlHash]  # the host and the identity of a URL that a page links to
 
 
 class Source(StrEnum):
@@ -179,6 +180,7 @@ class Settlement:
         asked: the requests it took; logged even where the lease was lost, because they happened.
         novelty: what it brought, where its pattern is counted.
         refusal: a URL to leave alone from now on.
+        endorsed: what the page links to, known or new, where the job's order asks for it.
     """
 
     entry: UrlEntry
@@ -198,6 +200,7 @@ class Settlement:
     asked: tuple[Asked, ...] = ()
     novelty: Novelty | None = None
     refusal: Refusal | None = None
+    endorsed: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +232,12 @@ class Settled:
     Args:
         lost: hosts whose lease was no longer ours; nothing of theirs was written.
         new_urls: how many discovered URLs were not known before.
+        left_out: those that are not there because too many wait already.
     """
 
     lost: tuple[str, ...] = ()
     new_urls: int = 0
+    left_out: frozenset[UrlHash] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
-"""What is kept about sites, apart from their pages: refusals, decisions of people, providers."""
+"""What is kept about sites, apart from their pages: refusals, decisions of people, providers,
+ranks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from geomi.model.site import Provider, Refusal, SiteRule, Takedown
@@ -69,4 +71,24 @@ class Providers(Protocol):
 
     async def list(self) -> list[Provider]:
         """List providers by key."""
+        ...
+
+
+class Ranks(Protocol):
+    """Which domains are visited most, as a published list says; the same for every tenant."""
+
+    async def put(self, ranks: Sequence[tuple[str, int]], *, edition: int) -> None:
+        """Keep (name, rank) of a part of a list, in place of what other editions say of a name."""
+        ...
+
+    async def keep_only(self, edition: int) -> None:
+        """Forget every list but one."""
+        ...
+
+    async def find(self, names: Sequence[str]) -> Mapping[str, int]:
+        """Return the ranks of those names that have one."""
+        ...
+
+    async def count(self) -> int:
+        """Return how many names have a rank."""
         ...

@@ -169,6 +169,10 @@ class Pages(Protocol):
         """Find a page by its identity."""
         ...
 
+    async def visited(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[float, float]]:
+        """Return when each page that is here was fetched last, and when it is due (wall clock)."""
+        ...
+
     async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
         """Return the first page of a job that was kept under each exact key, without its sketch."""
         ...

@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.frontier.priority import HIGHEST, LOWEST, priority, score
-from geomi.model.config import Order
+from geomi.frontier.priority import (
+    HIGHEST,
+    LOWEST,
+    WHOLE,
+    merit,
+    priority,
+    score,
+    shares,
+)
 from geomi.model.entry import Source
+from geomi.model.order import Order, Preset, Weights
 
 
 @pytest.mark.req("PRI-01")
@@ -49,3 +57,53 @@ def test_in_breadth_only_the_depth_counts(depth: int, source: Source, boosted: b
 def test_by_score_the_score_counts(depth: int, source: Source, boosted: bool) -> None:
     expected = score(depth, source, boosted=boosted)
     assert priority(Order.SCORE, depth, source, boosted=boosted) == expected
+
+
+@pytest.mark.req("PRI-03", "G-05")
+@pytest.mark.parametrize(
+    ("preset", "expected"),
+    [
+        (Preset.NEWS, (0.2, 0.2, 0.6)),
+        (Preset.ACADEMIC, (0.6, 0.1, 0.3)),
+        (Preset.SHOP, (0.2, 0.6, 0.2)),
+        (Preset.BALANCED, (1 / 3, 1 / 3, 1 / 3)),
+    ],
+)
+def test_presets(preset: Preset, expected: tuple[float, float, float]) -> None:
+    assert shares(Weights(preset)) == pytest.approx(expected)
+
+
+@pytest.mark.req("PRI-02")
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        (Weights(importance=1, traffic=1, freshness=0), (0.5, 0.5, 0)),
+        (Weights(Preset.NEWS, importance=0.7), (0.7 / 1.5, 0.2 / 1.5, 0.6 / 1.5)),
+        (Weights(importance=0, traffic=0, freshness=0), (0, 0, 0)),
+    ],
+    ids=["own", "one-of-its-own", "none"],
+)
+def test_weights_together_are_one(weights: Weights, expected: tuple[float, float, float]) -> None:
+    assert shares(weights) == pytest.approx(expected)
+
+
+@pytest.mark.req("PRI-02", "PRI-03", "PRI-07")
+def test_for_a_shop_traffic_outweighs_what_is_fresh_and_for_news_it_does_not() -> None:
+    def better(preset: Preset) -> bool:
+        busy = merit(Weights(preset), traffic=1, freshness=0)
+        return busy > merit(Weights(preset), traffic=0, freshness=1)
+
+    assert better(Preset.SHOP) and not better(Preset.NEWS)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(Preset))
+def test_merit_and_importance_are_never_above_a_whole(
+    traffic: float, freshness: float, preset: Preset
+) -> None:
+    weights = Weights(preset)
+    found = merit(weights, traffic=traffic, freshness=freshness)
+    assert 0 <= found <= found + round(WHOLE * shares(weights)[0]) <= WHOLE + 1
+
+
+def test_in_the_weighted_order_a_find_is_worth_what_is_added_to_it() -> None:
+    assert priority(Order.WEIGHTED, 0, Source.SEED, boosted=True) == LOWEST

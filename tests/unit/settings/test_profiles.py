@@ -90,7 +90,9 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("scope.personal_areas", (True, False, ..., ..., ..., ...)),
     ("scope.links_of_duplicates", (False, True, ..., ..., ..., True)),
     ("scope.glob", ("repaired", ..., ..., ..., ..., ...)),
-    ("order", ("score", "bfs", ..., "bfs", ..., "score")),
+    ("order", ("score", "bfs", ..., "bfs", "weighted", "score")),
+    ("limits.max_queued_per_host", (0, ..., ..., ..., 10_000, ...)),  # seed 003 §9.2: many hosts
+    ("limits.max_queued_per_pattern", (0, ..., ..., ..., 1_000, ...)),
     ("recrawl.first_interval_s", (7 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),
     ("recrawl.min_interval_s", (3600.0, 7 * DAY_S, ..., ..., ..., ...)),
     ("recrawl.max_interval_s", (30 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),

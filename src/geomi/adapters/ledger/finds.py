@@ -30,6 +30,10 @@ class Finds:
             elif url.depth < first[0].depth:
                 found[url.url_hash] = (_nearer(first[0], url), first[1])
 
+    def many(self, job: int) -> int:
+        """Return how many URLs were found in one job."""
+        return sum(len(found) for (owner, _), found in self.by_queue.items() if owner == job)
+
 
 def _nearer(first: Discovered, again: Discovered) -> Discovered:
     return replace(first, depth=again.depth, priority=max(first.priority, again.priority))

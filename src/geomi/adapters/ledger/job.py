@@ -7,6 +7,7 @@ from typing import Any
 from geomi.adapters.ledger.codec import decode, decode_pairs, decode_strings, encode
 from geomi.adapters.ledger.host import demands_of
 from geomi.adapters.ledger.rows import Row, legible
+from geomi.adapters.ledger.terms import budget_of, share_of
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, CrawlStats, JobState, StopReason
 
@@ -26,7 +27,7 @@ def created_columns(job: CrawlJob) -> dict[str, Any]:
 
 def running_columns(job: CrawlJob) -> dict[str, Any]:
     """Return the columns that change while a job runs, with what claims need of the config."""
-    config, demands = job.config, demands_of(job.config)
+    config, demands, budget = job.config, demands_of(job.config), budget_of(job.config)
     return {
         "config": encode(config),
         "delay_s": demands.floor_s,
@@ -34,6 +35,10 @@ def running_columns(job: CrawlJob) -> dict[str, Any]:
         "max_pages": config.limits.max_pages,
         "max_hosts": config.politeness.max_hosts,
         "per_ip": config.politeness.per_ip,
+        "importance": share_of(config),
+        "max_queued": budget.per_job,
+        "max_queued_per_host": budget.per_host,
+        "max_queued_per_pattern": budget.per_pattern,
         "state": job.state.value,
         "paused": job.paused,
         "started_at_s": job.started_at_s,

@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geomi.adapters.ledger.host import CROWDED_S, YIELD_S, as_lease, free_s, lend
+from geomi.adapters.ledger.terms import share_of
+from geomi.adapters.memory.cash import lift
 from geomi.adapters.memory.world import Book, Queue, World
+from geomi.frontier.importance import LONG_LEASE, lease_length
 from geomi.model.entry import Lease
 
 
@@ -35,6 +38,8 @@ def claim(world: World, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
     book = world.find_book(ask.job, ask.tenant)
     if book is None or not book.is_active:
         return []
+    if share_of(book.job.config) is not None:
+        urls = lease_length(urls, book.job.stats.settled)
     hosts = int(min(hosts, hosts_left(world, book, ask.now_s)))
     left = min(hosts * urls, pages_left(world, book, ask.now_s))
     leases: list[Lease] = []
@@ -87,6 +92,8 @@ def _look(world: World, ask: Ask, book: Book, queue: Queue, *, most: float) -> L
     if later_s or not due:
         queue.ready_s = later_s or queue.first_due_s()
         return None
+    if share_of(book.job.config) is not None and most >= LONG_LEASE:
+        due[0] = lift(queue, due[0])
     best = sorted(due, key=lambda entry: -entry.priority)[: int(most)]
     met = world.pages.keys() | world.refusals.keys()
     entries = tuple(

@@ -21,6 +21,11 @@ class MemoryPages:
         """Find a page by its identity."""
         return self._world.pages.get((self._tenant, url_hash))
 
+    async def visited(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[float, float]]:
+        """Return when each page that is here was fetched last, and when it is due."""
+        pages = (self._world.pages.get((self._tenant, url_hash)) for url_hash in url_hashes)
+        return {page.url_hash: (page.fetched_at_s, page.due_s) for page in pages if page}
+
     async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
         """Return the first page of a job that was kept under each exact key, without its sketch."""
         book = self._world.find_book(job, self._tenant)

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from geomi.adapters.ledger.budget import Rooms
+from geomi.adapters.ledger.cash import pays
 from geomi.adapters.ledger.count import all_asked, count, total, with_examples
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, grown, kin
+from geomi.adapters.ledger.terms import Terms
+from geomi.adapters.memory.cash import inherit_cash, settle_cash
 from geomi.adapters.memory.log import write_log
 from geomi.adapters.memory.world import Book, Queue, World
 from geomi.model.entry import (
@@ -34,22 +38,59 @@ from geomi.model.verdict import Exclusion, State
 def settle(world: World, batch: Batch, *, tenant: str) -> Settled:
     """Write a batch; return which hosts were lost and how many URLs were new."""
     lost: dict[str, None] = {}
-    visits: list[tuple[Book, Settlement]] = []
+    visits: dict[str, list[Settlement]] = {}
+    terms: dict[str, Terms] = {}
     for visit in batch.settlements:
         book = world.find_book(visit.entry.job, tenant)
         if book is None or world.host(visit.entry.host).token != visit.token:
             lost[visit.entry.host] = None
-        elif _close(world, book, visit):
-            visits.append((book, visit))
-    new_urls = sum(add(world, book, v.discovered, now_s=v.settled_s) for book, v in visits)
-    lost |= _write_hosts(world, [visit for _, visit in visits], batch.hosts)
+            continue
+        if book.job.id not in terms:
+            terms[book.job.id] = book.terms()
+        if _close(world, book, visit):
+            visits.setdefault(book.job.id, []).append(visit)
+    new_urls, left_out = 0, set[bytes]()
+    for job, closed in visits.items():
+        new, refused = _add_finds(world, world.books[job], terms[job], closed)
+        new_urls, left_out = new_urls + new, left_out | refused
+        settle_cash(world.books[job], terms[job], closed)
+    all_closed = [visit for closed in visits.values() for visit in closed]
+    lost |= _write_hosts(world, all_closed, batch.hosts)
     write_log(world, all_asked(batch))
-    return Settled(lost=tuple(lost), new_urls=new_urls)
+    return Settled(lost=tuple(lost), new_urls=new_urls, left_out=frozenset(left_out))
 
 
 def add(world: World, book: Book, urls: Sequence[Discovered], *, now_s: float) -> int:
     """Put URLs into a job's queues; return how many were new."""
-    return sum(_add(world, book, url, now_s) for url in urls)
+    terms = book.terms()
+    new = [url for url in urls if _add(world, book, url, now_s)]
+    inherit_cash(book, terms, [(url.host, url.url_hash) for url in new])
+    return len(new)
+
+
+def _add_finds(
+    world: World, book: Book, terms: Terms, visits: Sequence[Settlement]
+) -> tuple[int, set[bytes]]:
+    """Put what visits found into a job's queues, as far as there is room."""
+    by_host: dict[str, list[tuple[Discovered, float]]] = {}
+    for visit in visits:
+        for url in visit.discovered:
+            by_host.setdefault(url.host, []).append((url, visit.settled_s))
+    waiting = terms.waiting - sum(map(pays, visits))
+    rooms = Rooms(terms.budget, waiting, book.waiting_on, book.waiting_of)
+    new, left_out = 0, set[bytes]()
+    for host, found in by_host.items():
+        queue = world.open_queue(book, host)
+        for url, found_s in found:
+            if url.url_hash in left_out:
+                continue
+            limit = "" if url.url_hash in queue.entries else rooms.take(url)
+            if limit:
+                left_out.add(url.url_hash)
+                _exclude(book, [Exclusion(limit, url.url)])
+            else:
+                new += _add(world, book, url, found_s)
+    return new, left_out
 
 
 def _close(world: World, book: Book, visit: Settlement) -> bool:

@@ -9,6 +9,7 @@ from geomi.adapters.memory.jobs import MemoryJobs
 from geomi.adapters.memory.log import MemoryRequestLog
 from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
+from geomi.adapters.memory.ranks import MemoryRanks
 from geomi.adapters.memory.robots import MemoryRobotsCopies
 from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.workers import MemoryWorkers
@@ -36,6 +37,7 @@ class MemoryStore:
         self.sites = MemorySiteRules(world, tenant)
         self.providers = MemoryProviders(world, tenant)
         self.workers = MemoryWorkers(world)
+        self.ranks = MemoryRanks(world)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

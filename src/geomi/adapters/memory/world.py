@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.ledger.host import Demands, HostRow, demands_of
+from geomi.adapters.ledger.terms import Terms, budget_of, share_of
 from geomi.errors import UnknownName
+from geomi.frontier.importance import FIRST_CASH
 from geomi.model.asked import Asked
 from geomi.model.entry import HostState, Tally, UrlEntry
 from geomi.model.job import CrawlJob
@@ -28,6 +30,7 @@ class Queue:
         number: counts queues; the older one goes first among equals.
         ready_s: when a claim looks at it next, never later than it could be served.
         pending: the entries that have not ended, a part of `entries`.
+        cash: what entries were given, where the job's order keeps any.
     """
 
     number: int
@@ -37,6 +40,11 @@ class Queue:
     entries: dict[bytes, UrlEntry] = field(default_factory=dict)
     pending: dict[bytes, UrlEntry] = field(default_factory=dict)
     patterns: dict[str, Tally] = field(default_factory=dict)
+    cash: dict[bytes, float] = field(default_factory=dict)
+
+    def put(self, entry: UrlEntry) -> None:
+        """Write an entry that waits, in its old place."""
+        self.entries[entry.url_hash] = self.pending[entry.url_hash] = entry
 
     def reopen(self, entry: UrlEntry) -> None:
         """Let an entry that has ended wait again, in its old place."""
@@ -55,9 +63,14 @@ class Queue:
 
 @dataclass(slots=True)
 class Book:
-    """One job and everything that is forgotten with it; `captures` are keyed by their sequence."""
+    """One job and everything that is forgotten with it; `captures` are keyed by their sequence.
+
+    Args:
+        root: the cash that belongs to no URL.
+    """
 
     job: CrawlJob
+    root: float = FIRST_CASH
     queues: dict[str, Queue] = field(default_factory=dict)
     excluded: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
     captures: dict[int, PageRecord] = field(default_factory=dict)
@@ -67,6 +80,22 @@ class Book:
     def is_active(self) -> bool:
         """Whether the job may take pages now."""
         return not self.job.paused and not self.job.state.is_final
+
+    def waiting_on(self, host: str) -> int:
+        """Return how many URLs wait on a host."""
+        queue = self.queues.get(host)
+        return len(queue.pending) if queue else 0
+
+    def waiting_of(self, host: str, pattern: str) -> int:
+        """Return how many URLs of a pattern wait on a host."""
+        queue = self.queues.get(host)
+        return sum(one.pattern == pattern for one in queue.pending.values()) if queue else 0
+
+    def terms(self) -> Terms:
+        """Return what the job's row says in other stores."""
+        config = self.job.config
+        waiting = sum(len(queue.pending) for queue in self.queues.values())
+        return Terms(0, share_of(config), self.root, waiting, budget_of(config))
 
 
 @dataclass(slots=True)
@@ -85,6 +114,7 @@ class World:
     takedowns: list[tuple[str, Takedown]] = field(default_factory=list)
     workers: dict[str, WorkerCard] = field(default_factory=dict)
     duties: dict[str, tuple[str, float]] = field(default_factory=dict)  # owner, until
+    ranks: dict[str, tuple[int, int]] = field(default_factory=dict)  # rank and edition by name
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0

@@ -26,6 +26,7 @@ from geomi.adapters.ledger.host import (
     lend,
 )
 from geomi.adapters.ledger.rows import entry_of, host_row
+from geomi.adapters.postgres.cash import SQL as CASH
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.hosts import (
     crowds,
@@ -37,6 +38,7 @@ from geomi.adapters.postgres.hosts import (
 )
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
+from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
 from geomi.model.entry import Lease, UrlEntry
 
 SQL = statements("postgres", "claim")
@@ -67,17 +69,20 @@ def claim(db: Session, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
     terms = db.row(SQL["terms"], {"job": ask.job, "tenant": ask.tenant})
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip = terms
+    number, max_pages, max_hosts, per_ip, settled, importance = terms
+    keeps_cash = importance is not None
+    if keeps_cash:
+        urls = lease_length(urls, settled)
     left = hosts * urls
     if max_pages or max_hosts:
         db.row(SQL["line_up"], {"job": number})
         room = db.row(SQL["room"], {"job": number, "id": ask.job, "now_s": ask.now_s})
-        settled, lent_entries, lent_hosts = room or (0, 0, 0)
+        settled, lent_entries, lent_hosts = room or (settled, 0, 0)
         if max_hosts:  # reserved ones count too; who waits for one does not ask its host meanwhile
             hosts = min(hosts, max_hosts - lent_hosts)
         if max_pages:
             left = min(left, max_pages - settled - lent_entries)
-    looks = _Looks(db, ask, per_ip=per_ip)
+    looks = _Looks(db, ask, per_ip=per_ip, keeps_cash=keeps_cash)
     many = hosts
     while left > 0 and len(looks.leases) < hosts and len(looks.turned) < MOST_LOOKS:
         turns = looks.due_turns(number, max(many, hosts - len(looks.leases)))
@@ -139,10 +144,11 @@ class _Turned:
 class _Looks:
     """The looks of one claim: what was lent, and what has to be written of the rest."""
 
-    def __init__(self, db: Session, ask: Ask, *, per_ip: int) -> None:
+    def __init__(self, db: Session, ask: Ask, *, per_ip: int, keeps_cash: bool) -> None:
         self.db = db
         self.ask = ask
         self.per_ip = per_ip
+        self.keeps_cash = keeps_cash
         self.leases: list[Lease] = []
         self.turned: list[_Turned] = []
 
@@ -165,7 +171,7 @@ class _Looks:
         demands = demands_on(self.db, [turn.host for turn in turns])
         hindered = self._hindered_until_s(turns, demands)
         free = [turn for turn in turns if turn.queue not in hindered]
-        entries = self._due_entries(free, urls)
+        entries = self._due_entries(free, min(urls, left))
         first_s = first_due_s(self.db, [turn.queue for turn in free if turn.queue not in entries])
         crowd = _Crowd(self.db, free, per_ip=self.per_ip, now_s=self.ask.now_s)
         lent: list[HostRow] = []
@@ -223,6 +229,8 @@ class _Looks:
             "now_s": self.ask.now_s,
             "many": most,
         }
+        if self.keeps_cash and most >= LONG_LEASE:
+            self.db.run(CASH["lift"], values | {"lift": LIFT})
         hosts = {turn.queue: turn.host for turn in turns}
         rows = self.db.rows(SQL["due_entries"], values)
         return {

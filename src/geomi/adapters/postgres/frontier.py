@@ -8,13 +8,15 @@ from functools import partial
 
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import as_lease, prolong
+from geomi.adapters.postgres.cash import inherit_cash
 from geomi.adapters.postgres.claim import Ask, claim, reserve
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.hosts import demands_on, is_crowded, lock_hosts, write_hosts
 from geomi.adapters.postgres.jobs import number_of
-from geomi.adapters.postgres.links import add, reopen
+from geomi.adapters.postgres.links import Links, add, reopen
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.postgres.settle import settle
+from geomi.adapters.postgres.terms import terms_here
 from geomi.adapters.postgres.windows import permit
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 
@@ -73,9 +75,14 @@ class PostgresFrontier:
         return await self._database.write(partial(settle, batch=batch, tenant=self._tenant))
 
     def _add(self, db: Session, *, job: str, urls: Sequence[Discovered], now_s: float) -> int:
+        terms = terms_here(db, job, self._tenant)
         finds = Finds()
-        finds.take(number_of(db, job, self._tenant), urls, now_s)
-        return add(db, finds)
+        finds.take(terms.number, urls, now_s)
+        links = Links(db, finds)
+        new = add(db, links)
+        if terms.share is not None:
+            inherit_cash(db, terms, links)
+        return new
 
     def _reopen(self, db: Session, *, job: str) -> int:
         return reopen(db, number_of(db, job, self._tenant))

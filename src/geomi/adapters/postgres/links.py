@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from geomi.adapters.ledger.budget import Rooms
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.rows import Row, found_columns
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.hosts import lock_queues
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.statements import statements
+from geomi.model.entry import Discovered, Target
+from geomi.model.verdict import Exclusion
 
 SQL = statements("postgres", "links")
 
@@ -53,23 +56,38 @@ class Links:
             for place, found in finds.by_queue.items()
             for url_hash, one in found.items()
         }
+        self.refused: list[tuple[int, str, Discovered]] = []  # job, limit, URL
         self._nearer: list[Key] = []
         self.novel = self._novel(list(self._found))
         self._found_s: dict[int, float] = {}
 
-    def insert(self, turn: int) -> list[Key]:
-        """Write what is new; return what is there already, and has to be locked to come nearer."""
+    def insert(self, turn: int, rooms: Mapping[int, Rooms] = {}) -> list[Key]:
+        """Write what is new; return what is there already, and has to be locked to come nearer.
+
+        Args:
+            rooms: how much may wait, of jobs that are near one of their limits.
+        """
         new = []
         for place, key in enumerate(self.novel):
             queue, (url, found_s) = key[0], self._found[key]
-            new.append((*_columns(found_columns(queue, url, found_s)), turn * PLACES + place))
-            self._found_s[queue] = min(found_s, self._found_s.get(queue, found_s))
+            if self._has_room(queue, url, rooms):
+                new.append((*_columns(found_columns(queue, url, found_s)), turn * PLACES + place))
+                self._found_s[queue] = min(found_s, self._found_s.get(queue, found_s))
         if new:
             new.sort(key=lambda row: row[:2])
             self.new.update(dict(self._db.rows(SQL["insert"], columns(new, _ENTRY))))
             if self.new.total() < len(new):  # another process was faster with some
                 self._novel(list(self.novel))
         return self._nearer
+
+    def added(self) -> dict[Target, Key]:
+        """Return the keys of what was not there before."""
+        found = {key: self._found[key][0] for key in self.novel}
+        return {(url.host, url.url_hash): key for key, url in found.items()}
+
+    def left_out(self) -> list[tuple[int, tuple[Exclusion, ...]]]:
+        """Return what had no room, as what a rule kept out of each job."""
+        return [(job, (Exclusion(limit, url.url),)) for job, limit, url in self.refused]
 
     def approach(self) -> None:
         """Let URLs come nearer that were found again; their rows are locked."""
@@ -103,10 +121,16 @@ class Links:
                 self._nearer.append(keys[place - 1])
         return novel
 
+    def _has_room(self, queue: int, url: Discovered, rooms: Mapping[int, Rooms]) -> bool:
+        job = self.jobs[queue]
+        limit = rooms[job].take(url) if job in rooms else ""
+        if limit:
+            self.refused.append((job, limit, url))
+        return not limit
 
-def add(db: Session, finds: Finds) -> int:
+
+def add(db: Session, links: Links) -> int:
     """Put what was found into the frontier; return how much of it was new."""
-    links = Links(db, finds)
     lock_entries(db, links.insert(next_turn(db)))
     links.approach()
     lock_queues(db, links.new.keys() | links.reopened.keys())

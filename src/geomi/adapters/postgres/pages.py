@@ -28,6 +28,12 @@ class PostgresPages:
         row = await self._database.read(lambda db: db.row(SQL["get"], values))
         return page_of(row) if row else None
 
+    async def visited(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[float, float]]:
+        """Return when each page that is here was fetched last, and when it is due."""
+        values = {"tenant": self._tenant, "hashes": list(url_hashes)}
+        rows = await self._database.read(lambda db: db.rows(SQL["visited"], values))
+        return {url_hash: (fetched_at_s, due_s) for url_hash, fetched_at_s, due_s in rows}
+
     async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
         """Return the first page of a job that was kept under each exact key, without its sketch."""
         if not exact_keys:

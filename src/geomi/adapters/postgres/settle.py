@@ -12,12 +12,15 @@ The job's counters come last, because every other settlement of the job waits fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from geomi.adapters.ledger.budget import Rooms
 from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.rows import Row
+from geomi.adapters.ledger.terms import Terms, terms_of
+from geomi.adapters.postgres.cash import Cash, write_root
 from geomi.adapters.postgres.hosts import (
     ask_hosts,
     close_entries,
@@ -32,6 +35,7 @@ from geomi.adapters.postgres.log import write_log
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.postgres.sites import write_refusals
 from geomi.adapters.postgres.tally import write_exclusions, write_tallies
+from geomi.adapters.postgres.terms import rooms_of
 from geomi.adapters.statements import statements
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
 from geomi.model.verdict import State
@@ -53,10 +57,12 @@ def settle(db: Session, batch: Batch, *, tenant: str) -> Settled:
     for visit in visits:
         finds.take(books.jobs[visit.entry.job], visit.discovered, visit.settled_s)
     links = Links(db, finds)
-    nearer = links.insert(books.turn)
-    lock_entries(db, [*map(books.key, visits), *nearer])
+    nearer = links.insert(books.turn, books.rooms(visits, finds, links))
+    cash = Cash(db, books.terms, books.keeping_cash(visits))
+    lock_entries(db, [*map(books.key, visits), *nearer, *cash.keys])
     closed = books.close(visits)
     links.approach()
+    cash.settle()
     write_tallies(db, closed, links.novel)
     if pages := [visit.page for visit in visits if visit.page is not None]:
         keep_pages(db, tenant, pages, books.turn)
@@ -64,9 +70,11 @@ def settle(db: Session, batch: Batch, *, tenant: str) -> Settled:
     if asked := all_asked(batch):
         write_log(db, asked)
     books.write_queues(closed, books.write_hosts(visits, batch.hosts), links)
-    write_exclusions(db, [(books.jobs[one.entry.job], one) for one in visits])
-    books.write_jobs(closed, links)
-    return Settled(lost=tuple(books.lost), new_urls=links.new.total())
+    excluded = [(books.jobs[one.entry.job], one.excluded) for one in visits]
+    write_exclusions(db, [*excluded, *links.left_out()])
+    books.write_jobs(closed, links, cash.to_root)
+    left_out = frozenset(url.url_hash for _, _, url in links.refused)
+    return Settled(lost=tuple(books.lost), new_urls=links.new.total(), left_out=left_out)
 
 
 class _Books:
@@ -81,12 +89,14 @@ class _Books:
         answer, visited = ask_hosts(db, held), self._visited(visits, tenant)
         self._hosts = read_hosts(answer, held)
         self.jobs: dict[str, int] = {}
+        self.terms: dict[int, Terms] = {}
         self._queues: dict[tuple[int, str], int] = {}
         self._stands: dict[Key, tuple[str, int]] = {}  # while the hosts are ours, nobody changes it
         self.turn = 0
-        for turn, job, number, host, queue, url_hash, state, attempts in visited:
-            self.turn = turn
+        for row in visited:
+            self.turn, job, host, queue, url_hash, state, attempts, number, *terms = row
             self.jobs[job] = number
+            self.terms[number] = terms_of((number, *terms))
             if queue is not None:
                 self._queues[number, host] = queue
                 self._stands[queue, url_hash] = (state, attempts)
@@ -129,6 +139,20 @@ class _Books:
             left = later
         return closed
 
+    def rooms(self, visits: Sequence[Settlement], finds: Finds, links: Links) -> dict[int, Rooms]:
+        """Return how much may wait, of jobs for which it has to be counted."""
+        rooms = {}
+        for job, own in self._by_job(visits).items():
+            room = rooms_of(self.db, self.terms[job], own, finds, links.queues)
+            if room is not None:
+                rooms[job] = room
+        return rooms
+
+    def keeping_cash(self, visits: Sequence[Settlement]) -> dict[int, list[Settlement]]:
+        """Return the visits of jobs whose order keeps cash."""
+        by_job = self._by_job(visits)
+        return {job: own for job, own in by_job.items() if self.terms[job].share is not None}
+
     def write_hosts(
         self, visits: Sequence[Settlement], changes: Sequence[HostUpdate]
     ) -> list[HostRow]:
@@ -159,13 +183,16 @@ class _Books:
         links.grow()
         rest_hosts(self.db, hosts)
 
-    def write_jobs(self, closed: Sequence[Closed], links: Links) -> None:
+    def write_jobs(
+        self, closed: Sequence[Closed], links: Links, to_root: Mapping[int, float]
+    ) -> None:
         """Write what the visits add to their jobs, and the captures in the order of commits."""
         for job in sorted({self.jobs[visit.entry.job] for visit, *_ in closed}):
             own = [one for one in closed if self.jobs[one[0].entry.job] == job]
             queues = [queue for queue, owner in links.jobs.items() if owner == job]
             pages = [visit.page for visit, *_ in own if visit.page is not None]
             sums = total(count(visit) for visit, *_ in own)
+            write_root(self.db, job, to_root.get(job, 0.0))
             row = self.db.row(
                 SQL["count"],
                 {name: getattr(sums, name) for name in COUNTERS}
@@ -182,6 +209,12 @@ class _Books:
                 raise Again(f"job {job} was deleted meanwhile")
             if pages:
                 self.db.send(SQL["captures"], captures(pages, row[0]) | {"job": job})
+
+    def _by_job(self, visits: Sequence[Settlement]) -> dict[int, list[Settlement]]:
+        by_job: dict[int, list[Settlement]] = {}
+        for visit in visits:
+            by_job.setdefault(self.jobs[visit.entry.job], []).append(visit)
+        return by_job
 
     def _visited(self, visits: Sequence[Settlement], tenant: str) -> Iterable[Row]:
         """Ask how the visited entries stand; the answer is waited for when it is read."""

@@ -20,6 +20,7 @@ from geomi.adapters.postgres.log import PostgresRequestLog
 from geomi.adapters.postgres.migrate import SQL
 from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
+from geomi.adapters.postgres.ranks import PostgresRanks
 from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
@@ -70,6 +71,7 @@ class PostgresStore:
         self.refusals = PostgresRefusals(database, tenant)
         self.sites = PostgresSiteRules(database, tenant)
         self.providers = PostgresProviders(database, tenant)
+        self.ranks = PostgresRanks(database)
         self.segments = PostgresSegments(database, tenant)
         self.workers = PostgresWorkers(database)
 

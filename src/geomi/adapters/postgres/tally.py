@@ -13,7 +13,7 @@ from geomi.adapters.postgres.links import Key
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
 from geomi.model.entry import Settlement, Tally
-from geomi.model.verdict import State
+from geomi.model.verdict import Exclusion, State
 
 SQL = statements("postgres", "settle")
 
@@ -54,11 +54,11 @@ def write_tallies(
     db.send(SQL["put_tallies"], columns(written, _TALLY))
 
 
-def write_exclusions(db: Session, visits: Sequence[tuple[int, Settlement]]) -> None:
+def write_exclusions(db: Session, found: Sequence[tuple[int, Sequence[Exclusion]]]) -> None:
     """Add what rules have kept out of jobs, with the first few examples of each."""
     excluded: dict[tuple[int, str], list[str]] = {}
-    for job, visit in visits:
-        for exclusion in visit.excluded:
+    for job, exclusions in found:
+        for exclusion in exclusions:
             excluded.setdefault((job, exclusion.rule), []).append(exclusion.url)
     if not excluded:
         return

@@ -19,6 +19,7 @@ from geomi.adapters.ledger.host import (
     lend,
 )
 from geomi.adapters.ledger.rows import Row, entry_of, host_row
+from geomi.adapters.sqlite.cash import SQL as CASH
 from geomi.adapters.sqlite.hosts import (
     demands_on,
     get_host,
@@ -28,6 +29,7 @@ from geomi.adapters.sqlite.hosts import (
     put_host,
 )
 from geomi.adapters.statements import statements
+from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
 from geomi.model.entry import Lease, UrlEntry
 
 SQL = statements("sqlite", "claim")
@@ -58,7 +60,10 @@ def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int) -> list[Le
     terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled = terms
+    number, max_pages, max_hosts, per_ip, settled, importance = terms
+    keeps_cash = importance is not None
+    if keeps_cash:
+        urls = lease_length(urls, settled)
     if max_hosts:  # reserved ones count too; who waits for one does not ask its own host meanwhile
         hosts = min(hosts, max_hosts - lent_hosts(db, ask.job, ask.now_s))
     left = hosts * urls
@@ -73,7 +78,7 @@ def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int) -> list[Le
             break
         looks += len(rows)
         for queue, served_s, *columns in rows:
-            turn = _Turn(queue, served_s, host_row(tuple(columns)), per_ip)
+            turn = _Turn(queue, served_s, host_row(tuple(columns)), per_ip, keeps_cash)
             lease = _look(db, ask, turn, most=min(urls, left))
             if lease is not None:
                 leases.append(lease)
@@ -112,6 +117,7 @@ class _Turn:
     served_s: float
     row: HostRow
     per_ip: int
+    keeps_cash: bool
 
 
 def _look(db: sqlite3.Connection, ask: Ask, turn: _Turn, *, most: int) -> Lease | None:
@@ -155,6 +161,8 @@ def _has_rivals(db: sqlite3.Connection, turn: _Turn, now_s: float) -> bool:
 
 
 def _due_entries(db: sqlite3.Connection, ask: Ask, turn: _Turn, most: int) -> tuple[UrlEntry, ...]:
+    if turn.keeps_cash and most >= LONG_LEASE:
+        db.execute(CASH["lift"], {"queue": turn.queue, "now_s": ask.now_s, "lift": LIFT})
     values = {"queue": turn.queue, "tenant": ask.tenant, "now_s": ask.now_s, "many": most}
     rows: list[Row] = db.execute(SQL["due_entries"], values).fetchall()
     host = turn.row.state.host

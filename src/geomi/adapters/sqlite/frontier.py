@@ -9,12 +9,14 @@ from functools import partial
 
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import as_lease, prolong
+from geomi.adapters.sqlite.cash import inherit_cash
 from geomi.adapters.sqlite.claim import Ask, claim, reserve
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import demands_on, get_host, is_crowded, put_host
 from geomi.adapters.sqlite.jobs import number_of
-from geomi.adapters.sqlite.links import insert_finds, reopen
+from geomi.adapters.sqlite.links import find_queue, insert_finds, new_targets, reopen
 from geomi.adapters.sqlite.settle import settle
+from geomi.adapters.sqlite.terms import terms_here
 from geomi.adapters.sqlite.windows import permit
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 
@@ -77,9 +79,15 @@ class SqliteFrontier:
     def _add(
         self, db: sqlite3.Connection, *, job: str, urls: Sequence[Discovered], now_s: float
     ) -> int:
+        terms = terms_here(db, job, self._tenant)
         finds = Finds()
-        finds.take(number_of(db, job, self._tenant), urls, now_s)
-        return insert_finds(db, finds)
+        finds.take(terms.number, urls, now_s)
+        if terms.share is None:
+            return insert_finds(db, finds)[0]
+        added = new_targets(db, finds)
+        new, _ = insert_finds(db, finds)
+        inherit_cash(db, terms, added, partial(find_queue, db, terms.number))
+        return new
 
     def _reopen(self, db: sqlite3.Connection, *, job: str) -> int:
         return reopen(db, number_of(db, job, self._tenant))

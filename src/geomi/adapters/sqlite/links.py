@@ -14,10 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
 
+from geomi.adapters.ledger.budget import Rooms
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.rows import Row, found_columns
 from geomi.adapters.statements import statements
-from geomi.model.entry import Discovered
+from geomi.model.entry import Discovered, Target
 
 SQL = statements("sqlite", "links")
 HOSTS = statements("sqlite", "hosts")
@@ -30,12 +31,20 @@ _NOVEL = {
     for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
 }
 
+LeftOut = list[tuple[int, str, Discovered]]  # job, limit, URL
+
 Place = tuple[int, str]  # job and host
 Find = tuple[int, Discovered, float]  # queue, URL, and when it was found
 
 
-def insert_finds(db: sqlite3.Connection, finds: Finds) -> int:
-    """Write what is new of what was found; return how much that was."""
+def insert_finds(
+    db: sqlite3.Connection, finds: Finds, rooms: Mapping[int, Rooms] = {}
+) -> tuple[int, LeftOut]:
+    """Write what is new of what was found; return how much that was, and what had no room.
+
+    Args:
+        rooms: how much may wait, of jobs that are near one of their limits.
+    """
     queues = {place: _open_queue(db, *place) for place in finds.by_queue}
     jobs = {queues[place]: place[0] for place in queues}
     all_found = [
@@ -44,12 +53,13 @@ def insert_finds(db: sqlite3.Connection, finds: Finds) -> int:
         for url, found_s in found.values()
     ]
     new, nearer = _sort_out(db, all_found)
+    new, left_out = _with_room(new, jobs, rooms) if rooms else (new, [])
     if new:
         db.executemany(SQL["insert"], [found_columns(*find) for find in new])
         _count_new(db, jobs, new)
     for queue, rows in nearer.items():
         _approach(db, jobs[queue], queue, rows)
-    return len(new)
+    return len(new), left_out
 
 
 def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
@@ -62,6 +72,16 @@ def new_among(db: sqlite3.Connection, queue: int, hashes: Sequence[bytes]) -> se
     """Return which of some URLs a queue does not have yet."""
     rows = _novel(db, [(queue, url_hash, ANY_DEPTH) for url_hash in hashes])
     return {hashes[place] for place, _ in rows}
+
+
+def new_targets(db: sqlite3.Connection, finds: Finds) -> list[Target]:
+    """Return which of some finds are not there yet."""
+    targets: list[Target] = []
+    for (job, host), found in finds.by_queue.items():
+        queue = find_queue(db, job, host)
+        new = set(found) if queue is None else new_among(db, queue, list(found))
+        targets += [(host, url_hash) for url_hash in found if url_hash in new]
+    return targets
 
 
 def reopen(db: sqlite3.Connection, job: int) -> int:
@@ -98,6 +118,22 @@ def _sort_out(
             row = (url.depth, url.priority, queue, url.url_hash)
             nearer.setdefault(queue, []).append(row)
     return new, nearer
+
+
+def _with_room(
+    new: list[Find], jobs: Mapping[int, int], rooms: Mapping[int, Rooms]
+) -> tuple[list[Find], LeftOut]:
+    """Return what may wait too, and what is kept out, by which limit."""
+    kept: list[Find] = []
+    left_out: LeftOut = []
+    for find in new:
+        job, url = jobs[find[0]], find[1]
+        limit = rooms[job].take(url) if job in rooms else ""
+        if limit:
+            left_out.append((job, limit, url))
+        else:
+            kept.append(find)
+    return kept, left_out
 
 
 def _count_new(db: sqlite3.Connection, jobs: Mapping[int, int], new: list[Find]) -> None:

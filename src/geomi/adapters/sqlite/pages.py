@@ -11,11 +11,13 @@ from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.ledger.rows import page_of
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.jobs import number_of
+from geomi.adapters.sqlite.look_up import by_size, look_up
 from geomi.adapters.statements import statements
 from geomi.dedup.sketch import BANDS, PAGES_PER_BAND
 from geomi.model.page import CaptureRow, KnownPage, PageRecord, Ref
 
 SQL = statements("sqlite", "pages")
+_VISITED = by_size(SQL["visited"])
 BAND_NAMES = tuple(f"band_{place}" for place in range(BANDS))
 
 
@@ -31,6 +33,12 @@ class SqlitePages:
         with self._database.read() as db:
             row = db.execute(SQL["get"], (self._tenant, url_hash)).fetchone()
         return page_of(row) if row else None
+
+    async def visited(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[float, float]]:
+        """Return when each page that is here was fetched last, and when it is due."""
+        with self._database.read() as db:
+            rows = look_up(db, _VISITED, self._tenant, list(url_hashes))
+        return {url_hash: (fetched_at_s, due_s) for url_hash, fetched_at_s, due_s in rows}
 
     async def twins(self, job: str, exact_keys: Sequence[bytes]) -> Mapping[bytes, KnownPage]:
         """Return the first page of a job that was kept under each exact key, without its sketch."""

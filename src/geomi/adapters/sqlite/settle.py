@@ -13,17 +13,23 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
+from functools import partial
 
 from geomi.adapters.ledger.band import band_keys
+from geomi.adapters.ledger.budget import Rooms
+from geomi.adapters.ledger.cash import pays
 from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total, with_examples
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, kin
 from geomi.adapters.ledger.rows import Row, capture_columns, examples_of, page_columns
+from geomi.adapters.ledger.terms import Terms
+from geomi.adapters.sqlite.cash import cash_of, settle_cash
 from geomi.adapters.sqlite.hosts import close_entries, get_host, put_host, token_of
-from geomi.adapters.sqlite.links import find_queue, insert_finds, new_among
+from geomi.adapters.sqlite.links import LeftOut, find_queue, insert_finds, new_among
 from geomi.adapters.sqlite.log import write_log
 from geomi.adapters.sqlite.sites import write_refusal
+from geomi.adapters.sqlite.terms import find_terms, rooms_of
 from geomi.adapters.statements import statements
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
@@ -39,12 +45,15 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
         books.close_visit(visit)
     books.write_bands()
     books.write_counters()
-    new_urls = insert_finds(db, books.finds)
+    new_urls, left_out = insert_finds(db, books.finds, books.rooms())
+    books.write_cash()
+    books.leave_out(left_out)
     books.write_exclusions()
     books.write_hosts(batch.hosts)
     if asked := all_asked(batch):
         write_log(db, asked)
-    return Settled(lost=tuple(books.lost), new_urls=new_urls)
+    hashes = frozenset(url.url_hash for _, _, url in left_out)
+    return Settled(lost=tuple(books.lost), new_urls=new_urls, left_out=hashes)
 
 
 class _Books:
@@ -57,6 +66,8 @@ class _Books:
         self.lost: dict[str, None] = {}
         self._tokens: dict[str, int] = {}
         self._jobs: dict[str, int | None] = {}
+        self._terms: dict[int, Terms] = {}
+        self._cash: dict[int, list[tuple[Settlement, float]]] = {}  # of jobs that keep any
         self._queues: dict[tuple[int, str], int | None] = {}
         self._closed: dict[str, list[Settlement]] = {}
         self._visits: dict[int, list[tuple[Settlement, State]]] = {}
@@ -70,9 +81,12 @@ class _Books:
         if job is None or self._token(host) != visit.token:
             self.lost[host] = None
             return
+        cash = self._cash_of(job, visit)
         state = self._close_entry(job, visit)
         if state is None:
             return
+        if cash is not None:
+            self._cash.setdefault(job, []).append((visit, cash))
         self._closed.setdefault(host, []).append(visit)
         self._visits.setdefault(job, []).append((visit, state))
         self.finds.take(job, visit.discovered, visit.settled_s)
@@ -108,6 +122,26 @@ class _Books:
                 },
             )
 
+    def rooms(self) -> dict[int, Rooms]:
+        """Return how much may wait, of jobs for which it has to be counted."""
+        rooms = {}
+        for job, visits in self._visits.items():
+            terms = self._terms[job]
+            waiting = terms.waiting - sum(pays(visit) for visit, _ in visits)
+            if not terms.budget.suffices(waiting, self.finds.many(job)):
+                rooms[job] = rooms_of(self.db, terms, waiting)
+        return rooms
+
+    def write_cash(self) -> None:
+        """Let the links of settled pages have what these held."""
+        for job, visits in self._cash.items():
+            settle_cash(self.db, self._terms[job], visits, partial(self._queue, job))
+
+    def leave_out(self, left_out: LeftOut) -> None:
+        """Count what had no room."""
+        for job, limit, url in left_out:
+            self._excluded.setdefault((job, limit), []).append(url.url)
+
     def write_exclusions(self) -> None:
         """Add what rules have kept out, with the first few examples of each."""
         for (job, rule), urls in self._excluded.items():
@@ -128,7 +162,7 @@ class _Books:
             changed[host] = update(row, change)
         for row in changed.values():
             put_host(self.db, row)
-        # Most hosts stay lent: of these only what is left of the lease, and their last answer, change.
+        # Most hosts stay lent: of these only what is left of the lease and the last answer change.
         close_entries(self.db, closed)
 
     def _close_entry(self, job: int, visit: Settlement) -> State | None:
@@ -190,9 +224,16 @@ class _Books:
 
     def _job(self, job: str) -> int | None:
         if job not in self._jobs:
-            row = self.db.execute(SQL["job"], (job, self.tenant)).fetchone()
-            self._jobs[job] = row[0] if row else None
+            terms = find_terms(self.db, job, self.tenant)
+            self._jobs[job] = terms.number if terms else None
+            if terms:
+                self._terms[terms.number] = terms
         return self._jobs[job]
+
+    def _cash_of(self, job: int, visit: Settlement) -> float | None:
+        if self._terms[job].share is None:
+            return None
+        return cash_of(self.db, self._queue(job, visit.entry.host), visit.entry.url_hash)
 
     def _queue(self, job: int, host: str) -> int | None:
         key = (job, host)

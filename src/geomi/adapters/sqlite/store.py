@@ -17,6 +17,7 @@ from geomi.adapters.sqlite.jobs import SqliteJobs
 from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
+from geomi.adapters.sqlite.ranks import SqliteRanks
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
@@ -49,6 +50,7 @@ class SqliteStore:
         self.refusals = SqliteRefusals(database, tenant)
         self.sites = SqliteSiteRules(database, tenant)
         self.providers = SqliteProviders(database, tenant)
+        self.ranks = SqliteRanks(database)
         self.segments = SqliteSegments(database, tenant)
         self.workers = SqliteWorkers(database)
 

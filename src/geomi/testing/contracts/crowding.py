@@ -16,6 +16,7 @@ from typing import TypeVar
 import pytest
 
 from geomi.model.entry import Discovered, Lease
+from geomi.model.order import Order
 from geomi.model.verdict import State
 from geomi.testing.contracts.losing import DurableStore, DurableStores
 from geomi.testing.contracts.material import (
@@ -55,13 +56,15 @@ class TestManyWorkers:
         assert found is not None
         assert (found.stats.settled, found.stats.discovered) == (len(visited), len(urls))
 
+    @pytest.mark.parametrize("order", [Order.SCORE, Order.WEIGHTED])
     def test_counters_equal_a_recount_whoever_found_what_first(
-        self, durable_stores: DurableStores
+        self, durable_stores: DurableStores, order: Order
     ) -> None:
         # Every page links to pages of all hosts, often nearer than they were known: entries are
-        # added, approached, opened again and closed by all workers at the same time.
+        # added, approached, paid, opened again and closed by all workers at the same time.
         store = durable_stores("local")
-        asyncio.run(begin(store, url("/0", "h0.test", depth=9), rules=config(delay_s=0.0)))
+        rules = config(delay_s=0.0, order=order)
+        asyncio.run(begin(store, url("/0", "h0.test", depth=9), rules=rules))
         parts = at_once(durable_stores, lambda each, seed: _work(each, _links(seed)))
         found = asyncio.run(store.jobs.get("job"))
         entries = asyncio.run(

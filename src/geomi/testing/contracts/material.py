@@ -22,9 +22,10 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.job import CrawlJob, JobState
+from geomi.model.order import Order
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
-from geomi.ports.site import Providers, Refusals, SiteRules
+from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import (
     Frontier,
@@ -83,6 +84,9 @@ class Store(Protocol):
     @property
     def workers(self) -> Workers: ...
 
+    @property
+    def ranks(self) -> Ranks: ...
+
     def anchor(self) -> Anchor | None: ...
 
     def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor: ...
@@ -110,10 +114,22 @@ def config(
     per_ip: int = 4,
     max_hosts: int = 0,
     requests_per_second: float | None = None,
+    order: Order = Order.SCORE,
+    queued: tuple[int, int, int] = (0, 0, 0),
 ) -> CrawlConfig:
-    """Return a job's configuration that differs where stores look."""
+    """Return a job's configuration that differs where stores look.
+
+    Args:
+        queued: how many URLs may wait in all, on one host, of one pattern.
+    """
     return CrawlConfig(
-        limits=Limits(max_pages=max_pages),
+        order=order,
+        limits=Limits(
+            max_pages=max_pages,
+            max_queued=queued[0],
+            max_queued_per_host=queued[1],
+            max_queued_per_pattern=queued[2],
+        ),
         politeness=Politeness(
             delay_s=delay_s,
             per_ip=per_ip,

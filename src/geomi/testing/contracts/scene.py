@@ -11,6 +11,7 @@ from geomi.frontier.state import SETTLED
 from geomi.model.asked import Asked
 from geomi.model.entry import Discovered, Lease, Novelty, Outlook, Settlement, UrlEntry
 from geomi.model.job import CrawlJob
+from geomi.model.order import Order
 from geomi.model.page import KnownPage, PageRecord
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.alike import sketch_of
@@ -19,6 +20,7 @@ from geomi.testing.contracts.material import Store, asked, config, page, url, vi
 JOBS = {
     "quick": config(delay_s=2.0, per_ip=1, max_hosts=2),
     "slow": config(delay_s=5.0, max_pages=6),
+    "ranked": config(delay_s=3.0, order=Order.WEIGHTED),
 }
 HOSTS = ("a.test", "b.test", "c.test")
 URLS = [

@@ -22,7 +22,9 @@ CREATE SEQUENCE turns AS bigint;
 -- One run of a crawl. `is_active`: neither paused nor over. `delay_s`, `crawl_delay_cap_s`,
 -- `max_pages`, `max_hosts` and `per_ip` repeat the config where claims need it; the counters change
 -- only in the transaction that changes what they count. `captured` numbers the captures of a job:
--- its row is locked until the commit, so that their order is the order of commits.
+-- its row is locked until the commit, so that their order is the order of commits. `importance` is
+-- its share in the order, NULL where the order keeps no cash, and `root` the cash that belongs to
+-- no URL; the limits of what waits repeat the config too, 0 is none.
 CREATE TABLE jobs (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     created_at_s double precision NOT NULL,
@@ -31,6 +33,8 @@ CREATE TABLE jobs (
     active_s double precision NOT NULL,
     delay_s double precision NOT NULL,
     crawl_delay_cap_s double precision NOT NULL,
+    importance double precision,
+    root double precision NOT NULL DEFAULT 1,
     pending bigint NOT NULL DEFAULT 0,
     completed bigint NOT NULL DEFAULT 0,
     discovered bigint NOT NULL DEFAULT 0,
@@ -46,6 +50,9 @@ CREATE TABLE jobs (
     bytes_received bigint NOT NULL DEFAULT 0,
     captured bigint NOT NULL DEFAULT 0,
     max_pages bigint NOT NULL,
+    max_queued bigint NOT NULL,
+    max_queued_per_host bigint NOT NULL,
+    max_queued_per_pattern bigint NOT NULL,
     max_hosts integer NOT NULL,
     per_ip integer NOT NULL,
     paused boolean NOT NULL,
@@ -111,7 +118,9 @@ CREATE INDEX queues_of_job ON queues (job);
 CREATE INDEX queues_ready ON queues (job, ready_s, host) WHERE pending > 0;
 
 -- One URL of one job. The unique key is clustered by host, because a queue is of one host, and
--- decides whether a URL is new; what waits has small indexes of its own.
+-- decides whether a URL is new; what waits has small indexes of its own. `cash` is what a URL that
+-- waits was given by the pages that link to it; NULL where the job's order keeps none, so that it
+-- costs other orders nothing, and the index of the oldest neither.
 CREATE TABLE entries (
     queue bigint NOT NULL,
     seq bigint NOT NULL,
@@ -119,6 +128,7 @@ CREATE TABLE entries (
     due_s double precision NOT NULL DEFAULT 0,
     settled_s double precision,
     lastmod_s double precision,
+    cash double precision,
     priority integer NOT NULL,
     depth integer NOT NULL,
     hops integer NOT NULL,
@@ -143,6 +153,9 @@ CREATE TABLE entries (
 CREATE INDEX entries_next ON entries (queue, priority DESC, seq)
     WHERE state = 'pending' AND due_s = 0;
 CREATE INDEX entries_later ON entries (queue, due_s) WHERE state = 'pending' AND due_s > 0;
+CREATE INDEX entries_oldest ON entries (queue, seq) WHERE state = 'pending' AND cash IS NOT NULL;
+CREATE INDEX entries_of_pattern ON entries (queue, md5(pattern))
+    WHERE state = 'pending' AND pattern IS NOT NULL;
 
 -- What the URLs of one pattern have brought so far.
 CREATE TABLE patterns (
@@ -350,3 +363,9 @@ CREATE TABLE duties (
     duty text COLLATE "C" PRIMARY KEY,
     owner text COLLATE "C" NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+-- Which domains are visited most, for every tenant; `edition` tells a list from the one before.
+CREATE TABLE ranks (
+    rank bigint NOT NULL,
+    edition bigint NOT NULL,
+    name text COLLATE "C" PRIMARY KEY
+);

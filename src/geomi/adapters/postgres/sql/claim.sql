@@ -1,6 +1,6 @@
 -- name: terms
 -- What an active job may take.
-SELECT number, max_pages, max_hosts, per_ip
+SELECT number, max_pages, max_hosts, per_ip, settled, importance
 FROM jobs
 WHERE id = %(job)s AND tenant = %(tenant)s AND is_active;
 

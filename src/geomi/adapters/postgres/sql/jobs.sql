@@ -7,11 +7,13 @@ SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s;
 INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
-    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider
+    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider,
+    importance, max_queued, max_queued_per_host, max_queued_per_pattern
 ) VALUES (
     %(id)s, %(tenant)s, %(seeds)s, %(config)s, %(origins)s, %(created_at_s)s,
     %(state)s, %(paused)s, %(started_at_s)s, %(ended_at_s)s, %(active_s)s, %(stop)s, %(error)s, %(is_active)s,
-    %(delay_s)s, %(crawl_delay_cap_s)s, %(max_pages)s, %(max_hosts)s, %(per_ip)s, %(provider)s
+    %(delay_s)s, %(crawl_delay_cap_s)s, %(max_pages)s, %(max_hosts)s, %(per_ip)s, %(provider)s,
+    %(importance)s, %(max_queued)s, %(max_queued_per_host)s, %(max_queued_per_pattern)s
 );
 
 -- name: get
@@ -40,7 +42,9 @@ UPDATE jobs
 SET config = %(config)s, delay_s = %(delay_s)s, crawl_delay_cap_s = %(crawl_delay_cap_s)s,
     max_pages = %(max_pages)s, max_hosts = %(max_hosts)s, per_ip = %(per_ip)s, state = %(state)s,
     paused = %(paused)s, started_at_s = %(started_at_s)s, ended_at_s = %(ended_at_s)s, stop = %(stop)s,
-    error = %(error)s, is_active = %(is_active)s
+    error = %(error)s, is_active = %(is_active)s, importance = %(importance)s,
+    max_queued = %(max_queued)s, max_queued_per_host = %(max_queued_per_host)s,
+    max_queued_per_pattern = %(max_queued_per_pattern)s
 WHERE number = %(number)s;
 
 -- name: turn

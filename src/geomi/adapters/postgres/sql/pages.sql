@@ -129,3 +129,14 @@ ON CONFLICT DO NOTHING;
 DELETE FROM bands
 USING unnest(%(bands)b::integer[], %(pages)b::bigint[]) AS old (band, page)
 WHERE bands.band = old.band AND bands.page = old.page;
+
+-- name: visited
+-- When pages were fetched last, and when they are due; each is looked up by itself.
+SELECT found.*
+FROM unnest(%(hashes)b::bytea[]) AS asked (url_hash)
+CROSS JOIN LATERAL (
+    SELECT pages.url_hash, fetched_at_s, due_s
+    FROM pages
+    WHERE tenant = %(tenant)s AND pages.url_hash = asked.url_hash
+    OFFSET 0
+) AS found;

@@ -1,14 +1,20 @@
 -- name: visited
--- How the entries of some visits stand, with the numbers of their jobs and queues, and first of each
--- this transaction's number in the order of all that add something. Each is looked up by itself,
--- whatever the planner knows of the tables.
+-- How the entries of some visits stand, with their queues and what their jobs say about settling
+-- them, and first of each this transaction's number in the order of all that add something. Each is
+-- looked up by itself, whatever the planner knows of the tables.
 WITH turn (number) AS MATERIALIZED (SELECT nextval('turns'))
-SELECT turn.number, asked.job, jobs.number, asked.host, queues.number, asked.url_hash, state, attempts
+SELECT turn.number, asked.job, asked.host, queues.number, asked.url_hash, state, attempts,
+       jobs.number, importance, root, pending,
+       max_queued, max_queued_per_host, max_queued_per_pattern
 FROM turn
 CROSS JOIN unnest(%(jobs)b::text[], %(hosts)b::text[], %(hashes)b::bytea[])
     AS asked (job, host, url_hash)
 CROSS JOIN LATERAL (
-    SELECT number FROM jobs WHERE id = asked.job AND tenant = %(tenant)s OFFSET 0
+    SELECT number, importance, root, pending,
+           max_queued, max_queued_per_host, max_queued_per_pattern
+    FROM jobs
+    WHERE id = asked.job AND tenant = %(tenant)s
+    OFFSET 0
 ) AS jobs
 LEFT JOIN LATERAL (
     SELECT number FROM queues WHERE host = asked.host AND job = jobs.number OFFSET 0

@@ -1,6 +1,6 @@
 -- name: terms
 -- What an active job may take.
-SELECT number, max_pages, max_hosts, per_ip, settled
+SELECT number, max_pages, max_hosts, per_ip, settled, importance
 FROM jobs
 WHERE id = ? AND tenant = ? AND is_active;
 

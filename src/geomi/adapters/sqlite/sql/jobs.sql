@@ -7,11 +7,13 @@ SELECT number FROM jobs WHERE id = ? AND tenant = ?;
 INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
-    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider
+    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider,
+    importance, max_queued, max_queued_per_host, max_queued_per_pattern
 ) VALUES (
     :id, :tenant, :seeds, :config, :origins, :created_at_s,
     :state, :paused, :started_at_s, :ended_at_s, :active_s, :stop, :error, :is_active,
-    :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider
+    :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider,
+    :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern
 );
 
 -- name: get
@@ -40,7 +42,9 @@ UPDATE jobs
 SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s,
     max_pages = :max_pages, max_hosts = :max_hosts, per_ip = :per_ip, state = :state,
     paused = :paused, started_at_s = :started_at_s, ended_at_s = :ended_at_s, stop = :stop,
-    error = :error, is_active = :is_active
+    error = :error, is_active = :is_active, importance = :importance,
+    max_queued = :max_queued, max_queued_per_host = :max_queued_per_host,
+    max_queued_per_pattern = :max_queued_per_pattern
 WHERE number = :number;
 
 -- name: turn

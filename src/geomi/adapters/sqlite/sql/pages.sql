@@ -62,3 +62,7 @@ WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant) AND n
 INSERT INTO cursors (job, name, seq, length) VALUES (:job, :name, :seq, :length)
 ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length
 WHERE cursors.seq = :after;
+
+-- name: visited
+-- When pages were fetched last, and when they are due.
+SELECT url_hash, fetched_at_s, due_s FROM pages WHERE tenant = ? AND url_hash IN (/* hashes */);

@@ -1,7 +1,3 @@
--- name: job
--- The number of a job of this tenant.
-SELECT number FROM jobs WHERE id = ? AND tenant = ?;
-
 -- name: close
 -- Write the end of a visit; the attempts tell whether this visit was written before. A page that
 -- came nearer while it was lent is left to `open_again`.

@@ -1,0 +1,70 @@
+"""The cash of URLs that wait, where a job's order keeps any: read, spent and given by the batch."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from geomi.adapters.ledger.cash import Payment, Purse, inherit, once, pay, pays
+from geomi.adapters.ledger.terms import Terms
+from geomi.adapters.sqlite.look_up import by_size, look_up
+from geomi.adapters.statements import statements
+from geomi.frontier.importance import points
+from geomi.model.entry import Settlement, Target
+
+SQL = statements("sqlite", "cash")
+
+_PURSES = by_size(SQL["purses"])
+
+FindQueue = Callable[[str], int | None]  # a host's queue in one job
+
+
+def cash_of(db: sqlite3.Connection, queue: int | None, url_hash: bytes) -> float:
+    """Return what a URL holds."""
+    row = db.execute(SQL["cash"], (queue, url_hash)).fetchone()
+    return row[0] if row and row[0] is not None else 0.0
+
+
+def settle_cash(
+    db: sqlite3.Connection,
+    terms: Terms,
+    visits: Sequence[tuple[Settlement, float]],
+    queue_of: FindQueue,
+) -> None:
+    """Give what settled pages hold to their links; new ones are there by now."""
+    share = terms.share or 0.0
+    held = once(visits)
+    spent = (
+        (points(share, cash), queue_of(visit.entry.host), visit.entry.url_hash)
+        for visit, cash in held
+        if pays(visit)
+    )
+    db.executemany(SQL["spend"], spent)
+    _write(db, terms, pay(terms, held), queue_of)
+
+
+def inherit_cash(
+    db: sqlite3.Connection, terms: Terms, added: Sequence[Target], queue_of: FindQueue
+) -> None:
+    """Let what was added from outside share what the virtual root holds."""
+    _write(db, terms, inherit(terms, added), queue_of)
+
+
+def _write(db: sqlite3.Connection, terms: Terms, payment: Payment, queue_of: FindQueue) -> None:
+    by_host: dict[str, dict[bytes, float]] = {}
+    for (host, url_hash), gift in payment.gifts.items():
+        by_host.setdefault(host, {})[url_hash] = gift
+    for host, gifts in by_host.items():
+        queue = queue_of(host)
+        if queue is not None:
+            db.executemany(SQL["give"], _given(db, queue, gifts, terms.share or 0.0))
+    if payment.to_root:
+        db.execute(SQL["to_root"], {"job": terms.number, "more": payment.to_root})
+
+
+def _given(
+    db: sqlite3.Connection, queue: int, gifts: Mapping[bytes, float], share: float
+) -> Iterable[tuple[float, int, int]]:
+    for seq, url_hash, cash, priority in look_up(db, _PURSES, queue, list(gifts)):
+        purse = Purse(cash or 0.0, priority).plus(gifts[url_hash], share)
+        yield purse.cash, purse.priority, seq
