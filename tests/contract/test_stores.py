@@ -8,6 +8,7 @@ from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
 from geomi.testing.contracts.crowding import TestManyWorkers
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
+from geomi.testing.contracts.learning import TestHistories, TestStandings, TestSweeps
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
 from geomi.testing.contracts.losing import TestLostSegments, TestOwners
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
@@ -23,6 +24,7 @@ __all__ = [
     "TestCounting",
     "TestDeadOwners",
     "TestFencing",
+    "TestHistories",
     "TestHostsAtOnce",
     "TestJobs",
     "TestLostSegments",
@@ -41,6 +43,8 @@ __all__ = [
     "TestSettling",
     "TestSharing",
     "TestSiteRules",
+    "TestStandings",
+    "TestSweeps",
     "TestTenants",
     "TestTime",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from geomi.model.asked import Asked
+from geomi.model.history import Learned
 from geomi.model.page import NO_TEMPLATE, PageRecord, Template
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
@@ -23,6 +24,7 @@ class Source(StrEnum):
     SEED = "seed"
     SITEMAP = "sitemap"
     LINK = "link"
+    REVISIT = "revisit"  # a page that is here already, put back by a recrawl
 
 
 class EntryKind(StrEnum):
@@ -179,6 +181,7 @@ class Settlement:
         asked: the requests it took; logged even where the lease was lost, because they happened.
         novelty: what it brought, where its pattern is counted.
         refusal: a URL to leave alone from now on.
+        learned: what a visit of a known page adds to its history.
     """
 
     entry: UrlEntry
@@ -198,6 +201,7 @@ class Settlement:
     asked: tuple[Asked, ...] = ()
     novelty: Novelty | None = None
     refusal: Refusal | None = None
+    learned: Learned | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from geomi.adapters.ledger.count import all_asked, count, total, with_examples
 from geomi.adapters.ledger.host import close, update
 from geomi.adapters.ledger.pattern import after, grown, kin
 from geomi.adapters.memory.log import write_log
+from geomi.adapters.memory.recrawl import write_learned
 from geomi.adapters.memory.world import Book, Queue, World
 from geomi.model.entry import (
     Batch,
@@ -69,6 +70,8 @@ def _close(world: World, book: Book, visit: Settlement) -> bool:
         _count(queue, entry.pattern, visit, visit.novelty)
     if visit.refusal is not None:
         world.refusals[book.job.tenant, visit.refusal.url_hash] = visit.refusal
+    if visit.learned is not None:
+        write_learned(world, book.job.tenant, visit, visit.learned)
     return True
 
 

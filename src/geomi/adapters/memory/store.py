@@ -9,6 +9,7 @@ from geomi.adapters.memory.jobs import MemoryJobs
 from geomi.adapters.memory.log import MemoryRequestLog
 from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
+from geomi.adapters.memory.recrawl import MemoryHistories, MemorySweeps
 from geomi.adapters.memory.robots import MemoryRobotsCopies
 from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.world import World
@@ -34,6 +35,8 @@ class MemoryStore:
         self.refusals = MemoryRefusals(world, tenant)
         self.sites = MemorySiteRules(world, tenant)
         self.providers = MemoryProviders(world, tenant)
+        self.histories = MemoryHistories(world, tenant)
+        self.sweeps = MemorySweeps(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

@@ -19,6 +19,7 @@ from geomi.adapters.postgres.log import PostgresRequestLog
 from geomi.adapters.postgres.migrate import SQL
 from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
+from geomi.adapters.postgres.recrawl import PostgresHistories, PostgresSweeps
 from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
@@ -60,6 +61,8 @@ class PostgresStore:
         self.sites = PostgresSiteRules(database, tenant)
         self.providers = PostgresProviders(database, tenant)
         self.segments = PostgresSegments(database, tenant)
+        self.histories = PostgresHistories(database, tenant)
+        self.sweeps = PostgresSweeps(database, tenant)
 
     @property
     def shown(self) -> str:

@@ -23,6 +23,7 @@ from geomi.adapters.ledger.rows import capture_columns, examples_of, page_column
 from geomi.adapters.sqlite.hosts import get_host, put_host
 from geomi.adapters.sqlite.links import find_queue, insert_finds, new_among
 from geomi.adapters.sqlite.log import write_log
+from geomi.adapters.sqlite.recrawl import write_learned
 from geomi.adapters.sqlite.sites import write_refusal
 from geomi.adapters.statements import statements
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
@@ -83,6 +84,8 @@ class _Books:
             self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
             write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
+        if visit.learned is not None:
+            write_learned(self.db, tenant=self.tenant, visit=visit, learned=visit.learned)
 
     def write_bands(self) -> None:
         """Let similar pages find those that are new, or say something new."""

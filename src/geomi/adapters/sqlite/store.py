@@ -17,6 +17,7 @@ from geomi.adapters.sqlite.jobs import SqliteJobs
 from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
+from geomi.adapters.sqlite.recrawl import SqliteHistories, SqliteSweeps
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
@@ -49,6 +50,8 @@ class SqliteStore:
         self.sites = SqliteSiteRules(database, tenant)
         self.providers = SqliteProviders(database, tenant)
         self.segments = SqliteSegments(database, tenant)
+        self.histories = SqliteHistories(database, tenant)
+        self.sweeps = SqliteSweeps(database, tenant)
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to this machine's clock."""

@@ -24,6 +24,7 @@ from geomi.model.entry import (
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
+from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.site import Providers, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import (
@@ -78,6 +79,12 @@ class Store(Protocol):
 
     @property
     def providers(self) -> Providers: ...
+
+    @property
+    def histories(self) -> Histories: ...
+
+    @property
+    def sweeps(self) -> Sweeps: ...
 
     def anchor(self) -> Anchor | None: ...
 
