@@ -233,6 +233,8 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         refusals=store.refusals,
         sites=store.sites,
         providers=store.providers,
+        histories=store.histories,
+        sweeps=store.sweeps,
         archive=archive,
         compute=compute,
         sink=ear,

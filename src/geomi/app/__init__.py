@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from geomi.app.home import Home, egress_rules, open_home, recover
 from geomi.app.plan import Plan, make_plan
+from geomi.app.recrawl import Recrawled, look_again, recrawl
 from geomi.app.run import Order, crawl, gate_for, is_running, worker_for
 from geomi.app.store import DATABASE, TENANT, has_store
 
@@ -19,13 +20,16 @@ __all__ = [
     "Home",
     "Order",
     "Plan",
+    "Recrawled",
     "crawl",
     "egress_rules",
     "gate_for",
     "has_store",
     "is_running",
+    "look_again",
     "make_plan",
     "open_home",
     "recover",
+    "recrawl",
     "worker_for",
 ]

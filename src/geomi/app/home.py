@@ -106,6 +106,8 @@ async def open_home(
             refusals=store.refusals,
             sites=store.sites,
             providers=store.providers,
+            histories=store.histories,
+            sweeps=store.sweeps,
             archive=archive,
             compute=compute,
             sink=sink,

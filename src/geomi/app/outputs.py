@@ -26,7 +26,9 @@ from geomi.errors import ConfigError, StoreError
 CHUNK_BYTES = 1024 * 1024
 
 
-async def make_whole(home: Home, job: str, formats: Sequence[str]) -> None:
+async def make_whole(
+    home: Home, job: str, formats: Sequence[str], *, is_linked: bool = True
+) -> None:
     """Make those outputs of a finished job that need all of it."""
     for form, name in WHOLE.items():
         if form in formats:
@@ -34,7 +36,8 @@ async def make_whole(home: Home, job: str, formats: Sequence[str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as file:
                 await write_output(home, job, form, file)
-            point_at(home.root, job, name)
+            if is_linked:
+                point_at(home.root, job, name)
 
 
 async def write_output(home: Home, job: str, form: str, file: BinaryIO) -> int:

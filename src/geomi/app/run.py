@@ -28,7 +28,7 @@ from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
 from geomi.settings.network import network, same_archive, same_network
-from geomi.settings.options import Settings
+from geomi.settings.options import RunOptions, Settings
 from geomi.settings.profiles import resolve_resumed
 from geomi.settings.weakness import weaknesses
 from geomi.text.ulid import new_ulid
@@ -55,16 +55,38 @@ async def crawl(
     job, resumed = await _job(home, plan, reviews)
     if job.state.is_final:
         return Report(job, job.stop or StopReason.DONE, 0.0)
+    run = plan.resolved.run
+    return await work_on(
+        home, job, run, resumed=resumed, extra=extra, standby=standby, on_start=on_start
+    )
+
+
+async def work_on(
+    home: Home,
+    job: CrawlJob,
+    run: RunOptions,
+    *,
+    resumed: bool,
+    extra: Sequence[Outlet] = (),
+    standby: Sequence[Started] = (),
+    on_start: Callable[[Supervisor], None] = lambda _: None,
+) -> Report:
+    """Run a job that is there to its end.
+
+    Args:
+        run: which outputs are written, and by how many workers.
+    """
+    world, is_whole = home.world, not job.crawl
     await _warn(world, job)
-    outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
-    workers = min(plan.resolved.run.workers, job.config.politeness.concurrency)
-    hire = _hire(home, job, workers, standby, reviews)
+    outlets = [*job_outlets(home.root, job.id, run.format, is_linked=is_whole), *extra]
+    workers = min(run.workers, job.config.politeness.concurrency)
+    hire = _hire(home, job, workers, standby, await registry.reviews(world))
     supervisor = Supervisor(world, job, hire, outlets)
     on_start(supervisor)
     with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
         report = await supervisor.run(workers=workers, resumed=resumed)
         if report.job.state is JobState.COMPLETED:
-            await outputs.make_whole(home, job.id, plan.resolved.run.format)
+            await outputs.make_whole(home, job.id, run.format, is_linked=is_whole)
     return report
 
 

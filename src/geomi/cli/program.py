@@ -31,6 +31,7 @@ from geomi.cli import (
     plan,
     profiles,
     providers,
+    recrawl,
     report,
     robots,
     scrape,
@@ -56,6 +57,7 @@ program = typer.Typer(
     pretty_exceptions_enable=False,
 )
 program.command()(crawl.crawl)
+program.command()(recrawl.recrawl)
 program.command()(scrape.scrape)
 program.command("map")(map_)
 program.command()(plan.plan)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
+from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Refusals, SiteRules
 from geomi.ports.store import (
@@ -42,6 +43,8 @@ class World:
     refusals: Refusals
     sites: SiteRules
     providers: Providers
+    histories: Histories
+    sweeps: Sweeps
     archive: Archive
     compute: Compute
     sink: EventSink

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-
 Place = tuple[int, bytes]  # of a page in a walk over a job's pages
 
 BEFORE_ALL: Place = (0, b"")

@@ -17,6 +17,7 @@ Rules kept:
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -57,7 +58,8 @@ def gain_s(belief: Belief, since_s: float) -> float:
     less = shape - 1
     if abs(less) < _NEAR_ONE:
         less = _NEAR_ONE
-    return belief.span_s / less * (1 - left**less) - since_s * left**shape
+    lasting, ending = math.pow(left, less), math.pow(left, shape)
+    return belief.span_s / less * (1 - lasting) - since_s * ending
 
 
 def importance(depth: int) -> float:

@@ -79,9 +79,7 @@ def stage(history: History) -> Stage:
     return Stage.ESTIMATED if gaps < OWN_ALONE else Stage.OWN
 
 
-def believe(
-    history: History, kin: Pool, host: Pool, *, now_s: float, rules: Recrawl
-) -> Belief:
+def believe(history: History, kin: Pool, host: Pool, *, now_s: float, rules: Recrawl) -> Belief:
     """Return what is believed of a page's rate now.
 
     Args:

@@ -99,13 +99,13 @@ def write_learned(db: Session, tenant: str, visits: Sequence[Settlement]) -> Non
     lessons = [(visit, visit.learned) for visit in visits if visit.learned is not None]
     if not lessons:
         return
-    owned = {"tenant": tenant}
+    owned: dict[str, object] = {"tenant": tenant}
     newest = {visit.entry.url_hash: learned.history for visit, learned in lessons}
     rows = [(url_hash, *_floats(history)) for url_hash, history in sorted(newest.items())]
-    db.run(SQL["put_histories"], columns(rows, _HISTORY) | owned)
+    db.run(SQL["put_histories"], owned | columns(rows, _HISTORY))
     put_off = {v.entry.url_hash: float(le.due_s) for v, le in lessons if v.page is None}
     if put_off:
-        db.run(SQL["put_dues"], columns(sorted(put_off.items()), ("url_hash", "due_s")) | owned)
+        db.run(SQL["put_dues"], owned | columns(sorted(put_off.items()), ("url_hash", "due_s")))
     _keep_versions(db, tenant, lessons)
     _write_pools(db, tenant, lessons)
 

@@ -17,6 +17,7 @@ from geomi.model.history import (
     Standing,
     Version,
 )
+from geomi.model.site import Takedown
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.rate import pooled
 from geomi.testing.contracts.material import (
@@ -148,6 +149,14 @@ class TestHistories:
         assert await store.histories.versions(key, limit=KEPT_VERSIONS + 9) == newest
         assert await store.histories.versions(key, limit=2) == newest[:2]
         assert await stores("stranger").histories.versions(key, limit=2) == []
+
+    @waits
+    async def test_what_is_erased_has_no_history(self, stores: Stores) -> None:
+        store, key = stores("local"), url("/1").url_hash
+        await teach(store, "/1", replace(LEARNED, before=Version("c" * 64, 1.0)))
+        await store.providers.erase(Takedown("k", "n", "r", START_S, 0, 1), [key])
+        assert await store.histories.of([key]) == {}
+        assert await store.histories.versions(key, limit=9) == []
 
     @pytest.mark.req("CHG-04")
     @waits
