@@ -11,7 +11,9 @@ from typing import TypeVar
 import pytest
 
 from geomi.engine import jobs, recrawl
+from geomi.engine.explain import explain
 from geomi.engine.recrawl import Wish
+from geomi.engine.status import status
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Source
@@ -20,7 +22,7 @@ from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.rate import stage
 from geomi.recrawl.report import Change, Changes
-from geomi.testing.server import Reply, Site
+from geomi.testing.server import Reply, Route, Site
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import page, paths, robots, run
 
@@ -45,6 +47,12 @@ def web() -> Site:
             "/deep": page("deep", "/"),
         }
     )
+
+
+def routes(site: Site) -> dict[str, Route]:
+    """Return what a site answers, to be changed while it is open."""
+    assert isinstance(site.routes, dict)
+    return site.routes
 
 
 def by_hand(root: Path, work: Callable[[Hand, Site, CrawlJob], Awaitable[T]]) -> T:
@@ -90,9 +98,9 @@ def test_nothing_is_due_before_its_time(tmp_path: Path) -> None:
 def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         hand.clock.advance(8 * DAY_S)
-        site.routes["/a"] = page("a", "/", "/deep", "/new", text="another text, twice as good")
-        site.routes["/new"] = page("new")
-        del site.routes["/deep"]
+        routes(site)["/a"] = page("a", "/", "/deep", "/new", text="another text, twice as good")
+        routes(site)["/new"] = page("new")
+        del routes(site)["/deep"]
         _, changes = await again(hand, crawl)
         assert changes.counts == {
             Change.NEW: 1,
@@ -117,7 +125,7 @@ def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
         before = await hand.store.pages.get(entry.url_hash)
         for number in range(4):
             hand.clock.advance(31 * DAY_S)
-            site.routes["/a"] = page("a", "/", text=f"the text of visit {number} and no other")
+            routes(site)["/a"] = page("a", "/", text=f"the text of visit {number} and no other")
             await again(hand, crawl)
         histories = await hand.store.histories.of([entry.url_hash])
         history = histories[entry.url_hash]
@@ -136,12 +144,35 @@ def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
     by_hand(tmp_path, work)
 
 
+@pytest.mark.req("CHG-06")
+def test_why_and_status_say_when_a_page_is_due_and_how_that_is_known(tmp_path: Path) -> None:
+    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+        (url,) = jobs.read_seeds([site.url("/a")])
+        told = (await explain(hand.world, crawl, url, ())).steps[-1]
+        assert (told.name, told.verdict.admitted) == ("due", True)
+        assert told.verdict.detail.startswith("due on ")
+        assert "(shared: as all pages begin)" in told.verdict.detail
+        hand.clock.advance(8 * DAY_S)
+        found = (await status(hand.world, crawl)).due
+        assert found is not None
+        assert (found.pages, found.next_s, found.stages) == (4, None, {Stage.SHARED: 4})
+        job, _ = await again(hand, crawl, Wish(budget=1))
+        explained = await explain(hand.world, job, url, ())  # the job did not ask for it
+        assert explained.answer == "fetched and kept"
+        assert explained.steps[-1].verdict.detail.startswith("due since ")
+        found = (await status(hand.world, job)).due
+        assert found is not None and found.next_s is not None
+        assert (found.pages, found.stages) == (3, {Stage.SHARED: 3, Stage.RECORDED: 1})
+
+    by_hand(tmp_path, work)
+
+
 @pytest.mark.req("CHG-05")
 def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         for number in range(6):
             hand.clock.advance(31 * DAY_S)
-            site.routes["/b"] = page("b", "/", text=f"the text of visit {number} and no other")
+            routes(site)["/b"] = page("b", "/", text=f"the text of visit {number} and no other")
             await again(hand, crawl)
         hand.clock.advance(2 * DAY_S)
         chosen = await recrawl.choose(hand.world, crawl, Wish(budget=4))
@@ -179,11 +210,11 @@ def test_no_page_is_visited_sooner_than_the_shortest_interval(tmp_path: Path) ->
     by_hand(tmp_path, work)
 
 
-@pytest.mark.req("CHG-04")
+@pytest.mark.req("CHG-04", "ERR-05")
 def test_a_deleted_page_keeps_a_date_and_may_come_back(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         entry = (await hand.entries(crawl))["/deep"]
-        was = site.routes.pop("/deep")
+        was = routes(site).pop("/deep")
         hand.clock.advance(8 * DAY_S)
         gone_s = hand.clock.wall_s()
         await again(hand, crawl)
@@ -194,7 +225,7 @@ def test_a_deleted_page_keeps_a_date_and_may_come_back(tmp_path: Path) -> None:
         hand.clock.advance(31 * DAY_S)
         _, changes = await again(hand, crawl)
         assert changes.counts == {Change.UNCHANGED: 4}  # still gone is no news
-        site.routes["/deep"] = was
+        routes(site)["/deep"] = was
         hand.clock.advance(31 * DAY_S)
         _, changes = await again(hand, crawl)
         assert changes.urls[Change.CHANGED] == [site.url("/deep")]
@@ -208,7 +239,7 @@ def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         entry = (await hand.entries(crawl))["/b"]
         hand.clock.advance(8 * DAY_S)
-        site.routes["/b"] = Reply(b"no", status=403)
+        routes(site)["/b"] = Reply(b"no", status=403)
         _, changes = await again(hand, crawl)
         assert changes.urls[Change.UNREACHABLE] == [site.url("/b")]
         (history,) = (await hand.store.histories.of([entry.url_hash])).values()
@@ -228,7 +259,7 @@ def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
 
 def test_a_page_that_robots_forbids_now_is_put_off(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
-        site.routes["/robots.txt"] = robots("User-agent: *", "Disallow: /b")
+        routes(site)["/robots.txt"] = robots("User-agent: *", "Disallow: /b")
         hand.clock.advance(8 * DAY_S)
         job, changes = await again(hand, crawl)
         assert changes.urls[Change.UNREACHABLE] == [site.url("/b")]
@@ -246,7 +277,7 @@ def test_pages_are_asked_for_with_conditions(tmp_path: Path) -> None:
                 job = await hand.crawl(CONFIG, site.url("/"))
                 crawl = await jobs.finish(hand.world, job, StopReason.DONE)
                 hand.clock.advance(8 * DAY_S)
-                site.routes["/"] = Reply(status=304, content_type="")
+                routes(site)["/"] = Reply(status=304, content_type="")
                 site.log.clear()
                 ended, changes = await again(hand, crawl)
                 (asked,) = [seen for seen in site.log if seen.path == "/"]
@@ -273,9 +304,9 @@ def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
             for path, at in (("/deep", day_before), ("/b", long_ago))
         )
         body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
-        site.routes["/robots.txt"] = robots(f"Sitemap: {site.url('/map.xml')}")
-        site.routes["/map.xml"] = Reply(body.encode(), content_type="application/xml")
-        site.routes["/deep"] = page("deep", text="words that nobody has read before today")
+        routes(site)["/robots.txt"] = robots(f"Sitemap: {site.url('/map.xml')}")
+        routes(site)["/map.xml"] = Reply(body.encode(), content_type="application/xml")
+        routes(site)["/deep"] = page("deep", text="words that nobody has read before today")
         site.log.clear()
         job, changes = await again(hand, crawl)
         assert changes.urls[Change.CHANGED] == [site.url("/deep")]

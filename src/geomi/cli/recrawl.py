@@ -31,15 +31,14 @@ from geomi.cli.options import (
 from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
 from geomi.engine.recrawl import Wish
-from geomi.model.history import Standing
 from geomi.model.job import StopReason
 from geomi.recrawl.budget import Candidate
 from geomi.recrawl.rate import stage
+from geomi.recrawl.reason import DAY_S, reason
 from geomi.recrawl.report import Change, Changes
 from geomi.worker import live
 
 MOST_LISTED = 10  # URLs of each change on a terminal; --json has more
-DAY_S = 86_400.0
 
 
 def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
@@ -119,22 +118,6 @@ def plan_data(candidate: Candidate) -> dict[str, object]:
     }
 
 
-def why_chosen(page: Standing, rate: float) -> str:
-    """Say in a few words how often a page changes, and how that is known."""
-    history = page.history
-    told = f"changes about {every(1 / rate)}, {stage(history)}"
-    if history.visits > 1:
-        told += f" ({history.changes} changes in {history.visits} visits)"
-    return f"{told}; gone" if history.gone_at_s is not None else told
-
-
-def every(seconds: float) -> str:
-    """Write an interval as people say it."""
-    if seconds >= 2 * DAY_S:
-        return f"every {seconds / DAY_S:.0f} days"
-    return f"every {seconds / 3600:.0f} hours" if seconds >= 7200 else "every hour"
-
-
 async def _run(
     job: str, wish: Wish, configured: Configured, show: Show, standby: Sequence[Started]
 ) -> Recrawled | None:
@@ -150,7 +133,7 @@ def _tell_plan(crawl: str, chosen: Sequence[Candidate], *, as_json: bool) -> Non
         return
     say(f"{len(chosen):,} pages of crawl {crawl} would be asked for", style="bold")
     for one in chosen:
-        say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {why_chosen(one.page, one.belief.rate)}")
+        say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {reason(one.page.history, one.belief)}")
 
 
 def _tell_nothing(*, as_json: bool) -> None:

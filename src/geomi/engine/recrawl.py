@@ -80,6 +80,23 @@ async def _nothing() -> None:
     """Do nothing between two reads."""
 
 
+async def walk(
+    world: World, crawl: str, *, meanwhile: Callable[[], Awaitable[None]] = _nothing
+) -> AsyncIterator[Standing]:
+    """Walk over the pages of a crawl's jobs, each in the job that met it first, seeds in all.
+
+    Args:
+        meanwhile: called after each read; a walk over a large crawl takes minutes.
+    """
+    for job in await world.histories.runs(crawl):
+        after = BEFORE_ALL
+        while pages := await world.histories.standings(job, after=after, limit=PAGES_PER_READ):
+            for page in pages:
+                yield page
+            after = pages[-1].place
+            await meanwhile()
+
+
 async def choose(
     world: World,
     crawl: CrawlJob,
@@ -90,14 +107,14 @@ async def choose(
     """Return the pages of a crawl that a recrawl would ask for now, the best first.
 
     Args:
-        meanwhile: called after each read; a walk over a large crawl takes minutes.
+        meanwhile: called after each read.
     """
     now_s = world.clock.wall_s()
     beliefs = Beliefs(world, crawl.config, now_s=now_s)
     rules = crawl.config.recrawl
     best: dict[bytes, Candidate] = {}
     most = min(wish.budget if wish.budget is not None else MAX_CHOSEN, MAX_CHOSEN)
-    async for page in _pages(world, crawl.id, meanwhile):
+    async for page in walk(world, crawl.id, meanwhile=meanwhile):
         is_due = page.due_s <= now_s
         if not is_due and (wish.budget is None or wish.due_only):
             continue
@@ -179,19 +196,6 @@ async def _hold(world: World, crawl: str) -> None:
             f"crawl {crawl} is being swept by another process",
             hint=f"its right to passes after {LEASE_S:g} s should it have died",
         )
-
-
-async def _pages(
-    world: World, crawl: str, meanwhile: Callable[[], Awaitable[None]]
-) -> AsyncIterator[Standing]:
-    """Walk over the pages of a crawl's jobs, each in the job that met it first."""
-    for job in await world.histories.runs(crawl):
-        after = BEFORE_ALL
-        while pages := await world.histories.standings(job, after=after, limit=PAGES_PER_READ):
-            for page in pages:
-                yield page
-            after = pages[-1].place
-            await meanwhile()
 
 
 _NOT_PUT_BACK = frozenset({JobState.PENDING, JobState.INITIALIZING, JobState.DISCOVERING})
