@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from email.utils import formatdate
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ import pytest
 
 from geomi.engine import jobs, recrawl
 from geomi.engine.explain import explain
+from geomi.engine.lessons import MAX_DATE_CHARS
 from geomi.engine.recrawl import Wish
 from geomi.engine.status import status
 from geomi.errors import ConfigError, StoreBusy
@@ -185,6 +187,42 @@ def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
         job, changes = await again(hand, crawl, Wish(budget=1))
         assert (changes.total, job.config.limits.max_pages) == (1, 1)
         assert paths(site.log) == [order[0]]
+
+    by_hand(tmp_path, work)
+
+
+def test_one_sweep_puts_back_so_many_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+        hand.clock.advance(8 * DAY_S)
+        monkeypatch.setattr(recrawl, "PAGES_PER_READ", 1)
+        everything = await recrawl.choose(hand.world, crawl, DUE)
+        assert len(everything) == 4
+        monkeypatch.setattr(recrawl, "MAX_CHOSEN", 1)
+        assert await recrawl.choose(hand.world, crawl, DUE) == everything[:1]
+        assert await recrawl.choose(hand.world, crawl, Wish(budget=9)) == everything[:1]
+
+    by_hand(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("spaces", "is_believed"),
+    [(1, True), (MAX_DATE_CHARS - 28, True), (MAX_DATE_CHARS - 27, False)],
+    ids=["a date", "at the limit", "one above it"],
+)
+def test_a_change_is_dated_by_last_modified(tmp_path: Path, text: str, is_believed: bool) -> None:
+    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+        hand.clock.advance(8 * DAY_S)
+        at_s = float(int(hand.clock.wall_s() - DAY_S))
+        told = formatdate(at_s, usegmt=True).replace(", ", "," + " " * spaces)
+        page_now = page("a", text="words that nobody has read before today")
+        routes(site)["/a"] = lambda _: replace(page_now, headers=(("Last-Modified", told),))
+        await again(hand, crawl)
+        key = (await hand.entries(crawl))["/a"].url_hash
+        history = (await hand.store.histories.of([key]))[key]
+        assert (history.changed_at_s == at_s) is is_believed
+        assert history.changes == 1
 
     by_hand(tmp_path, work)
 

@@ -30,7 +30,7 @@ from geomi.cli.options import (
 )
 from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
-from geomi.engine.recrawl import Wish
+from geomi.engine.recrawl import MAX_CHOSEN, Wish
 from geomi.model.job import StopReason
 from geomi.recrawl.budget import Candidate
 from geomi.recrawl.rate import stage
@@ -52,6 +52,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         int | None,
         typer.Option(
             min=1,
+            max=MAX_CHOSEN,
             metavar="N",
             help="Ask for at most so many pages: those where it buys the most freshness.",
             show_default="all that are due",

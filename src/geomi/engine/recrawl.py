@@ -31,7 +31,8 @@ from geomi.text.ulid import new_ulid
 
 LEASE_S = 60.0
 PAGES_PER_READ = 1000  # some 20 ms of work
-MAX_CHOSEN = 1_000_000  # entries that one sweep puts back; the rest is still due after it
+# Entries that one sweep puts back, held in memory at 700 bytes each; the rest is due after it.
+MAX_CHOSEN = 250_000
 _KNOWN_POOLS = 50_000  # that are remembered during a walk
 
 
@@ -59,10 +60,8 @@ class Beliefs:
 
     async def of(self, page: Standing) -> Belief:
         """Return what is believed of a page's rate."""
-        host, kin = (
-            await self._pool(page.host, ""),
-            await self._pool(page.host, pattern_of(page.url)),
-        )
+        host = await self._pool(page.host, "")
+        kin = await self._pool(page.host, pattern_of(page.url))
         return believe(page.history, kin, host, now_s=self._now_s, rules=self._rules)
 
     async def _pool(self, host: str, pattern: str) -> Pool:
@@ -121,7 +120,7 @@ async def choose(
         found = consider(page, await beliefs.of(page), now_s=now_s, rules=rules)
         if found is not None:
             best[page.url_hash] = found
-        if len(best) > 2 * most + PAGES_PER_READ:
+        if len(best) > 1.25 * most + PAGES_PER_READ:
             best = {one.page.url_hash: one for one in spend(best.values(), most)}
     return spend(best.values(), most)
 

@@ -17,7 +17,7 @@ Rules kept:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from geomi.model.config import Recrawl
 from geomi.model.history import Evidence, History, Pool, Stage
@@ -31,6 +31,8 @@ BORROWED = 1.0
 # How fast bursts fade, and how many changes make one.
 BURST_HALF_LIFE_S = 20 * 86_400.0
 BURST_INERTIA = 2.0
+# A page that says it was modified just now was made for this answer.
+MADE_FOR_US_S = 60.0
 # A first interval is right for pages that are then as likely as not to have changed.
 EVEN_ODDS = math.log(2)
 
@@ -101,7 +103,7 @@ def learn(history: History, gap: Gap, belief: Belief) -> tuple[History, Evidence
         belief: what was believed before.
     """
     if gap.changed is None:
-        return replace(history, visited_at_s=gap.to_s), None
+        return history, None
     watched_s = _watched_s(gap, belief.rate)
     changed = gap.changed
     learned = History(
@@ -159,13 +161,7 @@ def _watched_s(gap: Gap, rate: float) -> float:
 
 
 def _dated(gap: Gap) -> float | None:
-    """Return when a page changed by its own word, if that can be true.
-
-    A page that was made for this answer has not changed just now.
-    """
+    """Return when a page changed by its own word, if that can be true."""
     at_s = gap.modified_at_s
     is_likely = at_s is not None and gap.from_s < at_s < gap.to_s - MADE_FOR_US_S
     return at_s if is_likely else None
-
-
-MADE_FOR_US_S = 60.0
