@@ -211,7 +211,7 @@ def test_one_sweep_puts_back_so_many_at_most(
     [(1, True), (MAX_DATE_CHARS - 28, True), (MAX_DATE_CHARS - 27, False)],
     ids=["a date", "at the limit", "one above it"],
 )
-def test_a_change_is_dated_by_last_modified(tmp_path: Path, text: str, is_believed: bool) -> None:
+def test_a_change_is_dated_by_last_modified(tmp_path: Path, spaces: int, is_believed: bool) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         hand.clock.advance(8 * DAY_S)
         at_s = float(int(hand.clock.wall_s() - DAY_S))
