@@ -11,6 +11,7 @@ from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSh
 from geomi.testing.contracts.crowding import TestManyWorkers
 from geomi.testing.contracts.fairness import TestFairness
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
+from geomi.testing.contracts.learning import TestHistories, TestStandings, TestSweeps
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
 from geomi.testing.contracts.losing import TestLostSegments, TestOwners
 from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver
@@ -32,6 +33,7 @@ __all__ = [
     "TestDuties",
     "TestFairness",
     "TestFencing",
+    "TestHistories",
     "TestHostsAtOnce",
     "TestJobs",
     "TestLostSegments",
@@ -52,6 +54,8 @@ __all__ = [
     "TestSettling",
     "TestSharing",
     "TestSiteRules",
+    "TestStandings",
+    "TestSweeps",
     "TestTenants",
     "TestTime",
     "TestTurns",

@@ -11,7 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from geomi.adapters.memory import open_memory
 from geomi.adapters.sqlite import open_sqlite
-from geomi.testing.contracts.material import Store
+from geomi.testing.contracts.handles import Store
 from geomi.testing.contracts.walk import Walk
 from geomi.testing.postgres import Cluster
 

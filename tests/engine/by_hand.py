@@ -235,6 +235,8 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         providers=store.providers,
         workers=store.workers,
         ranks=store.ranks,
+        histories=store.histories,
+        sweeps=store.sweeps,
         archive=archive,
         compute=compute,
         sink=ear,

@@ -174,10 +174,10 @@ def test_the_url_that_stood_for_another_is_named(why: Why, asked: str) -> None:
 
 
 def test_the_chain_is_in_the_order_of_the_road(why: Why) -> None:
-    """Rules, then robots, then the frontier, then the visit."""
+    """Rules, then robots, the frontier, the visit, and when another is due."""
     names = [step.name for step in why("/a").steps]
     assert names[:3] == ["url_length", "blocked_host", "scope"]
-    assert names[-3:] == ["robots", "frontier", "visit"]
+    assert names[-4:] == ["robots", "frontier", "visit", "due"]
 
 
 def test_a_url_that_waits_says_so(tmp_path: Path) -> None:

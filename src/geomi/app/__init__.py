@@ -11,6 +11,7 @@ from __future__ import annotations
 from geomi.app.home import Home, egress_rules, open_home
 from geomi.app.plan import Plan, make_plan
 from geomi.app.recover import recover
+from geomi.app.recrawl import Recrawled, look_again, recrawl
 from geomi.app.run import Order, begin, crawl, gate_for, is_running, worker_for
 from geomi.app.store import DATABASE, TENANT, has_store
 
@@ -20,14 +21,17 @@ __all__ = [
     "Home",
     "Order",
     "Plan",
+    "Recrawled",
     "begin",
     "crawl",
     "egress_rules",
     "gate_for",
     "has_store",
     "is_running",
+    "look_again",
     "make_plan",
     "open_home",
     "recover",
+    "recrawl",
     "worker_for",
 ]

@@ -123,6 +123,8 @@ async def open_home(
             providers=store.providers,
             workers=store.workers,
             ranks=store.ranks,
+            histories=store.histories,
+            sweeps=store.sweeps,
             archive=archive,
             compute=compute,
             sink=sink,

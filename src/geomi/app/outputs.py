@@ -35,7 +35,8 @@ async def make_whole(home: Home, job: CrawlJob, formats: Sequence[str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as file:
                 await write_output(home, job.id, form, file)
-            point_at(home.root, job.id, name)
+            if not job.crawl:  # a recrawl has only some pages of its crawl
+                point_at(home.root, job.id, name)
 
 
 async def write_output(home: Home, job: str, form: str, file: BinaryIO) -> int:

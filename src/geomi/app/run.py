@@ -37,7 +37,7 @@ from geomi.settings.network import (
     same_directory,
     same_network,
 )
-from geomi.settings.options import Settings
+from geomi.settings.options import RunOptions, Settings
 from geomi.settings.profiles import resolve_resumed
 from geomi.settings.weakness import weaknesses
 from geomi.text.ulid import new_ulid
@@ -58,17 +58,37 @@ async def crawl(
     Args:
         standby: worker processes that wait for orders; more are started where these do not suffice.
     """
-    world = home.world
     await recover(home)
-    reviews = await registry.reviews(world)
-    job, resumed = await _job(home, plan, reviews)
-    outlets = [*job_outlets(home.root, job.id, plan.resolved.run.format), *extra]
+    job, resumed = await _job(home, plan, await registry.reviews(home.world))
+    run = plan.resolved.run
     if job.state.is_final:
-        await _publish(home, job, plan, outlets)
+        await _publish(home, job, run, extra)
         return Report(job, job.stop or StopReason.DONE, 0.0)
+    return await work_on(
+        home, job, run, resumed=resumed, extra=extra, standby=standby, on_start=on_start
+    )
+
+
+async def work_on(
+    home: Home,
+    job: CrawlJob,
+    run: RunOptions,
+    *,
+    resumed: bool,
+    extra: Sequence[Outlet] = (),
+    standby: Sequence[Started] = (),
+    on_start: Callable[[Supervisor], None] = lambda _: None,
+) -> Report:
+    """Run a job that is there to its end.
+
+    Args:
+        run: which outputs are written, and by how many workers.
+    """
+    world = home.world
     await _warn(world, job)
-    workers = min(plan.resolved.run.workers, job.config.politeness.concurrency)
-    hire = _hire(home, job, workers, standby, reviews)
+    workers = min(run.workers, job.config.politeness.concurrency)
+    hire = _hire(home, job, workers, standby, await registry.reviews(world))
+    outlets = [*_outlets(home, job, run), *extra]
     supervisor = Supervisor(
         world, job, hire, outlets, heart=home.heart.run, sent=partial(sent, home, job.id)
     )
@@ -81,18 +101,23 @@ async def crawl(
         finally:
             home.heart.part(job.id)
         if report.job.state is JobState.COMPLETED:
-            await outputs.make_whole(home, report.job, plan.resolved.run.format)
+            await outputs.make_whole(home, report.job, run.format)
     return report
 
 
-async def _publish(home: Home, job: CrawlJob, plan: Plan, outlets: Sequence[Outlet]) -> None:
+def _outlets(home: Home, job: CrawlJob, run: RunOptions) -> Sequence[Outlet]:
+    """Make a job's outputs; the top of the directory leads to those of whole crawls."""
+    return job_outlets(home.root, job.id, run.format, is_linked=not job.crawl)
+
+
+async def _publish(home: Home, job: CrawlJob, run: RunOptions, extra: Sequence[Outlet]) -> None:
     """Write what is missing of a job's outputs: workers elsewhere may have ended it."""
-    publisher = Publisher(home.world, job.id, outlets)
+    publisher = Publisher(home.world, job.id, [*_outlets(home, job, run), *extra])
     publisher.end(is_whole=False)
     with Presence(home.root, f"job-{job.id}"):
         await publisher.run()
         if job.state is JobState.COMPLETED:
-            await outputs.make_whole(home, job, plan.resolved.run.format)
+            await outputs.make_whole(home, job, run.format)
 
 
 async def begin(home: Home, plan: Plan) -> CrawlJob:

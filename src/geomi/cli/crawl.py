@@ -243,11 +243,11 @@ async def _run(
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
         with show.live(home.world):
-            report = await run_crawl(home, plan, standby=standby, on_start=_obey_ctrl_c)
+            report = await run_crawl(home, plan, standby=standby, on_start=obey_ctrl_c)
         return report, await strayed_seed(home.world, report.job)
 
 
-def _obey_ctrl_c(supervisor: Supervisor) -> None:
+def obey_ctrl_c(supervisor: Supervisor) -> None:
     """First Ctrl-C (or SIGTERM): finish what is in flight. Second: stop now. Both resume."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

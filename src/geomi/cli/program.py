@@ -33,6 +33,7 @@ from geomi.cli import (
     profiles,
     providers,
     ranks,
+    recrawl,
     report,
     robots,
     scrape,
@@ -60,6 +61,7 @@ program = typer.Typer(
     pretty_exceptions_enable=False,
 )
 program.command()(crawl.crawl)
+program.command()(recrawl.recrawl)
 program.command()(worker.worker)
 program.command()(workers.workers)
 program.command()(scrape.scrape)

@@ -8,10 +8,12 @@ from dataclasses import asdict
 from geomi.app import Home, is_running
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
-from geomi.cli.talk import give, say, say_pairs
+from geomi.cli.talk import give, moment, say, say_pairs
+from geomi.engine.freshness import Dues
 from geomi.engine.jobs import find
 from geomi.engine.status import Status
 from geomi.engine.status import status as look
+from geomi.model.history import Stage
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import State
 
@@ -71,6 +73,7 @@ def as_data(found: Status) -> dict[str, object]:
             for rule, (count, examples) in found.exclusions.items()
         },
         "is_whole": found.is_whole,
+        "due": found.due,
     }
 
 
@@ -96,11 +99,18 @@ def _tell(found: Status, *, is_worked_on: bool) -> None:
         pairs["error"] = job.error
     if found.next_in_s is not None:
         pairs["next"] = f"in {found.next_in_s:.1f} s"
+    if found.due is not None:
+        pairs["due"] = _due(found.due)
     say_pairs(pairs)
     _tell_hosts(found.hosts)
     _tell_exclusions(found.exclusions)
     if not found.is_whole:
         say("there are too many URLs to list outcomes and hosts")
+
+
+def _due(due: Dues) -> str:
+    following = f", the next on {moment(due.next_s)}" if due.next_s is not None else ""
+    return f"{due.pages:,} pages now{following}; rates: {_counts(due.stages)}"
 
 
 def _tell_hosts(hosts: Mapping[str, Mapping[State, int]]) -> None:
@@ -118,5 +128,5 @@ def _tell_exclusions(exclusions: Mapping[str, tuple[int, tuple[str, ...]]]) -> N
         say(f"  {rule}: {count:,}, such as {' '.join(examples[:MOST_EXAMPLES])}")
 
 
-def _counts(counts: Mapping[str, int] | Mapping[State, int]) -> str:
+def _counts(counts: Mapping[str, int] | Mapping[State, int] | Mapping[Stage, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"

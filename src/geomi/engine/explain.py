@@ -15,6 +15,7 @@ import orjson
 
 from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS, judge_tally
+from geomi.engine.freshness import when_due
 from geomi.engine.naming import Naming
 from geomi.engine.patterns import Patterns
 from geomi.engine.review import Reviews
@@ -73,13 +74,23 @@ async def explain(
     """
     naming = Naming(job.config)
     url = naming.wire(url)
-    entry = await world.census.entry(job.id, naming.hash(url), host=url.authority)
+    entry = await _find(world, job, naming.hash(url), url.authority)
     mention = None if entry else await _mention(world, job, url, naming)
     rules = await _rules(world, job, url, entry, mention, Reviews(reviews))
     steps = [*rules, _frontier(url, entry, mention, job)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
-    return _conclude(url, job, entry, steps)
+    told = _conclude(url, job, entry, steps)
+    due = await when_due(world, job, entry) if entry else None
+    return replace(told, steps=(*told.steps, Step("due", due))) if due else told
+
+
+async def _find(world: World, job: CrawlJob, url_hash: bytes, host: str) -> UrlEntry | None:
+    """Find a URL in a job, or in the first of its crawl: a recrawl has only some of the pages."""
+    entry = await world.census.entry(job.id, url_hash, host=host)
+    if entry is None and job.crawl:
+        return await world.census.entry(job.crawl, url_hash, host=host)
+    return entry
 
 
 async def _rules(

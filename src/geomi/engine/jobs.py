@@ -81,7 +81,8 @@ async def start(
 async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
     """Find what `--resume` goes on with: the newest unfinished job of these seeds, else any."""
     wanted = {seed.href for seed in seeds}
-    same = [job for job in await world.jobs.list(limit=LISTED_JOBS) if set(job.seeds) == wanted]
+    listed = [job for job in await world.jobs.list(limit=LISTED_JOBS) if not job.crawl]
+    same = [job for job in listed if set(job.seeds) == wanted]
     unfinished = [job for job in same if not job.state.is_final]
     return next(iter(unfinished or same), None)
 
@@ -106,7 +107,7 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
     discovered = _beginnings(gate, config, read_seeds(job.seeds))
     await _add(world, job, discovered)
     while job.state is not JobState.PROCESSING:
-        job = await step(world, job, _TOWARDS_PROCESSING[job.state])
+        job = await step(world, job, TOWARDS_PROCESSING[job.state])
     job = replace(job, stop=None, paused=False)
     await world.jobs.update(job)
     return job
@@ -195,7 +196,7 @@ def _check_step(job: CrawlJob, state: JobState) -> None:
         raise ConfigError(f"job {job.id} is {job.state} and cannot become {state}")
 
 
-_TOWARDS_PROCESSING = {
+TOWARDS_PROCESSING = {
     JobState.PENDING: JobState.INITIALIZING,
     JobState.INITIALIZING: JobState.DISCOVERING,
     JobState.DISCOVERING: JobState.PROCESSING,

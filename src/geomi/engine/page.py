@@ -11,6 +11,7 @@ from geomi.engine.ask import Asker
 from geomi.engine.brought import Brought
 from geomi.engine.canonical import believed
 from geomi.engine.fate import NOTHING, Fates, Visit
+from geomi.engine.lessons import Lessons
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
@@ -40,7 +41,7 @@ from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, KnownPage
 from geomi.model.verdict import Outcome, Verdict
-from geomi.recrawl.due import due_s
+from geomi.recrawl.due import first_due_s
 from geomi.robots.signals import still_said
 from geomi.url.parse import Url, split
 
@@ -60,6 +61,7 @@ class Road:
         self._requests = Requests(job.config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
         self._revisits = Revisits(world, job.config)
+        self._lessons = Lessons(world, job)
         self._twins = Twins(world, gate, Naming(job.config))
         self._missing = Missing(job.config.extract)
         self._reader = Reader(world, job)
@@ -72,12 +74,17 @@ class Road:
         asked for, and the entry waits with its host.
         """
         if (closed := await self._without_asking(entry, asker)) is not None:
-            return closed
+            return await self._lessons.put_off(closed) if self._lessons.is_again else closed
         url = split(entry.url)
         reading = await self._robots.read(url, asker)
         if asker.must_rest() and reading.unreached is None and reading.judge(url).admitted:
             return None
-        visit = await self._walk(entry, url, asker, reading)
+        known = await self._revisits.known(entry)
+        visit = await self._walk(entry, url, asker, reading, known)
+        if known is not None:
+            visit = await self._lessons.learn(visit, known.page)
+        if self._lessons.is_again:
+            visit = await self._lessons.only_news(visit)
         if entry.kind is not EntryKind.PAGE:  # a host asked for a list alone leads no further
             return visit
         return visit.adding(self._gate.sitemaps(reading.file.sitemaps, url))
@@ -102,10 +109,11 @@ class Road:
                 return self._fates.left_alone(entry, asker, refusal)
         return None
 
-    async def _walk(self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading) -> Visit:
+    async def _walk(
+        self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading, known: Known | None
+    ) -> Visit:
         if reading.unreached is not None:
             return self._fates.failed(entry, asker, reading.unreached, reading.copy.detail)
-        known = await self._revisits.known(entry)
         listed = ListReader(entry)
         fetched = await self._fetch(entry, url, asker, reading, known, listed)
         if isinstance(fetched, Verdict):
@@ -135,7 +143,7 @@ class Road:
         if article.unreadable:
             return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, article.unreadable, fetched)
         wishes = hear(reading, fetched, article)
-        return await self._keep(entry, asker, fetched, article, known, wishes)
+        return await self._keep(entry, asker, fetched, article, wishes)
 
     async def _fetch(
         self,
@@ -172,7 +180,6 @@ class Road:
         asker: Asker,
         fetched: Fetched,
         article: Article,
-        known: Known | None,
         wishes: Wishes,
     ) -> Visit:
         """Decide what is kept of a page that came and was read, and which links it adds."""
@@ -213,8 +220,7 @@ class Road:
             at_s,
         )
         self._reader.learn(article, asker)
-        changed = known is None or known.page.fingerprint.content_hash != mark.content_hash
-        row = page_record(portrait, due_s=self._due_s(entry, known, at_s, changed=changed))
+        row = page_record(portrait, due_s=self._due_s(entry, at_s))
         keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
@@ -232,7 +238,7 @@ class Road:
         if wishes.noindex:
             return self._unwanted(entry, asker, fetched, brought, wishes)
         at_s = self._world.clock.wall_s()
-        again_s = self._due_s(entry, known, at_s, changed=False)
+        again_s = self._due_s(entry, at_s)
         signals = still_said(known.signals, wishes.signals)
         renewal = Renewal(entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=again_s)
         keepsake = Keepsake(renewed_row(known, renewal), renewed_capture(known, renewal))
@@ -281,11 +287,6 @@ class Road:
         self._twins.remember(keepsake.page)
         return self._fates.kept(entry, asker, outcome, fetched, brought, keepsake)
 
-    def _due_s(self, entry: UrlEntry, known: Known | None, at_s: float, *, changed: bool) -> float:
-        return due_s(
-            at_s,
-            previous=known.page if known else None,
-            changed=changed,
-            rules=self._config.recrawl,
-            lastmod_s=entry.lastmod_s,
-        )
+    def _due_s(self, entry: UrlEntry, at_s: float) -> float:
+        """Return when a page is due that was met for the first time; others learn (`Lessons`)."""
+        return first_due_s(at_s, self._config.recrawl, lastmod_s=entry.lastmod_s)

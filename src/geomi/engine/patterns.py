@@ -19,8 +19,8 @@ from geomi.url.host import split_authority
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split
 
-# What the site itself lists has an end, and what a person asked for is wanted.
-FINITE = frozenset({Source.SEED, Source.SITEMAP})
+# What the site itself lists has an end, and what a person asked for, or is here already, is wanted.
+FINITE = frozenset({Source.SEED, Source.SITEMAP, Source.REVISIT})
 
 
 class Patterns:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
+from geomi.engine.freshness import Dues, dues
 from geomi.engine.world import World
 from geomi.model.entry import UrlEntry
 from geomi.model.job import CrawlJob
@@ -41,6 +42,7 @@ class Status:
         hosts: URLs of each host by state, the busiest host first.
         exclusions: how often each rule kept a link out, with some examples.
         is_whole: whether outcomes, hosts and problems are told.
+        due: what of its crawl is due; None while it runs, or where there are too many pages.
     """
 
     job: CrawlJob
@@ -52,6 +54,7 @@ class Status:
     problems: tuple[Problem, ...]
     exclusions: Mapping[str, tuple[int, tuple[str, ...]]]
     is_whole: bool
+    due: Dues | None = None
 
 
 @dataclass(slots=True)
@@ -91,6 +94,7 @@ async def status(world: World, job: CrawlJob) -> Status:
         problems=tuple(tally.problems),
         exclusions=await world.census.exclusions(job.id),
         is_whole=is_whole,
+        due=await dues(world, job),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
+from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import (
@@ -50,6 +51,8 @@ class World:
     providers: Providers
     workers: Workers
     ranks: Ranks
+    histories: Histories
+    sweeps: Sweeps
     archive: Archive
     compute: Compute
     sink: EventSink

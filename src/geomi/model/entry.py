@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from geomi.model.asked import Asked
+from geomi.model.history import Learned
 from geomi.model.page import NO_TEMPLATE, PageRecord, Template
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
@@ -24,6 +25,7 @@ class Source(StrEnum):
     SEED = "seed"
     SITEMAP = "sitemap"
     LINK = "link"
+    REVISIT = "revisit"  # a page that is here already, put back by a recrawl
 
 
 class EntryKind(StrEnum):
@@ -181,6 +183,7 @@ class Settlement:
         novelty: what it brought, where its pattern is counted.
         refusal: a URL to leave alone from now on.
         endorsed: what the page links to, known or new, where the job's order asks for it.
+        learned: what a visit of a known page adds to its history.
     """
 
     entry: UrlEntry
@@ -201,6 +204,7 @@ class Settlement:
     novelty: Novelty | None = None
     refusal: Refusal | None = None
     endorsed: tuple[Target, ...] = ()
+    learned: Learned | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ class CrawlJob:
         origins: where each changed setting came from, for `geomi config show --origin`.
         active_s: seconds this job has worked so far, so that `max_time` survives a restart.
         provider: key of the provider it was started for, if any.
+        crawl: the first job of the crawl that it visits again; empty for a first job.
     """
 
     id: str
@@ -95,3 +96,4 @@ class CrawlJob:
     stats: CrawlStats = field(default_factory=CrawlStats)
     origins: tuple[tuple[str, str], ...] = ()
     provider: str = ""
+    crawl: str = ""

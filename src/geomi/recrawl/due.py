@@ -1,47 +1,61 @@
-"""When a page is due again: each page learns its own interval (CHG-06, C-38).
+"""When a page is due again: each page learns its own interval (CHG-06, CHG-07, C-38).
 
 Rules kept:
 - All pages begin with one interval, except where a sitemap says when the page changed last: then
   with a tenth of its age, as caches do (RFC 9111 §4.2.2, C-82).
-- A change found halves the interval, no change lengthens it by half.
+- Later a page is due when it is as likely as not to have changed; an important one sooner.
+- A page that has changed at each of its last visits is due in half the time.
+- A page that is gone, or not to be reached, is looked after at the longest and the first interval.
 - The interval stays between the job's bounds.
 """
 
 from __future__ import annotations
 
-from geomi.model.config import Recrawl
-from geomi.model.page import PageRecord
+import math
 
-# Down faster than up: a missed change costs a reader more than one needless conditional request.
-WHEN_CHANGED = 0.5
-WHEN_UNCHANGED = 1.5
+from geomi.model.config import Recrawl
+from geomi.model.history import History
+from geomi.recrawl.budget import importance
+from geomi.recrawl.rate import EVEN_ODDS, Belief
+
 SHARE_OF_AGE = 0.1
+# By chance alone a page that is visited when it is due changes so often in a row once in eight.
+LONG_STREAK = 3
+# What links from a seed lead to has the interval that its rate gives; seeds are visited more often.
+USUAL_DEPTH = 1
+
+
+def first_due_s(now_s: float, rules: Recrawl, *, lastmod_s: float | None = None) -> float:
+    """Return when a page that was met now is to be visited for the second time.
+
+    Args:
+        lastmod_s: when a sitemap says that the page changed last; the future tells nothing.
+    """
+    if lastmod_s is None or lastmod_s > now_s:
+        return now_s + _bounded(rules.first_interval_s, rules)
+    return now_s + _bounded((now_s - lastmod_s) * SHARE_OF_AGE, rules)
 
 
 def due_s(
-    now_s: float,
-    *,
-    previous: PageRecord | None,
-    changed: bool,
-    rules: Recrawl,
-    lastmod_s: float | None = None,
+    now_s: float, history: History, belief: Belief, rules: Recrawl, *, gap_s: float, depth: int
 ) -> float:
-    """Return when a page visited now should be visited again.
+    """Return when a page that was visited again now is due.
 
     Args:
-        previous: the record of the visit before, on the same clock as `now_s`; None at the first.
-        lastmod_s: when a sitemap says that the page changed last, on the same clock.
+        history: with this visit.
+        gap_s: how long ago the visit before was.
     """
-    if previous is None or previous.due_s <= previous.fetched_at_s:
-        interval_s = _first_s(now_s, lastmod_s, rules)
-    else:
-        planned_s = previous.due_s - previous.fetched_at_s
-        interval_s = planned_s * (WHEN_CHANGED if changed else WHEN_UNCHANGED)
-    return now_s + min(max(interval_s, rules.min_interval_s), rules.max_interval_s)
+    if history.missed_at_s == now_s:
+        return now_s + _bounded(rules.first_interval_s, rules)
+    if history.gone_at_s is not None:
+        return now_s + rules.max_interval_s
+    # Where changes are rare, the best intervals go with the root of a page's weight.
+    weight = math.sqrt(importance(USUAL_DEPTH) / importance(depth))
+    interval_s = weight * EVEN_ODDS / belief.rate
+    if history.streak >= LONG_STREAK:
+        interval_s = min(interval_s, gap_s / 2)
+    return now_s + _bounded(interval_s, rules)
 
 
-def _first_s(now_s: float, lastmod_s: float | None, rules: Recrawl) -> float:
-    """Return the first interval; a change that lies in the future tells nothing."""
-    if lastmod_s is None or lastmod_s > now_s:
-        return rules.first_interval_s
-    return (now_s - lastmod_s) * SHARE_OF_AGE
+def _bounded(interval_s: float, rules: Recrawl) -> float:
+    return min(max(interval_s, rules.min_interval_s), rules.max_interval_s)

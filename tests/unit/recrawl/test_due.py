@@ -7,55 +7,63 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.model.config import Recrawl
-from geomi.model.page import Fingerprint, PageRecord, Ref
-from geomi.recrawl.due import due_s
+from geomi.model.history import History, Pool
+from geomi.recrawl.due import due_s, first_due_s
+from geomi.recrawl.rate import Belief, Gap, believe, learn
 
 DAY_S = 86_400.0
 RULES = Recrawl()
+WEEKLY = Recrawl(7 * DAY_S, 7 * DAY_S, 7 * DAY_S)  # profile docs
+MONTHLY = Belief(1.0, 30 * DAY_S)
 
 
-def record(fetched_s: float, due: float) -> PageRecord:
-    return PageRecord(
-        url_hash=b"",
-        url="https://a.test/",
-        final_url="https://a.test/",
-        status=200,
-        content_type="text/html",
-        fetched_at_s=fetched_s,
-        due_s=due,
-        fingerprint=Fingerprint("", "", b"", 0),
-        record=Ref("", 0, 0),
-        response=None,
-    )
+def interval_s(changed: list[bool], rules: Recrawl = RULES, depth: int = 1) -> float:
+    """Visit a page whenever it is due, and return its last interval."""
+    now_s = 1e9
+    due = first_due_s(now_s, rules)
+    history = History(now_s, visits=1)
+    for one in changed:
+        last_s, now_s = now_s, due
+        belief = believe(history, Pool(), Pool(), now_s=now_s, rules=rules)
+        history, _ = learn(history, Gap(last_s, now_s, one), belief)
+        belief = believe(history, Pool(), Pool(), now_s=now_s, rules=rules)
+        due = due_s(now_s, history, belief, rules, gap_s=now_s - last_s, depth=depth)
+    return due - now_s
 
 
-@pytest.mark.parametrize(
-    ("planned_s", "changed", "expected_s"),
-    [
-        (None, True, 7 * DAY_S),
-        (None, False, 7 * DAY_S),
-        (0.0, True, 7 * DAY_S),
-        (-5.0, True, 7 * DAY_S),
-        (8 * DAY_S, True, 4 * DAY_S),
-        (8 * DAY_S, False, 12 * DAY_S),
-        (3600.0, True, 3600.0),
-        (30 * DAY_S, False, 30 * DAY_S),
-        (900 * DAY_S, True, 30 * DAY_S),
-    ],
-)
-def test_interval_c38(planned_s: float | None, changed: bool, expected_s: float) -> None:
-    previous = None if planned_s is None else record(1000.0, 1000.0 + planned_s)
-    assert due_s(5000.0, previous=previous, changed=changed, rules=RULES) == 5000.0 + expected_s
+@pytest.mark.req("CHG-06", "C-38")
+def test_all_pages_begin_with_one_interval() -> None:
+    assert first_due_s(5000.0, RULES) == 5000.0 + 7 * DAY_S
 
 
-def test_a_page_that_never_changes_ends_at_a_month_and_one_that_always_does_at_an_hour() -> None:
-    for changed, expected_s in ((False, 30 * DAY_S), (True, 3600.0)):
-        now_s, previous = 0.0, None
-        for _ in range(20):
-            due = due_s(now_s, previous=previous, changed=changed, rules=RULES)
-            previous, now_s = record(now_s, due), due
-        assert previous is not None
-        assert previous.due_s - previous.fetched_at_s == pytest.approx(expected_s)
+@pytest.mark.req("CHG-07", "C-38")
+def test_a_page_that_never_changes_ends_at_a_month() -> None:
+    assert interval_s([False] * 5) == 30 * DAY_S
+
+
+@pytest.mark.req("CHG-06", "C-38")
+def test_a_page_that_always_changes_ends_at_an_hour() -> None:
+    assert interval_s([True] * 12) == 3600.0
+
+
+@pytest.mark.req("CHG-06")
+def test_an_interval_grows_and_shrinks_with_what_visits_find() -> None:
+    assert interval_s([True]) < 7 * DAY_S < interval_s([False])
+    assert interval_s([True, True]) < interval_s([True])
+    assert interval_s([False, True]) < interval_s([False, False])
+
+
+@pytest.mark.req("CHG-05")
+def test_important_pages_are_due_sooner() -> None:
+    found = [interval_s([True, False], depth=depth) for depth in range(4)]
+    assert found == sorted(found)
+    assert found[0] < found[1]
+
+
+@pytest.mark.req("C-38")
+@pytest.mark.parametrize("changed", [[], [True] * 9, [False] * 9, [True, False]], ids=str)
+def test_documentation_is_visited_weekly_whatever_it_does(changed: list[bool]) -> None:
+    assert interval_s(changed, WEEKLY) == pytest.approx(7 * DAY_S)
 
 
 @pytest.mark.parametrize(
@@ -74,23 +82,24 @@ def test_a_sitemaps_date_hints_at_the_first_interval_c82(
 ) -> None:
     now_s = 1e9
     lastmod_s = None if age_s is None else now_s - age_s
-    found = due_s(now_s, previous=None, changed=True, rules=RULES, lastmod_s=lastmod_s)
+    found = first_due_s(now_s, RULES, lastmod_s=lastmod_s)
     assert found - now_s == pytest.approx(expected_s)
 
 
-def test_what_was_learned_counts_more_than_a_sitemap_says() -> None:
-    previous = record(1000.0, 1000.0 + 8 * DAY_S)
-    found = due_s(9e6, previous=previous, changed=False, rules=RULES, lastmod_s=8.9e6)
-    assert found - 9e6 == pytest.approx(12 * DAY_S)
+def test_a_page_that_is_gone_is_looked_after_at_the_longest_interval() -> None:
+    history = History(50.0, visits=3, changes=2, streak=2, gone_at_s=50.0)
+    found = due_s(50.0, history, MONTHLY, RULES, gap_s=10.0, depth=0)
+    assert found == 50.0 + 30 * DAY_S
 
 
-TIMES = st.floats(0, 1e10)
+def test_a_page_out_of_reach_is_asked_for_at_the_first_interval() -> None:
+    history = History(50.0, visits=3, missed_at_s=90.0)
+    assert due_s(90.0, history, MONTHLY, RULES, gap_s=40.0, depth=0) == 90.0 + 7 * DAY_S
 
 
-@given(TIMES, TIMES, TIMES, st.none() | TIMES, st.booleans())
-def test_always_inside_the_bounds(
-    now: float, fetched: float, due: float, lastmod: float | None, changed: bool
-) -> None:
-    previous = record(fetched, due)
-    found = due_s(now, previous=previous, changed=changed, rules=RULES, lastmod_s=lastmod)
-    assert now + RULES.min_interval_s <= found <= now + RULES.max_interval_s
+@given(
+    st.lists(st.booleans(), max_size=30),
+    st.integers(0, 1000),
+)
+def test_an_interval_stays_between_its_bounds(changed: list[bool], depth: int) -> None:
+    assert 3599.9 <= interval_s(changed, depth=depth) <= 30 * DAY_S + 1

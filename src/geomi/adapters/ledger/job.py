@@ -22,6 +22,7 @@ def created_columns(job: CrawlJob) -> dict[str, Any]:
         "created_at_s": job.created_at_s,
         "active_s": job.active_s,
         "provider": job.provider,
+        "crawl": job.crawl,
     }
 
 
@@ -65,7 +66,7 @@ def job_of(row: Row) -> CrawlJob:
     """Read a job with its counters."""
     (
         job, tenant, seeds, config, origins, created_at_s,
-        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
         *counters,
     ) = row  # fmt: skip
     with legible("jobs", job):
@@ -85,4 +86,5 @@ def job_of(row: Row) -> CrawlJob:
             stats=CrawlStats(*counters),
             origins=decode_pairs(origins),
             provider=provider,
+            crawl=crawl,
         )

@@ -40,6 +40,8 @@ class MemoryProviders:
         urls = self._forget_captures(erased)
         for url_hash in erased:
             page = world.pages.pop((self._tenant, url_hash), None)
+            world.histories.pop((self._tenant, url_hash), None)
+            world.versions.pop((self._tenant, url_hash), None)
             urls |= {page.url, page.final_url} if page else set()
         # The rows of the log stay: they prove that the site was asked politely, which is owed to it
         # even now. Only what they tell of its content goes.

@@ -18,6 +18,7 @@ from geomi.adapters.ledger.pattern import after, grown, kin
 from geomi.adapters.ledger.terms import Terms
 from geomi.adapters.memory.cash import inherit_cash, settle_cash
 from geomi.adapters.memory.log import write_log
+from geomi.adapters.memory.recrawl import write_learned
 from geomi.adapters.memory.world import Book, Queue, World
 from geomi.model.entry import (
     Batch,
@@ -108,6 +109,8 @@ def _close(world: World, book: Book, visit: Settlement) -> bool:
         _count(queue, entry.pattern, visit, visit.novelty)
     if visit.refusal is not None:
         world.refusals[book.job.tenant, visit.refusal.url_hash] = visit.refusal
+    if visit.learned is not None:
+        write_learned(world, book.job.tenant, visit, visit.learned)
     return True
 
 

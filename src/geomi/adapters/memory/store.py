@@ -10,6 +10,7 @@ from geomi.adapters.memory.log import MemoryRequestLog
 from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
 from geomi.adapters.memory.ranks import MemoryRanks
+from geomi.adapters.memory.recrawl import MemoryHistories, MemorySweeps
 from geomi.adapters.memory.robots import MemoryRobotsCopies
 from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.workers import MemoryWorkers
@@ -38,6 +39,8 @@ class MemoryStore:
         self.providers = MemoryProviders(world, tenant)
         self.workers = MemoryWorkers(world)
         self.ranks = MemoryRanks(world)
+        self.histories = MemoryHistories(world, tenant)
+        self.sweeps = MemorySweeps(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

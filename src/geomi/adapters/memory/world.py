@@ -12,6 +12,7 @@ from geomi.errors import UnknownName
 from geomi.frontier.importance import FIRST_CASH
 from geomi.model.asked import Asked
 from geomi.model.entry import HostState, Tally, UrlEntry
+from geomi.model.history import History, Pool, Version
 from geomi.model.job import CrawlJob
 from geomi.model.page import PageRecord
 from geomi.model.robots import RobotsCopy, RobotsKey
@@ -115,6 +116,10 @@ class World:
     workers: dict[str, WorkerCard] = field(default_factory=dict)
     duties: dict[str, tuple[str, float]] = field(default_factory=dict)  # owner, until
     ranks: dict[str, tuple[int, int]] = field(default_factory=dict)  # rank and edition by name
+    histories: dict[tuple[str, bytes], History] = field(default_factory=dict)
+    versions: dict[tuple[str, bytes], dict[float, Version]] = field(default_factory=dict)
+    pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
+    sweeps: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0
@@ -142,6 +147,11 @@ class World:
             for book in self.books.values():
                 if queue := book.queues.get(row.state.host):
                     queue.ready_s = row.next_s
+
+    def put_off(self, tenant: str, url_hash: bytes, due_s: float) -> None:
+        """Let a page that is there be due at another time."""
+        if page := self.pages.get((tenant, url_hash)):
+            self.pages[tenant, url_hash] = replace(page, due_s=due_s)
 
     def open_queue(self, book: Book, host: str) -> Queue:
         """Return the queue of a host and job, which is made if need be."""

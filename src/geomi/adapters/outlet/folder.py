@@ -18,21 +18,25 @@ WHOLE = {"llms": "llms.txt", "cdxj": "warc/index.cdxj", "parquet": "pages.parque
 LINKS = ("pages.jsonl", "md", "warc", "llms-full.txt", "llms.txt", "pages.parquet")
 
 
-def job_outlets(root: Path, job: str, formats: Sequence[str]) -> list[Appended | MarkdownTree]:
-    """Make a job's derived outputs, and point the directory's top at them."""
+def job_outlets(
+    root: Path, job: str, formats: Sequence[str], *, is_linked: bool = True
+) -> list[Appended | MarkdownTree]:
+    """Make a job's derived outputs, and point the directory's top at them.
+
+    Args:
+        is_linked: False for a job that has only some pages of its crawl.
+    """
     folder = root / "jobs" / job
-    outlets: list[Appended | MarkdownTree] = []
+    outlets: dict[str, Appended | MarkdownTree] = {}
     if "jsonl" in formats:
-        outlets.append(json_lines(folder / "pages.jsonl"))
-        point_at(root, job, "pages.jsonl")
+        outlets["pages.jsonl"] = json_lines(folder / "pages.jsonl")
     if "md" in formats:
-        outlets.append(MarkdownTree(folder / "md"))
-        point_at(root, job, "md")
+        outlets["md"] = MarkdownTree(folder / "md")
     if "llms-full" in formats:
-        outlets.append(full_text(folder / "llms-full.txt"))
-        point_at(root, job, "llms-full.txt")
-    point_at(root, job, "warc")
-    return outlets
+        outlets["llms-full.txt"] = full_text(folder / "llms-full.txt")
+    for name in (*outlets, "warc") if is_linked else ():
+        point_at(root, job, name)
+    return list(outlets.values())
 
 
 def point_at(root: Path, job: str, name: str) -> None:

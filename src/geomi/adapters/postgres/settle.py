@@ -32,6 +32,7 @@ from geomi.adapters.postgres.hosts import (
 from geomi.adapters.postgres.keep import captures, keep_pages
 from geomi.adapters.postgres.links import Key, Links, lock_entries
 from geomi.adapters.postgres.log import write_log
+from geomi.adapters.postgres.recrawl import write_learned
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.postgres.sites import write_refusals
 from geomi.adapters.postgres.tally import write_exclusions, write_tallies
@@ -66,6 +67,7 @@ def settle(db: Session, batch: Batch, *, tenant: str) -> Settled:
     write_tallies(db, closed, links.novel)
     if pages := [visit.page for visit in visits if visit.page is not None]:
         keep_pages(db, tenant, pages, books.turn)
+    write_learned(db, tenant, visits)
     write_refusals(db, tenant, [visit.refusal for visit in visits if visit.refusal is not None])
     if asked := all_asked(batch):
         write_log(db, asked)

@@ -21,6 +21,7 @@ from geomi.adapters.postgres.migrate import SQL
 from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
 from geomi.adapters.postgres.ranks import PostgresRanks
+from geomi.adapters.postgres.recrawl import PostgresHistories, PostgresSweeps
 from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
@@ -74,6 +75,8 @@ class PostgresStore:
         self.ranks = PostgresRanks(database)
         self.segments = PostgresSegments(database, tenant)
         self.workers = PostgresWorkers(database)
+        self.histories = PostgresHistories(database, tenant)
+        self.sweeps = PostgresSweeps(database, tenant)
 
     @property
     def shown(self) -> str:

@@ -85,4 +85,5 @@ def _forget_pages(db: sqlite3.Connection, tenant: str) -> None:
     for number, *known in db.execute(SQL["erased_pages"], (tenant,)).fetchall():
         bands = band_keys(tenant, *known)
         db.executemany(SQL["forget_band"], ((band, number) for band in bands))
-    db.execute(SQL["forget_pages"], (tenant,))
+    for name in ("forget_pages", "forget_histories", "forget_versions"):
+        db.execute(SQL[name], (tenant,))

@@ -28,6 +28,7 @@ from geomi.adapters.sqlite.cash import cash_of, settle_cash
 from geomi.adapters.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.sqlite.links import LeftOut, find_queue, insert_finds, new_among
 from geomi.adapters.sqlite.log import write_log
+from geomi.adapters.sqlite.recrawl import write_learned
 from geomi.adapters.sqlite.sites import write_refusal
 from geomi.adapters.sqlite.terms import find_terms, rooms_of
 from geomi.adapters.statements import statements
@@ -97,6 +98,8 @@ class _Books:
             self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
             write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
+        if visit.learned is not None:
+            write_learned(self.db, tenant=self.tenant, visit=visit, learned=visit.learned)
 
     def write_bands(self) -> None:
         """Let similar pages find those that are new, or say something new."""

@@ -18,6 +18,7 @@ from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
 from geomi.adapters.sqlite.ranks import SqliteRanks
+from geomi.adapters.sqlite.recrawl import SqliteHistories, SqliteSweeps
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
@@ -53,6 +54,8 @@ class SqliteStore:
         self.ranks = SqliteRanks(database)
         self.segments = SqliteSegments(database, tenant)
         self.workers = SqliteWorkers(database)
+        self.histories = SqliteHistories(database, tenant)
+        self.sweeps = SqliteSweeps(database, tenant)
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to this machine's clock."""

@@ -9,9 +9,9 @@ import pytest
 from geomi.errors import UnknownName
 from geomi.model.entry import EntryKind, Source, UrlEntry
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Stores
 from geomi.testing.contracts.material import (
     START_S,
-    Stores,
     batch,
     begin,
     claim_one,

@@ -11,10 +11,10 @@ from geomi.errors import StoreError, UnknownName
 from geomi.model.job import JobState
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.alike import sketch_of
+from geomi.testing.contracts.handles import Stores
 from geomi.testing.contracts.keeping import keep
 from geomi.testing.contracts.material import (
     START_S,
-    Stores,
     batch,
     begin,
     claim,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from geomi.model.job import JobState, StopReason
 from geomi.model.worker import Role, WorkerCard
+from geomi.testing.contracts.handles import Stores
 from geomi.testing.contracts.material import (
     START_S,
-    Stores,
     batch,
     begin,
     claim,

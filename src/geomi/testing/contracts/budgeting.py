@@ -8,11 +8,10 @@ import pytest
 
 from geomi.model.entry import Discovered, Settled
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
-    Store,
-    Stores,
     batch,
     begin,
     claim,

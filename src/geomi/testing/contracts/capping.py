@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from geomi.model.entry import Lease
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     LEASE_S,
     START_S,
-    Store,
-    Stores,
     begin,
     claim,
     config,

@@ -9,11 +9,11 @@ import pytest
 from geomi.model.entry import HostState, HostUpdate
 from geomi.model.job import JobState
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     LEASE_S,
     START_S,
-    Stores,
     batch,
     begin,
     claim,

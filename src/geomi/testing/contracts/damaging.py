@@ -11,9 +11,9 @@ from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Exclusion
+from geomi.testing.contracts.handles import Store
 from geomi.testing.contracts.material import (
     START_S,
-    Store,
     asked,
     batch,
     begin,

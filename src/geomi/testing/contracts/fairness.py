@@ -7,11 +7,10 @@ from collections import Counter
 import pytest
 
 from geomi.model.entry import Discovered
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
-    Store,
-    Stores,
     begin,
     claim,
     config,

@@ -23,10 +23,9 @@ from geomi.model.page import CaptureRow, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from geomi.testing.contracts.alike import first, known, sketch_of
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     START_S,
-    Store,
-    Stores,
     batch,
     begin,
     claim,

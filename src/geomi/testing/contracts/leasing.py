@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from geomi.model.entry import HostState, HostUpdate, Lease
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     LEASE_S,
     START_S,
-    Store,
-    Stores,
     batch,
     begin,
     claim,

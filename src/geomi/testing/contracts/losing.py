@@ -10,10 +10,10 @@ from geomi.model.page import Ref
 from geomi.model.verdict import Outcome, State
 from geomi.ports.store import Segments
 from geomi.testing.contracts.alike import sketch_of
+from geomi.testing.contracts.handles import Store
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
-    Store,
     batch,
     begin,
     claim,

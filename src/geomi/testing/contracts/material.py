@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from hashlib import sha256
-from typing import ParamSpec, Protocol
+from typing import ParamSpec
 
-from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import (
@@ -25,76 +24,12 @@ from geomi.model.job import CrawlJob, JobState
 from geomi.model.order import Order
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
-from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
-from geomi.ports.store import Census as CensusPort
-from geomi.ports.store import (
-    Frontier,
-    Jobs,
-    Pages,
-    RequestLog,
-    RobotsCopies,
-)
-from geomi.ports.workers import Workers
 
 P = ParamSpec("P")
 
 START_S = 1000.0
 LEASE_S = 60.0
 DELAY_S = 10.0
-
-
-class Census(CensusPort, Protocol):
-    """A census that may be told the host, where the caller knows it."""
-
-    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
-        """Find one URL of a job."""
-        ...
-
-
-class Store(Protocol):
-    """One tenant's handles on a store."""
-
-    @property
-    def frontier(self) -> Frontier: ...
-
-    @property
-    def census(self) -> Census: ...
-
-    @property
-    def jobs(self) -> Jobs: ...
-
-    @property
-    def pages(self) -> Pages: ...
-
-    @property
-    def robots(self) -> RobotsCopies: ...
-
-    @property
-    def requests(self) -> RequestLog: ...
-
-    @property
-    def refusals(self) -> Refusals: ...
-
-    @property
-    def sites(self) -> SiteRules: ...
-
-    @property
-    def providers(self) -> Providers: ...
-
-    @property
-    def workers(self) -> Workers: ...
-
-    @property
-    def ranks(self) -> Ranks: ...
-
-    def anchor(self) -> Anchor | None: ...
-
-    def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor: ...
-
-    def greatest_end_s(self) -> float: ...
-
-
-Stores = Callable[[str], Store]
 
 
 def waits(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:

@@ -12,11 +12,10 @@ from geomi.frontier.priority import shares
 from geomi.model.entry import Discovered, Settlement
 from geomi.model.order import Order, Weights
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
-    Store,
-    Stores,
     batch,
     begin,
     claim,

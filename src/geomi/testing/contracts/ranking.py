@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from geomi.testing.contracts.handles import Stores
 from geomi.testing.contracts.material import (
     START_S,
-    Stores,
     batch,
     begin,
     claim_one,

@@ -7,12 +7,11 @@ from dataclasses import replace
 from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Novelty, Tally
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     LEASE_S,
     START_S,
-    Store,
-    Stores,
     asked,
     batch,
     begin,

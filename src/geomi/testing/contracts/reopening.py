@@ -9,11 +9,10 @@ import pytest
 from geomi.model.entry import EntryKind, Lease, Settlement
 from geomi.model.job import CrawlStats
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
-    Store,
-    Stores,
     batch,
     begin,
     claim,

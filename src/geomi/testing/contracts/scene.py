@@ -15,7 +15,8 @@ from geomi.model.order import Order
 from geomi.model.page import KnownPage, PageRecord
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.alike import sketch_of
-from geomi.testing.contracts.material import Store, asked, config, page, url, visit
+from geomi.testing.contracts.handles import Store
+from geomi.testing.contracts.material import asked, config, page, url, visit
 
 JOBS = {
     "quick": config(delay_s=2.0, per_ip=1, max_hosts=2),

@@ -11,12 +11,11 @@ from geomi.model.job import CrawlStats
 from geomi.model.page import Template
 from geomi.model.verdict import Exclusion, Outcome, State
 from geomi.testing.contracts.alike import sketch_of
+from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     LEASE_S,
     START_S,
-    Store,
-    Stores,
     asked,
     batch,
     begin,

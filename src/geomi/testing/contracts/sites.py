@@ -19,10 +19,10 @@ from geomi.model.site import (
 )
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.alike import first, known, sketch_of
+from geomi.testing.contracts.handles import Stores
 from geomi.testing.contracts.keeping import keep
 from geomi.testing.contracts.material import (
     START_S,
-    Stores,
     asked,
     batch,
     begin,

@@ -23,7 +23,8 @@ from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, HostState, HostUpdate, Lease, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats
 from geomi.model.verdict import Outcome, State
-from geomi.testing.contracts.material import START_S, Store, batch, job
+from geomi.testing.contracts.handles import Store
+from geomi.testing.contracts.material import START_S, batch, job
 from geomi.testing.contracts.scene import (
     HOSTS,
     JOBS,

@@ -65,7 +65,8 @@ CREATE TABLE jobs (
     state text NOT NULL,
     stop text,
     error text NOT NULL,
-    provider text NOT NULL
+    provider text NOT NULL,
+    crawl text COLLATE "C" NOT NULL
 ) WITH (
     -- Every settlement changes a row of this small table: half-empty pages keep the change on the
     -- page, and what is dead is taken away at once.
@@ -219,6 +220,53 @@ CREATE TABLE bands (
     band integer NOT NULL,
     PRIMARY KEY (band, page)
 );
+
+-- How a tenant's pages changed; a page has a row from its second visit on. `watched_s` is the time
+-- that its changes belong to; `gone_at_s` and `missed_at_s` are NULL for most.
+CREATE TABLE histories (
+    visited_at_s double precision NOT NULL,
+    watched_s double precision NOT NULL,
+    changed_at_s double precision,
+    gone_at_s double precision,
+    missed_at_s double precision,
+    visits integer NOT NULL,
+    changes integer NOT NULL,
+    streak integer NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    url_hash bytea NOT NULL,
+    PRIMARY KEY (tenant, url_hash)
+) WITH (fillfactor = 80);
+
+-- What a page was before: the digest of its content, and when that was there last.
+CREATE TABLE versions (
+    seen_s double precision NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    url_hash bytea NOT NULL,
+    content_hash text NOT NULL,
+    PRIMARY KEY (tenant, url_hash, seen_s)
+);
+
+-- What the pages of a host told together, and those of one pattern on it; '' is all of them.
+CREATE TABLE pools (
+    changes double precision NOT NULL,
+    watched_s double precision NOT NULL,
+    found double precision NOT NULL,
+    expected double precision NOT NULL,
+    at_s double precision NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    host text COLLATE "C" NOT NULL,
+    pattern text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, host, pattern)
+) WITH (fillfactor = 50);
+
+-- Who may sweep a crawl now.
+CREATE TABLE sweeps (
+    until_s double precision NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    crawl text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, crawl)
+) WITH (fillfactor = 50);
 
 -- What a job collected, in the order of commits: the feed of every derived output. `exact_key` is
 -- NULL where later pages are not to be compared with it.

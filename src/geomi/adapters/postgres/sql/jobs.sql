@@ -7,19 +7,19 @@ SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s;
 INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
-    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider,
+    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider, crawl,
     importance, max_queued, max_queued_per_host, max_queued_per_pattern
 ) VALUES (
     %(id)s, %(tenant)s, %(seeds)s, %(config)s, %(origins)s, %(created_at_s)s,
     %(state)s, %(paused)s, %(started_at_s)s, %(ended_at_s)s, %(active_s)s, %(stop)s, %(error)s, %(is_active)s,
-    %(delay_s)s, %(crawl_delay_cap_s)s, %(max_pages)s, %(max_hosts)s, %(per_ip)s, %(provider)s,
+    %(delay_s)s, %(crawl_delay_cap_s)s, %(max_pages)s, %(max_hosts)s, %(per_ip)s, %(provider)s, %(crawl)s,
     %(importance)s, %(max_queued)s, %(max_queued_per_host)s, %(max_queued_per_pattern)s
 );
 
 -- name: get
 -- One job with its counters.
 SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
        discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
@@ -28,7 +28,7 @@ WHERE id = %(id)s AND tenant = %(tenant)s;
 -- name: list
 -- A tenant's jobs, newest first.
 SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
        discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs

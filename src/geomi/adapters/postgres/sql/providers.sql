@@ -61,3 +61,13 @@ RETURNING number, sketch, duplicate_of;
 -- name: rewind
 -- Derived outputs of jobs are to be written anew.
 UPDATE cursors SET seq = 0, length = 0 WHERE job = ANY(%(jobs)b::bigint[]);
+
+-- name: forget_histories
+-- Forget how the erased pages changed.
+DELETE FROM histories
+WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[]);
+
+-- name: forget_versions
+-- Forget what the erased pages were before.
+DELETE FROM versions
+WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[]);

@@ -81,3 +81,13 @@ UPDATE cursors SET seq = 0, length = 0 WHERE job = ?;
 -- Forget the erased pages.
 DELETE FROM pages
 WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);
+
+-- name: forget_histories
+-- Forget how they changed.
+DELETE FROM histories
+WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);
+
+-- name: forget_versions
+-- Forget what they were before.
+DELETE FROM versions
+WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);

@@ -1,0 +1,167 @@
+"""`geomi recrawl`: visit the pages of a crawl again, where it is worth a request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.crew import Started, ease_collector, fork_workers
+from geomi.app import Recrawled, look_again, open_home
+from geomi.app import recrawl as run_recrawl
+from geomi.cli import INTERRUPTED
+from geomi.cli.crawl import obey_ctrl_c
+from geomi.cli.home import in_home
+from geomi.cli.options import (
+    PACE,
+    AllowPrivate,
+    AsJson,
+    Blobs,
+    CaFile,
+    Configured,
+    Database,
+    Directory,
+    Resolve,
+    configure,
+    process_flags,
+)
+from geomi.cli.show import Show
+from geomi.cli.talk import give, note, say
+from geomi.engine.recrawl import MAX_CHOSEN, Wish
+from geomi.model.job import StopReason
+from geomi.recrawl.budget import Candidate
+from geomi.recrawl.rate import stage
+from geomi.recrawl.reason import DAY_S, reason
+from geomi.recrawl.report import Change, Changes
+from geomi.worker import live
+
+MOST_LISTED = 10  # URLs of each change on a terminal; --json has more
+
+
+def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="A job of the crawl: an id, or `latest`.")
+    ] = "latest",
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_CHOSEN,
+            metavar="N",
+            help="Ask for at most so many pages: those where it buys the most freshness.",
+            show_default="all that are due",
+        ),
+    ] = None,
+    due: Annotated[
+        bool, typer.Option("--due", help="Spend a budget on pages that are due, on no others.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be asked for, and why.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=PACE)
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "-f", "--format", metavar="LIST", help="What to write.", show_default="md,jsonl,warc"
+        ),
+    ] = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
+) -> None:
+    """Visit pages of a finished crawl again; say which are new, changed, deleted, unchanged."""
+    wish = Wish(budget, due_only=due)
+    if dry_run:
+        crawl, chosen = in_home(output, lambda home: look_again(home, job, wish), db=db)
+        _tell_plan(crawl.id, chosen, as_json=json)
+        return
+    configured = configure(
+        {"output": str(output) if output else None, "workers": workers, "format": format_},
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+    )
+    show = Show(json=json, quiet=quiet, verbose=False)
+    ease_collector()
+    many = configured.resolved.run.workers
+    standby = fork_workers(many, live) if many > 1 else []
+    done = asyncio.run(_run(job, wish, configured, show, standby))
+    if done is None:
+        _tell_nothing(as_json=json)
+        return
+    show.conclude(done.report, Path(configured.resolved.run.output))
+    _tell(done.changes, as_json=json)
+    if done.report.stop is StopReason.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
+
+
+def plan_data(candidate: Candidate) -> dict[str, object]:
+    """Return a page that would be asked for as `--json` shows it."""
+    page, history = candidate.page, candidate.page.history
+    return {
+        "url": page.url,
+        "gain_s": round(candidate.gain_s, 1),
+        "changes_per_day": round(candidate.belief.rate * DAY_S, 6),
+        "stage": stage(history),
+        "visits": max(history.visits, 1),
+        "changes": history.changes,
+        "last_visit_s": max(page.fetched_at_s, history.visited_at_s),
+        "due_s": page.due_s,
+        "gone": history.gone_at_s is not None,
+    }
+
+
+async def _run(
+    job: str, wish: Wish, configured: Configured, show: Show, standby: Sequence[Started]
+) -> Recrawled | None:
+    run = configured.resolved.run
+    async with open_home(Path(run.output), configured.settings, show.listen, create=False) as home:
+        with show.live(home.world):
+            return await run_recrawl(home, job, wish, run, standby=standby, on_start=obey_ctrl_c)
+
+
+def _tell_plan(crawl: str, chosen: Sequence[Candidate], *, as_json: bool) -> None:
+    if as_json:
+        give({"crawl": crawl, "pages": [plan_data(one) for one in chosen]})
+        return
+    say(f"{len(chosen):,} pages of crawl {crawl} would be asked for", style="bold")
+    for one in chosen:
+        say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {reason(one.page.history, one.belief)}")
+
+
+def _tell_nothing(*, as_json: bool) -> None:
+    if as_json:
+        give(_changes_data(Changes()))
+    else:
+        note("no page is due; --budget N asks for the pages where it buys most")
+
+
+def _tell(changes: Changes, *, as_json: bool) -> None:
+    if as_json:
+        give(_changes_data(changes))
+        return
+    counts = ", ".join(f"{changes.counts[change]:,} {change}" for change in Change)
+    say(f"{changes.total:,} pages: {counts}; change rate {changes.rate_percent:.1f} %")
+    for change, urls in changes.urls.items():
+        for url in urls[:MOST_LISTED]:
+            say(f"  {change}: {url}")
+        if changes.counts[change] > MOST_LISTED and urls:
+            say(f"  {change}: … and {changes.counts[change] - MOST_LISTED:,} more")
+
+
+def _changes_data(changes: Changes) -> dict[str, object]:
+    return {
+        "event": "changes",
+        **{change.value: changes.counts[change] for change in Change},
+        "total": changes.total,
+        "change_rate_percent": round(changes.rate_percent, 3),
+        "urls": {change.value: urls for change, urls in changes.urls.items() if urls},
+    }

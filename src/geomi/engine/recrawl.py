@@ -1,0 +1,268 @@
+"""Loop 4: put pages that are due, or worth a request, back as entries of a new job of their crawl.
+
+Rules kept:
+- One sweeps a crawl at a time: the right to is a lease by the store's clock, kept while the walk
+  over the pages goes on, and lost by whoever is killed.
+- A recrawl that was interrupted is gone on with before another begins; one that died before its
+  pages were put back chooses them anew, and the frontier's key keeps each of them once.
+- A budget is what may be asked for, new pages included: those that were chosen wait in the order of
+  their gain, and a new page comes before the least of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from geomi.engine import jobs
+from geomi.engine.world import World
+from geomi.errors import ConfigError, StoreBusy
+from geomi.frontier.priority import HIGHEST
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Discovered, Source
+from geomi.model.history import BEFORE_ALL, Pool, Standing
+from geomi.model.job import CrawlJob, JobState
+from geomi.model.order import Order
+from geomi.recrawl.budget import Candidate, consider, spend
+from geomi.recrawl.pattern import pattern_of
+from geomi.recrawl.rate import Belief, believe
+from geomi.recrawl.report import Changes, judge
+from geomi.text.ulid import new_ulid
+
+LEASE_S = 60.0
+PAGES_PER_READ = 1000  # some 20 ms of work
+# Entries that one sweep puts back, held in memory at 700 bytes each; the rest is due after it.
+MAX_CHOSEN = 250_000
+_KNOWN_POOLS = 50_000  # that are remembered during a walk
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a recrawl is asked to do.
+
+    Args:
+        budget: how many pages may be asked for; None for all that are due.
+        due_only: spend a budget on pages that are due, and leave the rest of it.
+    """
+
+    budget: int | None = None
+    due_only: bool = False
+
+
+class Beliefs:
+    """What is believed of pages now, with the pools that it takes."""
+
+    def __init__(self, world: World, config: CrawlConfig, *, now_s: float) -> None:
+        self._world = world
+        self._rules = config.recrawl
+        self._now_s = now_s
+        self._pools: dict[tuple[str, str], Pool] = {}
+
+    async def of(self, page: Standing) -> Belief:
+        """Return what is believed of a page's rate."""
+        host = await self._pool(page.host, "")
+        kin = await self._pool(page.host, pattern_of(page.url))
+        return believe(page.history, kin, host, now_s=self._now_s, rules=self._rules)
+
+    async def _pool(self, host: str, pattern: str) -> Pool:
+        pool = self._pools.get((host, pattern))
+        if pool is None:
+            found = await self._world.histories.pools(host, (pattern,))
+            pool = found.get(pattern, Pool())
+            if len(self._pools) >= _KNOWN_POOLS:
+                self._pools.clear()
+            self._pools[host, pattern] = pool
+        return pool
+
+
+async def _nothing() -> None:
+    """Do nothing between two reads."""
+
+
+async def walk(
+    world: World, crawl: str, *, meanwhile: Callable[[], Awaitable[None]] = _nothing
+) -> AsyncIterator[Standing]:
+    """Walk over the pages of a crawl's jobs, each in the job that met it first, seeds in all.
+
+    Args:
+        meanwhile: called after each read; a walk over a large crawl takes minutes.
+    """
+    for job in await world.histories.runs(crawl):
+        after = BEFORE_ALL
+        while pages := await world.histories.standings(job, after=after, limit=PAGES_PER_READ):
+            for page in pages:
+                yield page
+            after = pages[-1].place
+            await meanwhile()
+
+
+async def choose(
+    world: World,
+    crawl: CrawlJob,
+    wish: Wish,
+    *,
+    meanwhile: Callable[[], Awaitable[None]] = _nothing,
+) -> list[Candidate]:
+    """Return the pages of a crawl that a recrawl would ask for now, the best first.
+
+    Args:
+        meanwhile: called after each read.
+    """
+    now_s = world.clock.wall_s()
+    beliefs = Beliefs(world, crawl.config, now_s=now_s)
+    rules = crawl.config.recrawl
+    best: dict[bytes, Candidate] = {}
+    most = min(wish.budget if wish.budget is not None else MAX_CHOSEN, MAX_CHOSEN)
+    async for page in walk(world, crawl.id, meanwhile=meanwhile):
+        is_due = page.due_s <= now_s
+        if not is_due and (wish.budget is None or wish.due_only):
+            continue
+        found = consider(page, await beliefs.of(page), now_s=now_s, rules=rules)
+        if found is not None:
+            best[page.url_hash] = found
+        if len(best) > 1.25 * most + PAGES_PER_READ:
+            best = {one.page.url_hash: one for one in spend(best.values(), most)}
+    return spend(best.values(), most)
+
+
+async def first_job(world: World, name: str) -> CrawlJob:
+    """Find the first job of the crawl that a job belongs to."""
+    job = await jobs.find(world, name)
+    if not job.crawl:
+        return job
+    found = await world.jobs.get(job.crawl)
+    if found is None:
+        raise ConfigError(
+            f"job {job.id} visits crawl {job.crawl} again, which was deleted",
+            hint="crawl the site anew with geomi crawl",
+        )
+    return found
+
+
+async def begin(world: World, crawl: CrawlJob, wish: Wish) -> tuple[CrawlJob, bool] | None:
+    """Start a recrawl, or go on with one; None where no page is worth it now.
+
+    Return the job and whether it is an old one.
+    """
+    if not crawl.state.is_final:
+        raise ConfigError(
+            f"job {crawl.id} is {crawl.state}; a crawl is visited again when it is over",
+            hint="go on with it first: geomi crawl --resume",
+        )
+    async with sweeping(world, crawl.id):
+        job = await _unfinished(world, crawl.id)
+        if job is not None and job.state not in _NOT_PUT_BACK:
+            return await _go_on(world, job), True
+        chosen = await choose(world, crawl, wish, meanwhile=lambda: _hold(world, crawl.id))
+        if not chosen and job is None:
+            return None
+        is_old = job is not None
+        return await _put_back(world, job or await _create(world, crawl, wish), chosen), is_old
+
+
+@asynccontextmanager
+async def sweeping(world: World, crawl: str) -> AsyncIterator[None]:
+    """Hold the right to sweep a crawl."""
+    await _hold(world, crawl)
+    try:
+        yield
+    finally:
+        await world.sweeps.end(crawl, owner=world.owner)
+
+
+async def changes(world: World, job: CrawlJob) -> Changes:
+    """Tell what a recrawl has found, once it is over."""
+    found = Changes()
+    after = b""
+    while entries := await world.census.entries(
+        job.id, state=None, after=after, limit=PAGES_PER_READ
+    ):
+        histories = await world.histories.of([entry.url_hash for entry in entries])
+        for entry in entries:
+            history = histories.get(entry.url_hash)
+            change = judge(entry, history, since_s=job.started_at_s or job.created_at_s)
+            if change is not None:
+                found.add(change, entry.url)
+        after = entries[-1].url_hash
+    return found
+
+
+async def _hold(world: World, crawl: str) -> None:
+    if not await world.sweeps.take(
+        crawl, owner=world.owner, lease_s=LEASE_S, now_s=world.clock.now_s()
+    ):
+        raise StoreBusy(
+            f"crawl {crawl} is being swept by another process",
+            hint=f"its right to passes after {LEASE_S:g} s should it have died",
+        )
+
+
+_NOT_PUT_BACK = frozenset({JobState.PENDING, JobState.INITIALIZING, JobState.DISCOVERING})
+
+
+async def _unfinished(world: World, crawl: str) -> CrawlJob | None:
+    """Find a recrawl that is not over."""
+    for name in reversed(await world.histories.runs(crawl)):
+        job = await world.jobs.get(name)
+        if job is not None and job.crawl and not job.state.is_final:
+            return job
+    return None
+
+
+async def _go_on(world: World, job: CrawlJob) -> CrawlJob:
+    if job.state is JobState.FINALIZING:
+        job = await jobs.step(world, job, JobState.PROCESSING)
+    job = replace(job, stop=None, paused=False)
+    await world.jobs.update(job)
+    return job
+
+
+async def _create(world: World, crawl: CrawlJob, wish: Wish) -> CrawlJob:
+    wall_s = world.clock.wall_s()
+    config = crawl.config
+    limits = config.limits
+    if wish.budget is not None:
+        most = min(wish.budget, limits.max_pages) if limits.max_pages else wish.budget
+        limits = replace(limits, max_pages=most)
+    job = CrawlJob(
+        id=new_ulid(wall_s, world.rng),
+        tenant=crawl.tenant,
+        seeds=crawl.seeds,
+        # In the order of scores a new page comes before the least of what was chosen.
+        config=replace(config, limits=limits, order=Order.SCORE),
+        state=JobState.PENDING,
+        created_at_s=wall_s,
+        origins=crawl.origins,
+        provider=crawl.provider,
+        crawl=crawl.id,
+    )
+    await world.jobs.create(job)
+    return job
+
+
+async def _put_back(world: World, job: CrawlJob, chosen: list[Candidate]) -> CrawlJob:
+    """Put the chosen pages into the frontier; only then is the job one that can be worked on."""
+    while job.state is not JobState.DISCOVERING:
+        job = await jobs.step(world, job, jobs.TOWARDS_PROCESSING[job.state])
+    seeds = frozenset(job.seeds)
+    for start in range(0, len(chosen), PAGES_PER_READ):
+        part = chosen[start : start + PAGES_PER_READ]
+        entries = [
+            _entry(one.page, seeds, rank=(start + place) / len(chosen))
+            for place, one in enumerate(part)
+        ]
+        await world.frontier.add(job.id, entries, now_s=world.clock.now_s())
+    return await jobs.step(world, job, JobState.PROCESSING)
+
+
+def _entry(page: Standing, seeds: frozenset[str], *, rank: float) -> Discovered:
+    return Discovered(
+        url_hash=page.url_hash,
+        url=page.url,
+        host=page.host,
+        depth=page.depth,
+        priority=round(HIGHEST * (1 - rank)),
+        # Rules have exceptions for what a person asked for.
+        source=Source.SEED if page.url in seeds else Source.REVISIT,
+    )

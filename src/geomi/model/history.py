@@ -1,0 +1,121 @@
+"""What visits have told about how often pages change: of one page, of pages like it, of one visit.
+
+Times are of the wall clock, as those of the pages are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Place = tuple[int, bytes]  # of a page in a walk over a job's pages
+
+BEFORE_ALL: Place = (0, b"")
+
+
+class Stage(StrEnum):
+    """How far a page's rate of change is learned (CHG-06)."""
+
+    SHARED = "shared"  # visited once: it has the interval that all pages begin with
+    RECORDED = "recorded"  # a few visits are written down: pages like it still weigh more
+    ESTIMATED = "estimated"  # its own visits give an estimate, which pages like it correct
+    OWN = "own"  # its own visits decide
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The visits of one page that could tell whether it had changed.
+
+    Args:
+        visited_at_s: when the last of them was; 0 where there is none.
+        changes: visits that found another content than the one before, also none at all.
+        streak: how many of the last visits in a row did.
+        changed_at_s: when it changed last, as far as that is known.
+        watched_s: for how long it was seen not to change: the exposure that `changes` belong to.
+        gone_at_s: when it was first found gone; None while it is there.
+        missed_at_s: when it was last asked for without an answer that tells anything.
+    """
+
+    visited_at_s: float = 0.0
+    visits: int = 0
+    changes: int = 0
+    streak: int = 0
+    watched_s: float = 0.0
+    changed_at_s: float | None = None
+    gone_at_s: float | None = None
+    missed_at_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the visits of many pages have told together: those of a host, or of one pattern on it.
+
+    Args:
+        found, expected: changes of late, and how many were to be expected; both fade.
+        at_s: up to when they have faded.
+    """
+
+    changes: float = 0.0
+    watched_s: float = 0.0
+    found: float = 0.0
+    expected: float = 0.0
+    at_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one visit adds to the pools of its page.
+
+    Args:
+        expected: how likely a change was before the visit.
+    """
+
+    at_s: float
+    changed: bool
+    watched_s: float
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A content that a page had before; `seen_s` is when it was there last (DAT-07)."""
+
+    content_hash: str
+    seen_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Everything that a visit of a known page changes about its history.
+
+    Args:
+        due_s: when it is due again.
+        pattern: the pages that it counts with, beside all of its host.
+        evidence: None where the visit told nothing.
+        before: the version that has just been replaced.
+    """
+
+    history: History
+    due_s: float
+    pattern: str
+    evidence: Evidence | None = None
+    before: Version | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A page of a crawl as the sweeper sees it.
+
+    Args:
+        fetched_at_s: when it was last there.
+        place: where the walk over the pages goes on.
+    """
+
+    url_hash: bytes
+    url: str
+    host: str
+    depth: int
+    fetched_at_s: float
+    due_s: float
+    history: History = History()
+    place: Place = BEFORE_ALL

@@ -1,0 +1,167 @@
+"""How often a page changes, learned from visits that only tell whether it did (CHG-05, CHG-06).
+
+A page is taken to change at random with some rate. What is believed of the rate is a gamma
+distribution; each visit adds a change or none to its shape, and the time that the page was watched
+for that to its span (J. Cho, H. Garcia-Molina: Estimating frequency of change, 2003).
+
+Rules kept:
+- No change in a gap: the page was watched for the whole gap. A change: it was watched until its
+  first one, which is dated by the page's own word, or else by what the rate so far makes likely. A
+  visit that cannot tell adds nothing.
+- A page with few visits borrows from those of its pattern, they from those of their host, and
+  they from the interval that all pages begin with.
+- When the pages of a host change more, or less, than was to be expected of late, its other pages
+  are expected to do so as well: sites are edited in bursts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from geomi.model.config import Recrawl
+from geomi.model.history import Evidence, History, Pool, Stage
+
+# Visits from which on a page's own word weighs as much as that of its pattern, and much more.
+OWN_WORD = 3
+OWN_ALONE = 6
+# What pattern and host are worth, in visits that found a change; bench/freshness.py tells between
+# 0.5 and 2 no difference, and more than 4 keeps pages from having a rate of their own.
+BORROWED = 1.0
+# How fast bursts fade, and how many changes make one.
+BURST_HALF_LIFE_S = 20 * 86_400.0
+BURST_INERTIA = 2.0
+# A page that says it was modified just now was made for this answer.
+MADE_FOR_US_S = 60.0
+# A first interval is right for pages that are then as likely as not to have changed.
+EVEN_ODDS = math.log(2)
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed of a rate: a gamma distribution of so many changes in so much time."""
+
+    shape: float
+    span_s: float
+
+    @property
+    def rate(self) -> float:
+        """Changes a second, on average."""
+        return self.shape / self.span_s
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The time between two visits of a page, and what the second found.
+
+    Args:
+        changed: None where that cannot be told.
+        modified_at_s: when the page changed last by its own word (Last-Modified, a sitemap).
+    """
+
+    from_s: float
+    to_s: float
+    changed: bool | None
+    modified_at_s: float | None = None
+    is_gone: bool = False
+
+    @property
+    def length_s(self) -> float:
+        """How long nobody looked; clocks may have been set back."""
+        return max(self.to_s - self.from_s, 1.0)
+
+
+def stage(history: History) -> Stage:
+    """Say how far a page's rate is learned."""
+    gaps = history.visits - 1
+    if gaps < 1:
+        return Stage.SHARED
+    if gaps < OWN_WORD:
+        return Stage.RECORDED
+    return Stage.ESTIMATED if gaps < OWN_ALONE else Stage.OWN
+
+
+def believe(history: History, kin: Pool, host: Pool, *, now_s: float, rules: Recrawl) -> Belief:
+    """Return what is believed of a page's rate now.
+
+    Args:
+        kin: the visits of pages with its pattern.
+        host: those of all pages of its host.
+    """
+    first = EVEN_ODDS / max(rules.first_interval_s, 1.0)
+    of_host = _pooled(host, first)
+    of_kin = _pooled(kin, of_host)
+    span_s = history.watched_s + BORROWED / of_kin
+    return Belief(history.changes + BORROWED, span_s / _burst(host, now_s))
+
+
+def learn(history: History, gap: Gap, belief: Belief) -> tuple[History, Evidence | None]:
+    """Add what a visit found to a page's history; return it with what its pools learn.
+
+    Args:
+        history: what was known before; its first visit counts by `gap` alone.
+        belief: what was believed before.
+    """
+    if gap.changed is None:
+        return history, None
+    watched_s = _watched_s(gap, belief.rate)
+    changed = gap.changed
+    learned = History(
+        visited_at_s=gap.to_s,
+        visits=max(history.visits, 1) + 1,
+        changes=history.changes + changed,
+        streak=history.streak + 1 if changed else 0,
+        watched_s=history.watched_s + watched_s,
+        changed_at_s=_dated(gap) or gap.to_s if changed else history.changed_at_s,
+        gone_at_s=(history.gone_at_s or gap.to_s) if gap.is_gone else None,
+    )
+    expected = -math.expm1(-belief.rate * gap.length_s)
+    return learned, Evidence(gap.to_s, changed, watched_s, expected)
+
+
+def pooled(pool: Pool, evidence: Evidence) -> Pool:
+    """Add one visit to the pool of its page."""
+    found, expected = _faded(pool, evidence.at_s)
+    return Pool(
+        changes=pool.changes + evidence.changed,
+        watched_s=pool.watched_s + evidence.watched_s,
+        found=found + evidence.changed,
+        expected=expected + evidence.expected,
+        at_s=max(pool.at_s, evidence.at_s),
+    )
+
+
+def _pooled(pool: Pool, prior: float) -> float:
+    """Return the rate of a pool, which is `prior` as long as it has seen nothing."""
+    return (pool.changes + BORROWED) / (pool.watched_s + BORROWED / prior)
+
+
+def _burst(host: Pool, now_s: float) -> float:
+    """Return how much more than expected the pages of a host change of late; 1 for no news."""
+    found, expected = _faded(host, now_s)
+    return (found + BURST_INERTIA) / (expected + BURST_INERTIA)
+
+
+def _faded(pool: Pool, now_s: float) -> tuple[float, float]:
+    left = 0.5 ** (max(now_s - pool.at_s, 0.0) / BURST_HALF_LIFE_S)
+    return pool.found * left, pool.expected * left
+
+
+def _watched_s(gap: Gap, rate: float) -> float:
+    """Return for how long a page was watched: until its first change, or all the time."""
+    if not gap.changed:
+        return gap.length_s
+    if (at_s := _dated(gap)) is not None:
+        # The last change is dated, not the first; run backwards, time looks the same.
+        return max(gap.to_s - at_s, 1.0)
+    likely = rate * gap.length_s
+    if likely < 1e-6:
+        return gap.length_s / 2
+    return 1 / rate - gap.length_s / math.expm1(likely) if likely < 500 else 1 / rate
+
+
+def _dated(gap: Gap) -> float | None:
+    """Return when a page changed by its own word, if that can be true."""
+    at_s = gap.modified_at_s
+    is_likely = at_s is not None and gap.from_s < at_s < gap.to_s - MADE_FOR_US_S
+    return at_s if is_likely else None

@@ -1,0 +1,74 @@
+"""What the suites need of a store: one tenant's handles on it, and how a store is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from geomi.adapters.ledger.anchor import Anchor
+from geomi.model.entry import UrlEntry
+from geomi.ports.recrawl import Histories, Sweeps
+from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
+from geomi.ports.store import Census as CensusPort
+from geomi.ports.store import Frontier, Jobs, Pages, RequestLog, RobotsCopies
+from geomi.ports.workers import Workers
+
+
+class Census(CensusPort, Protocol):
+    """A census that may be told the host, where the caller knows it."""
+
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
+        """Find one URL of a job."""
+        ...
+
+
+class Store(Protocol):
+    """One tenant's handles on a store."""
+
+    @property
+    def frontier(self) -> Frontier: ...
+
+    @property
+    def census(self) -> Census: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def pages(self) -> Pages: ...
+
+    @property
+    def robots(self) -> RobotsCopies: ...
+
+    @property
+    def requests(self) -> RequestLog: ...
+
+    @property
+    def refusals(self) -> Refusals: ...
+
+    @property
+    def sites(self) -> SiteRules: ...
+
+    @property
+    def providers(self) -> Providers: ...
+
+    @property
+    def workers(self) -> Workers: ...
+
+    @property
+    def ranks(self) -> Ranks: ...
+
+    @property
+    def histories(self) -> Histories: ...
+
+    @property
+    def sweeps(self) -> Sweeps: ...
+
+    def anchor(self) -> Anchor | None: ...
+
+    def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor: ...
+
+    def greatest_end_s(self) -> float: ...
+
+
+Stores = Callable[[str], Store]
