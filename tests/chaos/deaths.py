@@ -15,9 +15,11 @@ from tests.chaos.layer import Plan
 from tests.chaos.process import Crawl
 from tests.chaos.table import Row
 
-# A crawl of 200 pages takes about a second and a half: most kills meet it at work, some before it
-# has begun and some at its end.
+# A crawl of 200 pages takes about a second and a half on a machine that does nothing else.
 LONGEST_LIFE_S = 1.3
+# Kills that do not look where the crawl is: many meet it while it starts, or puts things in order.
+BLIND_SHARE = 0.3
+MOST_REQUESTS = 80
 # Where hosts rest so long, a page is committed before the next one is asked for: at most one of
 # each lease is on its way, and asked for again.
 ORDINARY_S = 0.2
@@ -40,7 +42,8 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
             count = 0
             while count < kills - row.faults:
                 crawl = case.start()
-                if crawl.wait(rng.uniform(0, LONGEST_LIFE_S)) is not None:
+                _let_live(ground, crawl, rng)
+                if crawl.is_over:
                     break
                 case.note_held()
                 count += _kill_some(case, crawl, rng)
@@ -48,6 +51,16 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
             allowed = case.held.leases if is_ordinary else case.held.urls
             row.add(found, allowed=allowed, faults=count)
     return row
+
+
+def _let_live(ground: Ground, crawl: Crawl, rng: random.Random) -> None:
+    """Give a crawl a random time: mostly until it has asked so much, else from its start."""
+    if rng.random() < BLIND_SHARE:
+        crawl.wait(rng.uniform(0, LONGEST_LIFE_S))
+        return
+    wanted = sum(len(site.log) for site in ground.sites) + rng.randint(1, MOST_REQUESTS)
+    wait_until(lambda: crawl.is_over or sum(len(site.log) for site in ground.sites) >= wanted)
+    crawl.wait(rng.uniform(0, LONGEST_LIFE_S / 10))
 
 
 def _named(workers: int, *, is_ordinary: bool) -> str:

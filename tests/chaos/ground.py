@@ -23,7 +23,7 @@ from geomi.testing.s3 import S3Server
 from geomi.testing.server import Answer, Reply, Route, Seen, Site
 from geomi.testing.webs import Web, random_web
 from tests.chaos.layer import Plan
-from tests.chaos.process import Crawl, Nursery
+from tests.chaos.process import LOOK_S, Crawl, Nursery
 from tests.e2e.command import LOCAL, clean_env
 
 HOSTS = 8
@@ -31,7 +31,6 @@ PAGES_PER_HOST = 25
 # Long enough to be told from none, short enough for a crawl of two seconds.
 DELAY_S = 0.02
 LONGEST_CRAWL_S = 120.0
-LOOK_S = 0.005
 # Several segments a job, so that one is finished, and sent, in its middle.
 SEGMENT_BYTES = 64 * 1024
 

@@ -20,6 +20,7 @@ import orjson
 
 from geomi.app import Home
 from geomi.engine.audit import audit
+from geomi.errors import GeomiError
 from geomi.model.asked import Asked
 from geomi.model.entry import UrlEntry
 from geomi.model.job import CrawlJob, JobState
@@ -182,14 +183,17 @@ def _mislogged(
 async def _unreadable(
     home: Home, rows: Sequence[CaptureRow], pages: Mapping[str, bytes]
 ) -> AsyncIterator[str]:
-    """Read every record and the response beside it back, as geomi itself does."""
+    """Read every record back, as geomi itself does."""
     for row in rows:
-        record = orjson.loads(await home.archive.read(row.record))
+        if row.url not in pages:
+            yield f"{row.url} was kept, which is no page of the site"
+        try:
+            record = orjson.loads(await home.archive.read(row.record))
+        except GeomiError as error:
+            yield f"the record of {row.url}: {error.message}"
+            continue
         if record["url"] != row.url:
             yield f"the record of {row.url} is one of {record['url']}"
-    for url_hash in {row.url: row for row in rows}:
-        if url_hash not in pages:
-            yield f"{url_hash} was kept, which is no page of the site"
 
 
 async def _missing_in_segments(home: Home, job: CrawlJob, pages: Mapping[str, bytes]) -> list[str]:
