@@ -102,6 +102,7 @@ def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
     users = {
         module.name
         for module in modules()
+        if module.room != "testing"
         for line, name in dotted_uses(module)
         if _is_one_of(name, frozenset({"psycopg.connect", "psycopg.Connection.connect"}))
     }
