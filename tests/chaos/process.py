@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.chaos import layer
+from tests.chaos.layer import read_plan
+from tests.chaos.laying import lay
 from tests.e2e.command import clean_env
 
 LOOK_S = 0.005
@@ -113,8 +114,8 @@ def _be(order: dict[str, Any]) -> NoReturn:
         for old, new in ((nothing, 0), (words, 1), (words, 2)):
             os.dup2(old, new)
         os.environ.update(order["env"])
-        if (plan := layer.read_plan()) is not None:
-            layer.lay(plan)
+        if (plan := read_plan()) is not None:
+            lay(plan)
         from geomi.cli import main
 
         sys.argv = ["geomi", *order["arguments"]]

@@ -21,6 +21,7 @@ class MemoryRobotsCopies:
     async def put(self, copy: RobotsCopy) -> None:
         """Keep a copy in place of the one before."""
         self._world.robots[copy.key] = copy
-        row = self._world.host(copy.key.host)
-        last_end_s = max(row.state.last_end_s, copy.fetched_s)
-        self._world.put_host(replace(row, state=replace(row.state, last_end_s=last_end_s)))
+        hosts = self._world.hosts
+        if (row := hosts.get(copy.key.host)) is not None:  # it has answered until then
+            last_end_s = max(row.state.last_end_s, copy.fetched_s)
+            hosts[copy.key.host] = replace(row, state=replace(row.state, last_end_s=last_end_s))
