@@ -20,8 +20,8 @@ LONGEST_LIFE_S = 1.3
 # Kills that do not look where the crawl is: many meet it while it starts, or puts things in order.
 BLIND_SHARE = 0.3
 MOST_REQUESTS = 80
-# Where hosts rest so long, a page is committed before the next one is asked for: at most one of
-# each lease is on its way, and asked for again.
+# Where hosts rest so long, a page is committed before the next one is asked for, unless the machine
+# is overloaded: about one page of each lease is on its way, and asked for again.
 ORDINARY_S = 0.2
 # How a lease is cut down for those who outwait it: one request, and twice this.
 SHORT_S = 0.5
@@ -31,11 +31,9 @@ SHORT = ("--set", "http.total_timeout_s=1", "--set", "robots.total_timeout_s=1")
 def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Random) -> Row:
     """Kill crawls again and again, resuming each until it is done, for so many kills in all.
 
-    With several workers it is the whole crew, the supervisor alone, or one of the workers. What may
-    be asked for again are the URLs that were lent; at an ordinary delay, one for each lease.
+    With several workers it is the whole crew, the supervisor alone, or one of the workers.
     """
-    is_ordinary = ground.delay_s >= ORDINARY_S
-    row = Row(_named(workers, is_ordinary=is_ordinary), ground.back.name)
+    row = Row(_named(workers, ground.delay_s), ground.back.name)
     while row.faults < kills:
         with ground.case() as case:
             case.workers = workers
@@ -48,8 +46,7 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
                 case.note_held()
                 count += _kill_some(case, crawl, rng)
             found = case.finish()
-            allowed = case.held.leases if is_ordinary else case.held.urls
-            row.add(found, allowed=allowed, faults=count)
+            row.add(found, case.held, faults=count)
     return row
 
 
@@ -63,9 +60,9 @@ def _let_live(ground: Ground, crawl: Crawl, rng: random.Random) -> None:
     crawl.wait(rng.uniform(0, LONGEST_LIFE_S / 10))
 
 
-def _named(workers: int, *, is_ordinary: bool) -> str:
+def _named(workers: int, delay_s: float) -> str:
     crew = f", {workers} workers" if workers > 1 else ""
-    return f"SIGKILL{crew}" + (f", {ORDINARY_S:g} s between requests" if is_ordinary else "")
+    return f"SIGKILL{crew}" + (f", delay {delay_s:g} s" if delay_s >= ORDINARY_S else "")
 
 
 def _kill_some(case: Case, crawl: Crawl, rng: random.Random) -> int:
@@ -111,7 +108,7 @@ def die_at(ground: Ground, points: Iterable[int], *, after: bool) -> Row:
             # Runs differ by some operations: one that ends before its point has none to die at.
             is_hit = code == -signal.SIGKILL
             found = case.finish()
-            row.add(found, allowed=case.held.urls, faults=is_hit, about=f"operation {point}")
+            row.add(found, case.held, faults=is_hit, about=f"operation {point}")
             if code is None or (not is_hit and code != 0):
                 row.wrong.append(f"operation {point}: the first run ended with {code}")
     return row
@@ -150,5 +147,5 @@ def stop_past_lease(ground: Ground, *, runs: int, rng: random.Random) -> Row:
                 os.kill(sleeper, signal.SIGCONT)
             crawl.wait(LONGEST_CRAWL_S)
             found = case.finish()
-            row.add(found, allowed=case.held.urls)
+            row.add(found, case.held)
     return row

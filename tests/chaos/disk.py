@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.chaos.ground import LONGEST_CRAWL_S, Ground
 from tests.chaos.layer import Plan
-from tests.chaos.table import Row
+from tests.chaos.table import NOTHING, Row
 
 NEVER = 10**9
 # Room for the empty database and some pages; the crawl of 200 takes about 3 MB.
@@ -31,7 +31,7 @@ def refuse(ground: Ground, error: int, points: list[int], *, for_good: bool) -> 
             code = crawl.wait(LONGEST_CRAWL_S)
             words = crawl.words()
             case.note_held()
-            row.add(case.finish(), allowed=case.held.urls, about=f"operation {point}")
+            row.add(case.finish(), case.held, about=f"operation {point}")
             if code is None or code < 0 or "Traceback" in words:
                 row.wrong.append(f"operation {point}: ended with {code}: {words[-600:]}")
     return row
@@ -45,7 +45,7 @@ def fill(ground: Ground, *, runs: int, rng: random.Random) -> Row:
             code = case.start().wait(LONGEST_CRAWL_S)
             case.note_held()
             disk.grow()
-            row.add(case.finish(), allowed=case.held.urls)
+            row.add(case.finish(), case.held)
             if code != 3:
                 row.wrong.append(f"a full disk ended it with {code}")
     return row
@@ -61,7 +61,7 @@ def slow(ground: Ground, *, runs: int) -> Row:
     row = Row(f"fsync takes {FSYNC_S:g} s more", ground.back.name)
     for _ in range(runs):
         with ground.case() as case:
-            row.add(case.finish(Plan(fsync_s=FSYNC_S)), allowed=0)
+            row.add(case.finish(Plan(fsync_s=FSYNC_S)), NOTHING)
     return row
 
 

@@ -24,6 +24,7 @@ from geomi.testing.server import Answer, Reply, Route, Seen, Site
 from geomi.testing.webs import Web, random_web
 from tests.chaos.layer import Plan
 from tests.chaos.process import LOOK_S, Crawl, Nursery
+from tests.chaos.table import NOTHING, Held
 from tests.e2e.command import LOCAL, clean_env
 
 HOSTS = 8
@@ -46,17 +47,6 @@ class Back:
     def name(self) -> str:
         """What the table calls it."""
         return "postgres+s3" if self.cluster else "sqlite"
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What was lent at some moment: hosts, and URLs of theirs that were not settled."""
-
-    leases: int = 0
-    urls: int = 0
-
-    def __add__(self, other: Held) -> Held:
-        return Held(self.leases + other.leases, self.urls + other.urls)
 
 
 @dataclass
@@ -148,7 +138,7 @@ class Case:
     settings: Settings
     workers: int = 1
     options: tuple[str, ...] = ()
-    held: Held = Held()
+    held: Held = NOTHING
     _started: list[Crawl] = field(default_factory=list)
 
     @property
@@ -234,7 +224,7 @@ def held(data: Path, settings: Settings) -> Held:
             shutil.copyfile(data / name, copy / name)
     with closing(sqlite3.connect(copy / "geomi.db")) as db, suppress(sqlite3.DatabaseError):
         return Held(*db.execute(query).fetchone())
-    return Held()  # it has no tables yet
+    return NOTHING  # it has no tables yet
 
 
 def _held_in_postgres(query: str, url: str) -> Held:
@@ -247,7 +237,7 @@ def _held_in_postgres(query: str, url: str) -> Held:
         db.execute(f'SET search_path = "{address.schema}"')
         row = db.execute(query).fetchone()
         return Held(*map(int, row or (0, 0)))
-    return Held()
+    return NOTHING
 
 
 @contextmanager

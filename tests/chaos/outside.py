@@ -11,7 +11,7 @@ from geomi.testing.server import Answer, End, Raw, Reply, Seen
 from tests.chaos.deaths import LONGEST_LIFE_S, SHORT
 from tests.chaos.ground import Ground
 from tests.chaos.layer import Plan
-from tests.chaos.table import Row
+from tests.chaos.table import NOTHING, Held, Row
 
 DAY_S = 86_400.0
 RETRY_S = 0.3
@@ -32,7 +32,7 @@ def lose_network(ground: Ground, *, runs: int, rng: random.Random) -> Row:
                 found = case.finish(Plan(retry_s=RETRY_S))
             finally:
                 ground.weather = lambda _, reply: reply
-            row.add(found, allowed=weather.lost, faults=weather.lost)
+            row.add(found, Held(urls=weather.lost), faults=weather.lost)
     return row
 
 
@@ -93,7 +93,7 @@ def set_clocks(ground: Ground, *, runs: int, rng: random.Random) -> Row:
                 faults += 1
             off_s = rng.choice((-DAY_S, DAY_S))
             found = case.finish(Plan(wall_s=((0.0, off_s),), server_s=off_s))
-            row.add(found, allowed=case.held.urls, faults=faults)
+            row.add(found, case.held, faults=faults)
     return row
 
 
@@ -102,5 +102,5 @@ def deliver_twice(ground: Ground, *, runs: int) -> Row:
     row = Row("settlements sent twice", ground.back.name)
     for number in range(runs):
         with ground.case() as case:
-            row.add(case.finish(Plan(twice=3 * (number % 3))), allowed=0)
+            row.add(case.finish(Plan(twice=3 * (number % 3))), NOTHING)
     return row

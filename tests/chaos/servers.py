@@ -85,4 +85,4 @@ def _go_on(row: Row, case: Case, code: int | None) -> None:
     if code != 0:
         row.wrong.append(f"the crawl ended with {code}: {(case.root / 'told').read_text()[-300:]}")
         case.note_held()
-    row.add(case.finish(), allowed=case.held.urls)
+    row.add(case.finish(), case.held)

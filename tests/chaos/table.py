@@ -7,8 +7,24 @@ from dataclasses import dataclass, field
 
 from geomi.testing.aftermath import Aftermath
 
-HEADS = ("fault", "database", "runs", "faults", "lost", "refetched", "allowed", "violations")
+HEADS = (
+    "fault", "database", "runs", "faults", "lost", "refetched", "leases", "urls", "violations",
+)  # fmt: skip
 MAX_TOLD = 8  # violations that are shown of each line
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What was lent at some moment: hosts, and URLs of theirs that were not settled."""
+
+    leases: int = 0
+    urls: int = 0
+
+    def __add__(self, other: Held) -> Held:
+        return Held(self.leases + other.leases, self.urls + other.urls)
+
+
+NOTHING = Held()
 
 
 @dataclass
@@ -17,7 +33,8 @@ class Row:
 
     Args:
         runs: crawls that were looked at in the end; `faults` may have met each several times.
-        refetched, allowed: requests for pages asked for before, and how many there may be.
+        refetched: requests for pages that had been asked for before.
+        held: what was lent when the faults came: as many URLs may be asked for again, no more.
     """
 
     fault: str
@@ -26,26 +43,26 @@ class Row:
     faults: int = 0
     lost: int = 0
     refetched: int = 0
-    allowed: int = 0
+    held: Held = NOTHING
     impolite: int = 0
     wrong: list[str] = field(default_factory=list)
 
-    def add(self, found: Aftermath, *, allowed: int, faults: int = 1, about: str = "") -> None:
-        """Take one crawl; what was asked again must not be more than `allowed`."""
+    def add(self, found: Aftermath, held: Held, *, faults: int = 1, about: str = "") -> None:
+        """Take one crawl, and what was lent at its faults."""
         self.runs += 1
         self.faults += faults
         self.lost += len(found.lost)
         self.refetched += found.refetched
-        self.allowed += allowed
+        self.held += held
         self.impolite += len(found.impolite)
         told = [f"lost: {url}" for url in found.lost] + [*found.impolite, *found.faults]
-        if found.refetched > allowed:
-            told.append(f"{found.refetched} pages were asked for again, {allowed} were lent")
+        if found.refetched > held.urls:
+            told.append(f"{found.refetched} pages were asked for again, {held.urls} were lent")
         self.wrong += [f"{about}: {line}" if about else line for line in told]
 
     def join(self, other: Row) -> None:
         """Take what another lane came to."""
-        for name in ("runs", "faults", "lost", "refetched", "allowed", "impolite"):
+        for name in ("runs", "faults", "lost", "refetched", "held", "impolite"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.wrong += other.wrong
 
@@ -69,5 +86,6 @@ def rendered(rows: Iterable[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    numbers = (row.runs, row.faults, row.lost, row.refetched, row.allowed, row.violations)
+    held = (row.held.leases, row.held.urls)
+    numbers = (row.runs, row.faults, row.lost, row.refetched, *held, row.violations)
     return (row.fault, row.database, *map(str, numbers))

@@ -57,7 +57,7 @@ def rng() -> random.Random:
 
 def _assert_clean(row: Row) -> None:
     assert row.violations == 0, rendered([row])
-    assert row.lost == 0 and row.refetched <= row.allowed
+    assert row.lost == 0 and row.refetched <= row.held.urls
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])
