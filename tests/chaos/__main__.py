@@ -26,6 +26,9 @@ from tests.chaos.table import Row, rendered
 
 DATABASES = ("sqlite", "postgres")
 FAULTS = ("kill", "death", "stop", "clock", "network", "twice", "fsync", "disk", "server")
+# What an operation leaves is what is there before the next one, and a death in that one mostly
+# leaves the same: of the deaths right after an operation, some are enough.
+AFTER_EVERY = 4
 # Of the random kills, how many meet one worker, two and eight.
 SHARES = {1: 0.5, 2: 0.3, 8: 0.2}
 
@@ -141,7 +144,7 @@ def _kill_ordinary(ground: Ground, kills: int, rng: random.Random) -> Row:
 def _die(grounds: Sequence[Ground], every: int, *, after: bool) -> Row:
     operations = deaths.crash_points(grounds[0])
     print(f"{len(operations)}: {deaths.kinds(operations)}", file=sys.stderr, flush=True)
-    points = range(1, len(operations) + 1, every)
+    points = range(1, len(operations) + 1, every * AFTER_EVERY if after else every)
     lanes = len(grounds)
     return _in_lanes(
         grounds, lambda ground: deaths.die_at(ground, points[ground.lane :: lanes], after=after)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -40,7 +39,7 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
             count = 0
             while count < kills - row.faults:
                 crawl = case.start()
-                _let_live(ground, crawl, rng)
+                let_live(ground, crawl, rng)
                 if crawl.is_over:
                     break
                 case.note_held()
@@ -50,7 +49,7 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
     return row
 
 
-def _let_live(ground: Ground, crawl: Crawl, rng: random.Random) -> None:
+def let_live(ground: Ground, crawl: Crawl, rng: random.Random) -> None:
     """Give a crawl a random time: mostly until it has asked so much, else from its start."""
     if rng.random() < BLIND_SHARE:
         crawl.wait(rng.uniform(0, LONGEST_LIFE_S))
@@ -137,11 +136,10 @@ def stop_past_lease(ground: Ground, *, runs: int, rng: random.Random) -> Row:
         with ground.case() as case:
             case.workers, case.options = 2, SHORT
             crawl = case.start(Plan(lease_s=SHORT_S))
-            wait_until(lambda crawl=crawl: len(crawl.workers()) == 2)  # type: ignore[misc]
-            time.sleep(rng.uniform(0.1, 0.8))
+            let_live(ground, crawl, rng)
             sleeper = rng.choice(crawl.workers() or [crawl.pid])
             case.note_held()
-            with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):  # it may be done already
                 os.kill(sleeper, signal.SIGSTOP)
                 crawl.wait(1 + 2 * SHORT_S + rng.uniform(0.5, 1.5))
                 os.kill(sleeper, signal.SIGCONT)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import count
 
 from geomi.testing.server import Answer, End, Raw, Reply, Seen
-from tests.chaos.deaths import LONGEST_LIFE_S, SHORT
+from tests.chaos.deaths import LONGEST_LIFE_S, SHORT, let_live
 from tests.chaos.ground import Ground
 from tests.chaos.layer import Plan
 from tests.chaos.table import NOTHING, Held, Row
@@ -87,7 +87,8 @@ def set_clocks(ground: Ground, *, runs: int, rng: random.Random) -> Row:
             )
             crawl = case.start(Plan(wall_s=tuple(sorted(jumps))))
             faults = 3
-            if crawl.wait(rng.uniform(0.2, LONGEST_LIFE_S)) is None:
+            let_live(ground, crawl, rng)
+            if not crawl.is_over:
                 case.note_held()
                 case.kill(crawl)
                 faults += 1
