@@ -111,7 +111,8 @@ class Ground:
             yield case
         finally:
             case.end()
-        shutil.rmtree(root)  # what went wrong stays to be looked at
+        if not case.is_spoiled:  # what went wrong stays to be looked at
+            shutil.rmtree(root)
 
     def _routes(self, web: Web) -> dict[str, Route]:
         return {path: partial(self._answer, reply) for path, reply in web.routes.items()}
@@ -139,6 +140,7 @@ class Case:
     workers: int = 1
     options: tuple[str, ...] = ()
     held: Held = NOTHING
+    is_spoiled: bool = False
     _started: list[Crawl] = field(default_factory=list)
 
     @property
@@ -170,10 +172,11 @@ class Case:
         crawl = self.start(plan)
         code = crawl.wait(LONGEST_CRAWL_S)
         found = self.look_back()
-        if code == 0:
-            return found
-        ending = "it never ended" if code is None else f"it ended with {code}"
-        return replace(found, faults=(*found.faults, f"{ending}: {crawl.words()[-400:]}"))
+        if code != 0:
+            ending = "it never ended" if code is None else f"it ended with {code}"
+            found = replace(found, faults=(*found.faults, f"{ending}: {crawl.words()[-400:]}"))
+        self.is_spoiled |= found.violations > 0
+        return found
 
     def look_back(self) -> Aftermath:
         """Hold what is left against what the sites saw."""
