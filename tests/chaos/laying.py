@@ -138,10 +138,6 @@ def _set_clocks(plan: Plan) -> None:
 
 
 def _set_sizes(plan: Plan) -> None:
-    if plan.lease_s:
-        from geomi.engine import ask
-
-        ask.LEASE_MARGIN_S = ask.LONGEST_HOLD_S = plan.lease_s
     if plan.retry_s:
         from geomi.fetch import retry
 
