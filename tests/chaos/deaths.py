@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from geomi.engine.lease import lease_s
+from geomi.model.config import CrawlConfig, HttpRules, RobotsRules
 from tests.chaos.ground import LONGEST_CRAWL_S, Case, Ground, wait_until
 from tests.chaos.layer import Plan
 from tests.chaos.process import Crawl
@@ -22,8 +24,9 @@ MOST_REQUESTS = 80
 # Where hosts rest so long, a page is committed before the next one is asked for, unless the machine
 # is overloaded: about one page of each lease is on its way, and asked for again.
 ORDINARY_S = 0.2
-# How a lease is cut down for those who outwait it: one request, and twice this.
-SHORT_S = 0.5
+# How short a lease is for those who outwait it.
+SILENCE_S = 1.0
+CONFIG = CrawlConfig(http=HttpRules(total_timeout_s=1.0), robots=RobotsRules(total_timeout_s=1.0))
 SHORT = ("--set", "http.total_timeout_s=1", "--set", "robots.total_timeout_s=1")
 
 
@@ -42,7 +45,6 @@ def kill_at_random(ground: Ground, *, kills: int, workers: int, rng: random.Rand
                 let_live(ground, crawl, rng)
                 if crawl.is_over:
                     break
-                case.note_held()
                 count += _kill_some(case, crawl, rng)
             found = case.finish()
             row.add(found, case.held, faults=count)
@@ -68,15 +70,16 @@ def _kill_some(case: Case, crawl: Crawl, rng: random.Random) -> int:
     workers = crawl.workers() if case.workers > 1 else []
     match rng.choice(("all", "all", "starter", "worker")) if workers else "all":
         case "worker":
+            case.note_held_by(crawl)
             with suppress(ProcessLookupError):
                 os.kill(rng.choice(workers), signal.SIGKILL)
             crawl.wait(rng.uniform(0, LONGEST_LIFE_S))
             if crawl.is_over:
                 return 1
-            case.note_held()
             case.kill(crawl)
             return 2
         case "starter":
+            case.note_held_by(crawl)
             with suppress(ProcessLookupError):
                 os.kill(crawl.pid, signal.SIGKILL)
             crawl.wait(LONGEST_CRAWL_S)
@@ -134,14 +137,14 @@ def stop_past_lease(ground: Ground, *, runs: int, rng: random.Random) -> Row:
     row = Row("SIGSTOP past the lease", ground.back.name)
     for _ in range(runs):
         with ground.case() as case:
-            case.workers, case.options = 2, SHORT
-            crawl = case.start(Plan(lease_s=SHORT_S))
+            case.workers, case.options, case.silence_s = 2, SHORT, SILENCE_S
+            crawl = case.start()
             let_live(ground, crawl, rng)
             sleeper = rng.choice(crawl.workers() or [crawl.pid])
-            case.note_held()
+            case.note_held_by(crawl)
             with suppress(ProcessLookupError):  # it may be done already
                 os.kill(sleeper, signal.SIGSTOP)
-                crawl.wait(1 + 2 * SHORT_S + rng.uniform(0.5, 1.5))
+                crawl.wait(lease_s(CONFIG, SILENCE_S) + rng.uniform(0.5, 1.5))
                 os.kill(sleeper, signal.SIGCONT)
             crawl.wait(LONGEST_CRAWL_S)
             found = case.finish()

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from geomi.app import open_home
+from geomi.engine.world import SILENCE_S
 from geomi.settings.options import Settings
 from geomi.testing.aftermath import Aftermath, Wanted, look_back
 from geomi.testing.postgres import Cluster
@@ -111,7 +112,8 @@ class Ground:
             yield case
         finally:
             case.end()
-        shutil.rmtree(root)  # what went wrong stays to be looked at
+        if not case.is_spoiled:  # what went wrong stays to be looked at
+            shutil.rmtree(root)
 
     def _routes(self, web: Web) -> dict[str, Route]:
         return {path: partial(self._answer, reply) for path, reply in web.routes.items()}
@@ -138,7 +140,9 @@ class Case:
     settings: Settings
     workers: int = 1
     options: tuple[str, ...] = ()
+    silence_s: float = SILENCE_S
     held: Held = NOTHING
+    is_spoiled: bool = False
     _started: list[Crawl] = field(default_factory=list)
 
     @property
@@ -151,7 +155,10 @@ class Case:
         plan = plan or Plan()
         plan = replace(plan, segment_bytes=plan.segment_bytes or SEGMENT_BYTES)
         settings, back = self.settings, self.ground.back
-        env = plan.as_environment() | {"GEOMI_MIN_FREE_BYTES": str(settings.min_free_bytes)}
+        env = plan.as_environment() | {
+            "GEOMI_MIN_FREE_BYTES": str(settings.min_free_bytes),
+            "GEOMI_SILENCE_S": str(self.silence_s),
+        }
         if settings.db:
             env["GEOMI_DB"] = settings.db
         if back.s3:
@@ -170,10 +177,11 @@ class Case:
         crawl = self.start(plan)
         code = crawl.wait(LONGEST_CRAWL_S)
         found = self.look_back()
-        if code == 0:
-            return found
-        ending = "it never ended" if code is None else f"it ended with {code}"
-        return replace(found, faults=(*found.faults, f"{ending}: {crawl.words()[-400:]}"))
+        if code != 0:
+            ending = "it never ended" if code is None else f"it ended with {code}"
+            found = replace(found, faults=(*found.faults, f"{ending}: {crawl.words()[-400:]}"))
+        self.is_spoiled |= found.violations > 0
+        return found
 
     def look_back(self) -> Aftermath:
         """Hold what is left against what the sites saw."""
@@ -183,25 +191,46 @@ class Case:
         """Count what is lent now, which is what a death may cost."""
         self.held += held(self.data, self.settings)
 
-    def kill(self, crawl: Crawl) -> int | None:
+    def note_held_by(self, crawl: Crawl) -> None:
+        """Count what a crawl holds that goes on: it stands still meanwhile."""
+        crew = _send(signal.SIGSTOP, crawl)
+        self.note_held()
+        for pid in crew:
+            _signal(pid, signal.SIGCONT)
+
+    def kill(self, crawl: Crawl) -> None:
         """Kill a crawl with all its workers, so that none sees another go."""
-        with suppress(ProcessLookupError):
-            os.kill(crawl.pid, signal.SIGSTOP)
-        for pid in (*crawl.workers(), crawl.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        return crawl.wait(LONGEST_CRAWL_S)
+        for pid in _send(signal.SIGSTOP, crawl):
+            _signal(pid, signal.SIGKILL)
+        crawl.wait(LONGEST_CRAWL_S)
+        self.note_held()
 
     def end(self) -> None:
         """Leave nothing running."""
         for crawl in self._started:
             if not crawl.is_over:
-                self.kill(crawl)
+                for pid in _send(signal.SIGKILL, crawl):
+                    _signal(pid, signal.SIGKILL)
+                crawl.wait(LONGEST_CRAWL_S)
 
     async def _look_back(self) -> Aftermath:
         settings = self.settings
         async with open_home(self.data, settings, lambda _: _Deaf(), create=True) as home:
             return await look_back(home, self.ground.sites, self.ground.wanted)
+
+
+def _send(number: signal.Signals, crawl: Crawl) -> list[int]:
+    """Signal a crawl, then its workers, which it cannot replace by then; return all of them."""
+    _signal(crawl.pid, number)
+    crew = [*crawl.workers(), crawl.pid]
+    for pid in crew:
+        _signal(pid, number)
+    return crew
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 class _Deaf:

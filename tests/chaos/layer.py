@@ -39,7 +39,6 @@ class Plan:
         told_to: a file that gets one line an operation.
         wall_s: (seconds from the start, how far the wall clock is off from then on) in order.
         server_s: how far the database server's clock is off.
-        lease_s: what is left of the margins of a lease, so that a test can outwait one.
         retry_s: how long a page waits before it is tried again, in place of half a minute.
         segment_bytes: how large a segment of the archive grows, so that there are several.
         twice: every settlement is delivered again, after this many others; 0: at once; -1: never.
@@ -54,7 +53,6 @@ class Plan:
     told_to: str = ""
     wall_s: tuple[tuple[float, float], ...] = ()
     server_s: float = 0.0
-    lease_s: float = 0.0
     retry_s: float = 0.0
     segment_bytes: int = 0
     twice: int = -1

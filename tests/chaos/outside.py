@@ -89,7 +89,6 @@ def set_clocks(ground: Ground, *, runs: int, rng: random.Random) -> Row:
             faults = 3
             let_live(ground, crawl, rng)
             if not crawl.is_over:
-                case.note_held()
                 case.kill(crawl)
                 faults += 1
             off_s = rng.choice((-DAY_S, DAY_S))

@@ -12,8 +12,8 @@ pytest.register_assert_rewrite("geomi.testing.contracts")
 
 from geomi.adapters.memory import open_memory  # noqa: E402  # after the assertions are rewritten
 from geomi.adapters.sqlite import open_sqlite  # noqa: E402
+from geomi.testing.contracts.handles import Stores  # noqa: E402
 from geomi.testing.contracts.losing import DurableStore, DurableStores  # noqa: E402
-from geomi.testing.contracts.material import Stores  # noqa: E402
 from geomi.testing.postgres import Cluster  # noqa: E402
 
 

@@ -6,7 +6,9 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,8 @@ from geomi.engine.export import records
 from geomi.engine.publish import PAGES_PER_TURN, Publisher
 from geomi.engine.supervise import Supervisor
 from geomi.model.job import JobState, StopReason
+from geomi.model.page import CaptureRow
+from geomi.ports.store import Pages
 from geomi.testing.server import Site
 from geomi.testing.webs import random_web
 from tests.engine.running import Crawled, Ear, crawl_in, crawl_site, home_in, paths, plan, run
@@ -153,6 +157,21 @@ class _Recorder:
         self.is_closed = True
 
 
+class _Growing:
+    """Pages of which each of the first looks sees only so many."""
+
+    def __init__(self, pages: Pages, visible: Sequence[int]) -> None:
+        self._pages = pages
+        self._visible = list(visible)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pages, name)
+
+    async def feed(self, job: str, *, after: int, limit: int) -> list[CaptureRow]:
+        rows = await self._pages.feed(job, after=after, limit=limit)
+        return rows[: self._visible.pop(0)] if self._visible else rows
+
+
 class TestPublisher:
     """The reader of captures itself."""
 
@@ -178,6 +197,24 @@ class TestPublisher:
                 assert outlets[0].records == outlets[1].records[20:]
                 assert all(outlet.is_closed for outlet in outlets)
                 assert await pages.cursor(job, "new") == (rows[-1].seq, 30)
+
+        run(work())
+
+    def test_what_is_read_for_another_output_is_not_taken_for_all(self, tmp_path: Path) -> None:
+        """Pages may be committed after one output has looked and before the next one does."""
+
+        async def work() -> None:
+            async with home_in(tmp_path, Ear()) as home:
+                with Site(WEB.routes) as site:
+                    report = await crawl(home, plan([site.url("/")]))
+                late = _Recorder("late")
+                growing = replace(home.world, pages=_Growing(home.world.pages, [0, 5]))
+                publisher = Publisher(growing, report.job.id, [late, ending := _Recorder("end")])
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(publisher.run())
+                    await ending.written.wait()
+                    publisher.end()
+                assert (len(late.records), len(ending.records)) == (30, 30)
 
         run(work())
 

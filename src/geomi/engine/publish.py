@@ -105,11 +105,11 @@ class Publisher:
         is_kept = await self._world.pages.advance(
             self._job, outlet.name, after=after, seq=last_seq, length=length
         )
-        if not is_kept:
+        if is_kept:
+            self._cursors[outlet.name] = last_seq
+        else:
             await self._open(outlet)
-            return True
-        self._cursors[outlet.name] = last_seq
-        return len(records) == PAGES_PER_TURN
+        return True  # a short batch may be one that was read for another output, some commits ago
 
     async def _read(self, *, after: int) -> tuple[int, list[bytes]]:
         """Read the captures after a cursor; outputs in step with each other share one reading."""

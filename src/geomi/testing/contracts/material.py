@@ -24,6 +24,7 @@ from geomi.model.job import CrawlJob, JobState
 from geomi.model.order import Order
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.verdict import Outcome, State
+from geomi.testing.contracts.handles import Store
 
 P = ParamSpec("P")
 
