@@ -203,6 +203,7 @@ class TestArrays:
             ("integer", [3, None]),
             ("float8", [0.5, -1e300, None]),
             ("float8", [0.25]),
+            ("float8", [1, 0.25, None]),
             ("text", ["", "a", "Gr\u00fc\u00dfe \U0001f577", None, '{,}"\\']),
             ("bytea", [b"", bytes(range(256)), None, b"x" * 16]),
             ("text", []),

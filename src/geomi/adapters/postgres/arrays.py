@@ -68,6 +68,8 @@ def register(db: psycopg.Connection) -> None:
 def packed(values: Sequence[Any]) -> Packed | list[Any]:
     """Pack a column; one that is empty, or of nothing but NULL, is left to the driver."""
     kind = next((type(value) for value in values if value is not None), None)
+    if kind is int and any(type(value) is float for value in values):
+        kind = float  # a time may be whole; as integers the others would lose their fractions
     pack = _PACKERS.get(kind)
     return pack(values) if pack else list(values)
 
