@@ -101,6 +101,7 @@ def _world(
         clock=clock, fetcher=net, resolver=net, frontier=store.frontier, census=store.census,
         jobs=store.jobs, pages=store.pages, robots=store.robots, requests=store.requests,
         refusals=store.refusals, sites=store.sites, providers=store.providers,
+        workers=store.workers,
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
         compute=ChildCompute(), sink=Fan(), rng=random.Random(owner), version=__version__,
         owner=owner,

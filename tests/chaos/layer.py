@@ -257,9 +257,7 @@ def _set_clocks(plan: Plan) -> None:
 
 def _set_sizes(plan: Plan) -> None:
     if plan.lease_s:
-        from geomi.engine import ask
-
-        ask.LEASE_MARGIN_S = ask.LONGEST_HOLD_S = plan.lease_s
+        os.environ["GEOMI_SILENCE_S"] = str(plan.lease_s)
     if plan.retry_s:
         from geomi.fetch import retry
 

@@ -128,7 +128,7 @@ class _Books:
             changed[host] = update(row, change)
         for row in changed.values():
             put_host(self.db, row)
-        # Most hosts stay lent: of these only what is left of the lease, and their last answer, change.
+        # Most hosts stay lent: of them only what is left of the lease and their last answer change.
         close_entries(self.db, closed)
 
     def _close_entry(self, job: int, visit: Settlement) -> State | None:
