@@ -23,6 +23,7 @@ from geomi.model.event import JobEnded, PageSettled
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.worker import Role, WorkerCard
 from geomi.settings.options import Settings
+from geomi.testing.postgres import Cluster
 from geomi.testing.server import Site
 from geomi.testing.webs import random_web
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, plan, read_records, run
@@ -32,15 +33,21 @@ QUICK = replace(LOCAL, silence_s=1.0)
 ONCE = Task(once=True)
 
 
+@pytest.fixture
+def shared(cluster: Cluster) -> Settings:
+    """Return the settings of a store that machines share."""
+    return replace(QUICK, db=cluster.new_schema())
+
+
 async def begin_jobs(home: Home, *sites: Site, **options: Any) -> list[CrawlJob]:
     """Begin a job for each site and leave it to workers."""
     return [await begin(home, plan([site.url("/")], **options)) for site in sites]
 
 
-async def serve_until_done(home: Home, settings: Settings = QUICK) -> Ear:
+async def serve_until_done(home: Home, settings: Settings | None = None) -> Ear:
     """Serve with a second process's world, as another worker of the directory would."""
     ear = Ear()
-    async with home_in(home.root, ear, settings) as other:
+    async with home_in(home.root, ear, settings or home.settings) as other:
         await serve(other, ONCE)
     return ear
 
@@ -149,11 +156,11 @@ def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> No
         assert len({seen.path for seen in site.log}) == len(site.log), "nothing was asked twice"
 
 
-def test_a_job_whose_starter_died_is_ended_by_a_worker(tmp_path: Path) -> None:
+def test_a_job_whose_starter_died_is_ended_by_a_worker(tmp_path: Path, shared: Settings) -> None:
     """Its duty passes when its holder is silent; nobody ends a job that is answered for."""
 
     async def work(site: Site) -> None:
-        async with home_in(tmp_path, Ear(), QUICK) as home:
+        async with home_in(tmp_path, Ear(), shared) as home:
             world = home.world
             (job,) = await begin_jobs(home, site)
             await world.workers.enrol(card_of(home, "w-starter", silence_s=600.0))
@@ -254,9 +261,11 @@ def test_a_full_disk_ends_the_worker_and_not_the_job(tmp_path: Path) -> None:
 class TestTheDead:
     """Those of other machines are known by their silence alone."""
 
-    def test_leases_of_a_silent_worker_end_and_its_card_goes(self, tmp_path: Path) -> None:
+    def test_leases_of_a_silent_worker_end_and_its_card_goes(
+        self, tmp_path: Path, shared: Settings
+    ) -> None:
         async def work(site: Site) -> None:
-            async with home_in(tmp_path, Ear(), QUICK) as home:
+            async with home_in(tmp_path, Ear(), shared) as home:
                 world = home.world
                 (job,) = await begin_jobs(home, site)
                 now_s = world.clock.now_s()
@@ -298,17 +307,19 @@ class TestTheDead:
         with Site(WEB.routes) as site:
             run(work(site))
 
-    def test_what_a_living_worker_has_not_sent_is_not_lost(self, tmp_path: Path) -> None:
+    def test_what_a_living_worker_has_not_sent_is_not_lost(
+        self, tmp_path: Path, shared: Settings
+    ) -> None:
         """It is waited for; when its worker is dead, its pages wait again and the job is open."""
         with Site(WEB.routes) as site:
-            crawled = crawl_site(tmp_path, site.url("/"), settings=QUICK)
+            crawled = crawl_site(tmp_path, site.url("/"), settings=shared)
         job = crawled.report.job
         (segment,) = (tmp_path / "jobs" / job.id / "warc").glob("*.warc.gz")
         owner = segment.name.rpartition("-")[0]
         segment.unlink()
 
         async def work() -> None:
-            async with home_in(tmp_path, Ear(), QUICK) as home:
+            async with home_in(tmp_path, Ear(), shared) as home:
                 await home.world.workers.enrol(card_of(home, owner))
                 assert await sent(home, job.id) is Sent.NOT_YET
                 assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
@@ -322,13 +333,13 @@ class TestTheDead:
 
 
 def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: Settings
 ) -> None:
     """Its links are followed when its worker has sent it, and nothing is fetched again for it."""
     monkeypatch.setattr("geomi.engine.page.UNSENT_WAIT_S", 0.1)
 
     async def work(site: Site, segment: Path) -> None:
-        async with home_in(tmp_path, Ear(), QUICK) as home:
+        async with home_in(tmp_path, Ear(), shared) as home:
             owner = segment.name.rpartition("-")[0]
             await home.world.workers.enrol(card_of(home, owner, silence_s=600.0))
             async with asyncio.TaskGroup() as group:
@@ -339,9 +350,27 @@ def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
             assert crawling.result().job.stats.collected == len(WEB.reachable)
 
     with Site(WEB.routes) as site:
-        crawled = crawl_site(tmp_path, site.url("/"), settings=QUICK, depth=1)
+        crawled = crawl_site(tmp_path, site.url("/"), settings=shared, depth=1)
         assert len(crawled.records) < len(WEB.reachable)
         (segment,) = (tmp_path / "jobs" / crawled.report.job.id / "warc").glob("*.warc.gz")
         segment.rename(tmp_path / "aside")
         run(work(site, segment))
         assert len({seen.path for seen in site.log}) == len(site.log)
+
+
+def test_work_that_came_with_a_copy_of_a_file_is_nobodys(tmp_path: Path) -> None:
+    """A file knows of its own directory alone: no lock there, nobody at work."""
+
+    async def work(site: Site) -> None:
+        async with home_in(tmp_path, Ear(), QUICK) as home:
+            (job,) = await begin_jobs(home, site)
+            world, now_s = home.world, home.world.clock.now_s()
+            await world.workers.enrol(card_of(home, "w-copied", silence_s=600.0))
+            await world.workers.take(
+                f"job {job.id}", owner="w-copied", until_s=now_s + 600, now_s=now_s
+            )
+            report = await crawl(home, plan([site.url("/")], resume=True))
+            assert report.job.state is JobState.COMPLETED
+
+    with Site(WEB.routes) as site:
+        run(work(site))

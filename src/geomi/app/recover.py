@@ -10,7 +10,7 @@ nothing it then sends does harm.
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -77,9 +77,7 @@ class Watch:
 async def recover(place: Place) -> None:
     """End what dead workers held, here and elsewhere, and save what they left."""
     cards = {card.owner: card for card in await place.world.workers.list()}
-    here = dead_owners(place.root, owners_here(place.store))
-    # A lock of another machine's worker, on a disk that both use, need not be seen from here.
-    gone = [owner for owner in here if owner not in cards or _is_ours(place, cards[owner])]
+    gone = _gone(place, cards)
     silent = [
         card.owner
         for card in cards.values()
@@ -131,6 +129,19 @@ def is_dead(place: Place, card: WorkerCard) -> bool:
     if _is_ours(place, card) and is_left(place.root, card.owner):
         return True
     return card.is_silent(place.world.clock.now_s())
+
+
+def _gone(place: Place, cards: Mapping[str, WorkerCard]) -> list[str]:
+    """Name those whose lock tells that they are dead.
+
+    All that a file knows of work in its own directory: without a lock there they came with a copy.
+    A lock of another machine's worker, on a disk that both use, need not be seen from here.
+    """
+    holders = owners_here(place.store)
+    if holders is not None:
+        return dead_owners(place.root, [*holders, *cards])
+    left = dead_owners(place.root)
+    return [owner for owner in left if owner not in cards or _is_ours(place, cards[owner])]
 
 
 async def _bury(place: Place, owner: str, *, is_here: bool) -> None:

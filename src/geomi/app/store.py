@@ -50,13 +50,12 @@ def clock_of(store: Store) -> SystemClock:
     return open_clock(store) if isinstance(store, SqliteStore) else open_shared_clock(store)
 
 
-def owners_here(store: Store) -> Sequence[str]:
-    """Name the owners of leases that this machine answers for, whether it knows them or not.
+def owners_here(store: Store) -> Sequence[str] | None:
+    """Name the owners of leases, where all of them belong to this directory: in a file.
 
-    All of a file's; but who holds a lease in a shared database may live on another machine, and a
-    lease of a dead one comes due by itself.
+    None for a shared database: who holds a lease there may live on another machine.
     """
-    return store.lease_owners() if isinstance(store, SqliteStore) else ()
+    return store.lease_owners() if isinstance(store, SqliteStore) else None
 
 
 def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:

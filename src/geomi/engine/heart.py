@@ -15,7 +15,7 @@ from typing import TypeVar
 from geomi.engine.duty import REAP, Duty
 from geomi.engine.lease import longest_request_s
 from geomi.engine.world import World
-from geomi.errors import GeomiError, first_error
+from geomi.errors import GeomiError, StoreError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.worker import Role, WorkerCard
@@ -142,8 +142,12 @@ class Heart:
     async def _tend_on(self) -> None:
         while True:
             await asyncio.sleep(self.every_s)
-            if await self._reaping.take():
+            if not await self._reaping.take():
+                continue
+            try:
                 await self._tend()
+            except StoreError as error:  # an archive that is away costs nobody a page
+                self._world.sink.emit(Warned("", error.message, error.hint))
 
 
 async def beating(heart: Heart, work: Coroutine[None, None, T]) -> T:

@@ -21,7 +21,7 @@ from geomi.engine.duty import Duty, job_duty
 from geomi.engine.heart import Heart
 from geomi.engine.supervise import SENT_LOOK_S, Sent
 from geomi.engine.world import World
-from geomi.errors import ConfigError, StoreFull, UnknownName
+from geomi.errors import ConfigError, StoreError, StoreFull, UnknownName
 from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.model.job import CrawlJob, StopReason
 
@@ -139,7 +139,7 @@ class Shift:
         places = self._concurrency - len(self._serving)
         for name in waiting[: max(0, places)]:
             job = await self._world.jobs.get(name)
-            if job is None or self._is_draining:
+            if job is None:
                 continue
             try:
                 worker = await self._hire(job)
@@ -147,6 +147,8 @@ class Shift:
                 self._refuse(job, error)
                 continue
             await self._heart.expect(job.config)
+            if self._is_draining:
+                return
             now_s = self._world.clock.now_s()
             duty = job_duty(self._world, name)
             self._serving[name] = _Service(job, worker, duty, now_s, now_s, float("-inf"))
@@ -237,7 +239,7 @@ class Shift:
             found = await world.jobs.get(job.id)
             if found is None or found.state.is_final:
                 return  # whoever had the duty before has ended it
-            match await self._sent(job.id):
+            match await self._look_at_bytes(job):
                 case Sent.LOST:
                     return
                 case Sent.ALL:
@@ -247,6 +249,14 @@ class Shift:
                     return
                 case Sent.NOT_YET:
                     await asyncio.sleep(SENT_LOOK_S)
+
+    async def _look_at_bytes(self, job: CrawlJob) -> Sent:
+        """Ask whether everybody can read a job; an archive that is away is no reason to end."""
+        try:
+            return await self._sent(job.id)
+        except StoreError as error:
+            self._world.sink.emit(Warned(job.id, error.message, error.hint))
+            return Sent.NOT_YET
 
     async def _leave_to(self, holder: str, job: CrawlJob) -> None:
         """Look at a job again later; its holder ends it, if it lives."""
