@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -101,8 +102,8 @@ def test_jobs_share_the_requests_in_flight(tmp_path: Path) -> None:
                 await serve(other, Task(once=True, concurrency=4))
             order = [event.job for event in ear.of(PageSettled)]
             assert order.count(many.id) == len(large) * len(WEB.reachable)
-            last = max(number for number, job in enumerate(order) if job == one.id)
-            assert last < len(order) * 0.9, "it did not come last"
+            places = [number for number, job in enumerate(order) if job == one.id]
+            assert median(places) < len(order) * 0.8, "it did not come last"
             return order
 
     sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in range(3, 9)]

@@ -25,7 +25,7 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.presence import Presence
 from geomi.app.archive import bucket_of, open_archive
-from geomi.app.recover import Watch, recover
+from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
 from geomi.engine.heart import Heart, beating
@@ -176,7 +176,7 @@ def _card(world: World, root: Path) -> WorkerCard:
     return WorkerCard(
         owner=world.owner,
         machine=platform.node(),
-        root=str(root.resolve()),
+        root=place_name(root),
         pid=os.getpid(),
         role=Role.WORKER,
         version=world.version,

@@ -9,6 +9,7 @@ nothing it then sends does harm.
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -72,6 +73,11 @@ class Watch:
         """Watch some no more."""
         for owner in owners:
             self._heard.pop(owner, None)
+
+
+def place_name(root: Path) -> str:
+    """Name a data directory on its machine, in letters that every store keeps."""
+    return os.fsencode(root.resolve()).decode("utf-8", "backslashreplace")
 
 
 async def recover(place: Place) -> None:
@@ -160,4 +166,4 @@ async def _reopen(world: World, job: str) -> None:
 
 def _is_ours(place: Place, card: WorkerCard) -> bool:
     """Whether a lock in our directory tells of a worker: it was made on this machine."""
-    return card.machine == platform.node() and card.root == str(place.root.resolve())
+    return card.machine == platform.node() and card.root == place_name(place.root)

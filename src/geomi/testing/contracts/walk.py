@@ -2,9 +2,8 @@
 
 (a) no host is lent before its last response plus the delay; (b) no host is lent twice at once;
 (c) no entry is lost; (d) the counters equal a recount, and a page opened again counts once;
-(e) what comes under a stale token changes nothing; (f) every request is logged once, under a stale
-token too; (g) no job holds more hosts than it may; (h) similar pages are found once each, unless
-they repeat another.
+(e) what comes under a stale token changes nothing; (f) but its requests are logged, each once;
+(g) no job holds more hosts than it may; (h) similar pages that repeat none are found once each.
 """
 
 from __future__ import annotations
