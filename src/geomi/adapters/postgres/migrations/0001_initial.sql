@@ -76,7 +76,8 @@ CREATE TABLE jobs (
 );
 
 -- Politeness and lease of name:port, for every job and tenant: it is owed to the site. `template`
--- is what its pages repeat, as JSON; NULL before its first page.
+-- is what its pages repeat, as JSON; NULL before its first page. The indexes ask `is_lent` and not
+-- the time itself: a lease that is prolonged then changes no index, and its row stays on its page.
 CREATE TABLE hosts (
     last_end_s double precision NOT NULL DEFAULT 0,
     crawl_delay_s double precision,
@@ -87,6 +88,7 @@ CREATE TABLE hosts (
     token bigint NOT NULL DEFAULT 0,
     errors integer NOT NULL DEFAULT 0,
     leased integer NOT NULL DEFAULT 0,
+    is_lent boolean NOT NULL GENERATED ALWAYS AS (lease_until_s > 0) STORED,
     host text COLLATE "C" PRIMARY KEY,
     ip text COLLATE "C",
     owner text COLLATE "C",
@@ -97,17 +99,19 @@ CREATE TABLE hosts (
     autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
 );
-CREATE INDEX hosts_lent ON hosts (job) WHERE lease_until_s > 0;
-CREATE INDEX hosts_lent_ip ON hosts (ip) WHERE lease_until_s > 0;
+CREATE INDEX hosts_lent ON hosts (job) WHERE is_lent;
+CREATE INDEX hosts_lent_ip ON hosts (ip) WHERE is_lent;
 
 -- One job's URLs on one host. `ready_s`: when a claim looks at it next, never later than it could
--- be served (a second at most for a crowded address).
+-- be served (a second at most for a crowded address). `is_waiting` for the same reason as `is_lent`:
+-- nearly every settlement changes how many URLs wait.
 CREATE TABLE queues (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     job bigint NOT NULL,
     pending bigint NOT NULL DEFAULT 0,
     ready_s double precision NOT NULL,
     served_s double precision NOT NULL DEFAULT 0,
+    is_waiting boolean NOT NULL GENERATED ALWAYS AS (pending > 0) STORED,
     host text COLLATE "C" NOT NULL,
     UNIQUE (host, job)
 ) WITH (
@@ -116,7 +120,7 @@ CREATE TABLE queues (
     autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
 );
 CREATE INDEX queues_of_job ON queues (job);
-CREATE INDEX queues_ready ON queues (job, ready_s, host) WHERE pending > 0;
+CREATE INDEX queues_ready ON queues (job, ready_s, host) WHERE is_waiting;
 
 -- One URL of one job. The unique key is clustered by host, because a queue is of one host, and
 -- decides whether a URL is new; what waits has small indexes of its own. `cash` is what a URL that

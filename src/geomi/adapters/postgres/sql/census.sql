@@ -12,7 +12,7 @@ SELECT queues.number, queues.ready_s,
        next_s, token, owner, hosts.job, leased, lease_until_s
 FROM queues
 JOIN hosts ON hosts.host = queues.host
-WHERE queues.job = %(job)s AND queues.pending > 0
+WHERE queues.job = %(job)s AND queues.is_waiting
 ORDER BY queues.ready_s, queues.host
 LIMIT %(many)s OFFSET %(skip)s;
 

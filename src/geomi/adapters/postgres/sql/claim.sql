@@ -15,7 +15,7 @@ FROM jobs
 CROSS JOIN (
     SELECT COALESCE(SUM(leased), 0)::bigint AS entries, COUNT(*) AS hosts
     FROM hosts
-    WHERE job = %(id)s AND lease_until_s > 0 AND lease_until_s > %(now_s)s
+    WHERE job = %(id)s AND is_lent AND lease_until_s > %(now_s)s
 ) AS held
 WHERE number = %(job)s;
 
@@ -27,7 +27,7 @@ SELECT queues.number, queues.pending, queues.served_s,
        next_s, token, owner, hosts.job, leased, lease_until_s
 FROM queues
 JOIN hosts ON hosts.host = queues.host
-WHERE queues.job = %(job)s AND queues.pending > 0 AND queues.ready_s <= %(now_s)s
+WHERE queues.job = %(job)s AND queues.is_waiting AND queues.ready_s <= %(now_s)s
     AND queues.number <> ALL(%(looked)b::bigint[])
 ORDER BY queues.ready_s, queues.host
 LIMIT %(many)s

@@ -68,7 +68,7 @@ WHERE pg_try_advisory_xact_lock(1, hashtext(ip));
 -- How many other hosts of each host's address are lent now.
 SELECT asked.host, (
     SELECT COUNT(*) FROM hosts
-    WHERE hosts.ip = asked.ip AND hosts.lease_until_s > 0 AND hosts.lease_until_s > %(now_s)s
+    WHERE hosts.ip = asked.ip AND hosts.is_lent AND hosts.lease_until_s > %(now_s)s
         AND hosts.host <> asked.host
 )
 FROM unnest(%(hosts)b::text[], %(ips)b::text[]) AS asked (host, ip);
@@ -78,20 +78,20 @@ FROM unnest(%(hosts)b::text[], %(ips)b::text[]) AS asked (host, ip);
 -- of these leases runs out.
 SELECT COALESCE(SUM(leased), 0)::bigint, COUNT(*), MIN(lease_until_s)
 FROM hosts
-WHERE job = %(job)s AND lease_until_s > 0 AND lease_until_s > %(now_s)s;
+WHERE job = %(job)s AND is_lent AND lease_until_s > %(now_s)s;
 
 -- name: held_by
 -- The hosts that some owners have not given back, locked until the commit.
 SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
        next_s, token, owner, job, leased, lease_until_s
 FROM hosts
-WHERE lease_until_s > 0 AND owner = ANY(%(owners)b::text[])
+WHERE is_lent AND owner = ANY(%(owners)b::text[])
 ORDER BY host
 FOR UPDATE;
 
 -- name: lease_owners
 -- Who has not given back all of their hosts.
-SELECT DISTINCT owner FROM hosts WHERE lease_until_s > 0 AND owner IS NOT NULL ORDER BY owner;
+SELECT DISTINCT owner FROM hosts WHERE is_lent AND owner IS NOT NULL ORDER BY owner;
 
 -- name: lock_queues
 -- Some queues, and every queue of some hosts, locked until the commit in the order of all.

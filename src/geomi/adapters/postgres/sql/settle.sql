@@ -1,21 +1,27 @@
 -- name: visited
 -- How the entries of some visits stand, with their queues and what their jobs say about settling
 -- them, and first of each this transaction's number in the order of all that add something. Each is
--- looked up by itself, whatever the planner knows of the tables.
-WITH turn (number) AS MATERIALIZED (SELECT nextval('turns'))
+-- looked up by itself, whatever the planner knows of the tables; a job once, because its row may
+-- have a long past.
+WITH turn (number) AS MATERIALIZED (SELECT nextval('turns')),
+held AS MATERIALIZED (
+    SELECT jobs.*
+    FROM (SELECT DISTINCT id FROM unnest(%(jobs)b::text[]) AS given (id)) AS given
+    CROSS JOIN LATERAL (
+        SELECT id, number, importance, root, pending,
+               max_queued, max_queued_per_host, max_queued_per_pattern
+        FROM jobs
+        WHERE jobs.id = given.id AND tenant = %(tenant)s
+        OFFSET 0
+    ) AS jobs
+)
 SELECT turn.number, asked.job, asked.host, queues.number, asked.url_hash, state, attempts,
        jobs.number, importance, root, pending,
        max_queued, max_queued_per_host, max_queued_per_pattern
 FROM turn
 CROSS JOIN unnest(%(jobs)b::text[], %(hosts)b::text[], %(hashes)b::bytea[])
     AS asked (job, host, url_hash)
-CROSS JOIN LATERAL (
-    SELECT number, importance, root, pending,
-           max_queued, max_queued_per_host, max_queued_per_pattern
-    FROM jobs
-    WHERE id = asked.job AND tenant = %(tenant)s
-    OFFSET 0
-) AS jobs
+JOIN held AS jobs ON jobs.id = asked.job
 LEFT JOIN LATERAL (
     SELECT number FROM queues WHERE host = asked.host AND job = jobs.number OFFSET 0
 ) AS queues ON true

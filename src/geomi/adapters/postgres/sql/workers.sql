@@ -32,7 +32,7 @@ SELECT workers.owner, machine, root, pid, role, version, started_s, beat_s, sile
        pages_per_s, COALESCE(held.hosts, 0)
 FROM workers
 LEFT JOIN (
-    SELECT owner, COUNT(*) AS hosts FROM hosts WHERE lease_until_s > 0 GROUP BY owner
+    SELECT owner, COUNT(*) AS hosts FROM hosts WHERE is_lent GROUP BY owner
 ) AS held ON held.owner = workers.owner
 ORDER BY started_s, workers.owner;
 
