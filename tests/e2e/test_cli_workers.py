@@ -21,6 +21,7 @@ from tests.e2e.command import records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for, wanted
 
 WEB = random_web(3, pages=40)
+PATIENT_S = 0.25  # a crawl of it takes longer than an idle worker waits between two looks
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_sigterm_drains_and_a_machine_lost_with_its_disk_takes_nothing_along(far
 def test_workers_join_a_crawl_which_waits_for_what_they_have_not_sent(farm: Farm) -> None:
     sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in (2, 3, 4, 5)]
     with sites[0], sites[1], sites[2], sites[3]:
-        crawl = ["-n", "0", "-d", "100", "-q", "--delay", str(DELAY_S), "--workers", "2"]
+        crawl = ["-n", "0", "-d", "100", "-q", "--delay", str(PATIENT_S), "--workers", "2"]
         with farm.working(machine="a") as joined:
             wait_for(lambda: len(farm.workers()) == 1)
             seeds = [site.url("/") for site in sites]
