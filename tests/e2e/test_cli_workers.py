@@ -21,9 +21,6 @@ from tests.e2e.command import records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for, wanted
 
 WEB = random_web(3, pages=40)
-# Hosts change hands after ten pages, and whoever asks first has all of them: so many turns that each
-# of three workers has one.
-LARGE = random_web(3, pages=160)
 
 
 @pytest.fixture
@@ -92,24 +89,27 @@ def test_sigterm_drains_and_a_machine_lost_with_its_disk_takes_nothing_along(far
 
 
 @pytest.mark.slow
-def test_workers_join_a_crawl_which_waits_for_what_they_have_not_sent(farm: Farm) -> None:
-    sites = [Site(LARGE.routes, address=f"127.0.0.{number}") for number in (2, 3, 4, 5)]
-    with sites[0], sites[1], sites[2], sites[3]:
-        crawl = ["-n", "0", "-d", "100", "-q", "--delay", str(DELAY_S), "--workers", "2"]
+def test_a_crawl_joins_a_worker_and_waits_for_what_it_has_not_sent(farm: Farm) -> None:
+    """The command that resumes a job answers for it from then on, and writes its outputs."""
+    sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in (2, 3, 4)]
+    with sites[0], sites[1], sites[2]:
+        job = farm.begin(*sites, delay_s=3 * DELAY_S)
         with farm.working(machine="a") as joined:
-            wait_for(lambda: len(farm.workers()) == 1)
+            wait_for(lambda: sum(len(site.log) for site in sites) > 12)
             seeds = [site.url("/") for site in sites]
-            with farm.working(*seeds, *crawl, machine="starter", command="crawl") as starter:
-                ended_well(starter)
+            flags = ["--resume", "--workers", "2", "-q"]
+            with farm.working(*seeds, *flags, machine="starter", command="crawl") as starter:
+                (said,) = ended_well(starter)
             (card,) = farm.workers()
             joined.send_signal(signal.SIGTERM)
-            ended_well(joined)
-        assert card.pid == joined.pid
+            (told,) = ended_well(joined)
+        assert (card.pid, card.role) == (joined.pid, Role.WORKER)
         assert card.pages, "it had its share"
+        assert "job_ended" not in told, "the crawl has ended the job"
         kept = Counter(record["url"] for record in records(farm.root("starter")))
-        assert kept == wanted(LARGE, *sites)
+        assert kept == farm.exported(job) == wanted(WEB, *sites), said
         for site in sites:
-            assert_polite(site.log)
+            assert_polite(site.log, 3 * DELAY_S)
     farm.audit()
 
 
