@@ -302,7 +302,9 @@ class TestTheDead:
                     (card,) = await home.world.workers.list()
                     await home.world.workers.leave([card.owner])
                     await until(lambda: any("taken for dead" in text for text in ear.warnings))
-                    assert [one.owner for one in await home.world.workers.list()] == [card.owner]
+                    while not (found := await home.world.workers.list()):  # noqa: ASYNC110
+                        await asyncio.sleep(0.01)
+                    assert [one.owner for one in found] == [card.owner]
                     await serving
 
         with Site(WEB.routes) as site:

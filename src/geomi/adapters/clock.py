@@ -158,14 +158,15 @@ class SystemClock:
     """`ports.clock.Clock` of one process."""
 
     def __init__(self, anchor: Anchor, readings: Readings) -> None:
-        self._readings = readings
+        self._passing_s, self._wall_s = readings.passing_s, readings.wall_s
         self._ahead_s = anchor.time_s - anchor.reading_s
         self._least_s = float("-inf")
         self._led_s = anchor.time_s
 
     def now_s(self) -> float:
         """Return scheduling time."""
-        return max(self._ahead_s + self._readings.passing_s(), self._least_s)
+        now_s = self._ahead_s + self._passing_s()
+        return now_s if now_s > self._least_s else self._least_s
 
     def lead(self, ahead_s: float) -> None:
         """Come nearer to a time that is ahead by so much, or behind, as slowly as clocks drift."""
@@ -186,7 +187,7 @@ class SystemClock:
 
     def wall_s(self) -> float:
         """Return the time of day."""
-        return self._readings.wall_s()
+        return self._wall_s()
 
     async def sleep_until(self, when_s: float) -> None:
         """Wait until scheduling time has reached `when_s`."""

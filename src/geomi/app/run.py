@@ -94,7 +94,7 @@ async def work_on(
     )
     on_start(supervisor)
     with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
-        await home.heart.enrol(Role.WORKER if workers == 1 else Role.SUPERVISOR, [job.config])
+        await home.heart.enrol(Role.SUPERVISOR, [job.config])
         home.heart.join(job.id)
         try:
             report = await supervisor.run(workers=workers, resumed=resumed)

@@ -41,6 +41,10 @@ class Duty:
             self.holder, self._until_s = "", float("-inf")
             await self._world.workers.drop(self._name, owner=self._world.owner)
 
+    async def relieve(self, holder: str) -> None:
+        """Let somebody else's duty end; it is told when it wants to renew it."""
+        await self._world.workers.drop(self._name, owner=holder)
+
     @property
     def is_ours(self) -> bool:
         """Whether it was ours when it was last asked for."""

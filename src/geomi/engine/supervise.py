@@ -24,6 +24,7 @@ from geomi.errors import GeomiError, StoreBusy, StoreFull, first_error
 from geomi.model.entry import EntryKind
 from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
+from geomi.model.worker import Role
 
 MAX_RESTARTS = 5
 # How often the seconds worked are written down, so that `max_time` survives a crash, and what is
@@ -132,7 +133,7 @@ class Supervisor:
 
     async def run(self, *, workers: int, resumed: bool) -> Report:
         """Work on the job until every hand has ended, then close it."""
-        if not await self._duty.take():
+        if not await self._takes_over():
             raise StoreBusy(
                 f"job {self._job.id} is run by {self._duty.holder}",
                 hint="`geomi workers` says where; `geomi worker` joins in",
@@ -144,6 +145,17 @@ class Supervisor:
             await self._fail(failures)
             raise first_error(failures) from failures
         return await self._close()
+
+    async def _takes_over(self) -> bool:
+        """Take the duty of the job; a worker that answered for it in the meantime makes room."""
+        if await self._duty.take():
+            return True
+        holder = self._duty.holder
+        cards = await self._world.workers.list()
+        if not any(card.owner == holder and card.role is Role.WORKER for card in cards):
+            return False
+        await self._duty.relieve(holder)
+        return await self._duty.take()
 
     async def _run(self, workers: int) -> None:
         async with asyncio.TaskGroup() as group:

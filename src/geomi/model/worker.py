@@ -9,8 +9,8 @@ from enum import StrEnum
 class Role(StrEnum):
     """What a process does for the jobs it is there for."""
 
-    WORKER = "worker"  # fetches pages
-    SUPERVISOR = "supervisor"  # watches workers of its own and writes outputs
+    WORKER = "worker"  # fetches pages for whoever wants them
+    SUPERVISOR = "supervisor"  # runs one crawl, and writes its outputs
 
 
 @dataclass(frozen=True, slots=True)
