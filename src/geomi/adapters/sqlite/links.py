@@ -9,7 +9,6 @@ it is read from the archive and counts for nothing.
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
@@ -23,17 +22,21 @@ from geomi.model.entry import Discovered, Target
 SQL = statements("sqlite", "links")
 HOSTS = statements("sqlite", "hosts")
 
-ANY_DEPTH = sys.maxsize
-
 _MOST_AT_ONCE = 256
-_NOVEL = {
-    size: SQL["novel"].replace("/* asked */", ",".join(f"({place},?,?,?)" for place in range(size)))
-    for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
-}
+
+
+def _sizes(statement: str) -> dict[int, str]:
+    """Write a statement for few different numbers of URLs: each is prepared once."""
+    return {
+        size: statement.replace("/* asked */", ",".join(f"({n},?,?,?)" for n in range(size)))
+        for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
+    }
+
+
+_NOVEL, _ABSENT = _sizes(SQL["novel"]), _sizes(SQL["absent"])
 
 LeftOut = list[tuple[int, str, Discovered]]  # job, limit, URL
 
-Place = tuple[int, str]  # job and host
 Find = tuple[int, Discovered, float]  # queue, URL, and when it was found
 
 
@@ -46,13 +49,13 @@ def insert_finds(
         rooms: how much may wait, of jobs that are near one of their limits.
     """
     queues = {place: _open_queue(db, *place) for place in finds.by_queue}
-    jobs = {queues[place]: place[0] for place in queues}
+    jobs = {queue: job for (job, _), (queue, _) in queues.items()}
     all_found = [
-        (queues[place], url, found_s)
+        (queues[place][0], url, found_s)
         for place, found in finds.by_queue.items()
         for url, found_s in found.values()
     ]
-    new, nearer = _sort_out(db, all_found)
+    new, nearer = _sort_out(db, all_found, dict(queues.values()))
     new, left_out = _with_room(new, jobs, rooms) if rooms else (new, [])
     if new:
         db.executemany(SQL["insert"], [found_columns(*find) for find in new])
@@ -70,8 +73,8 @@ def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
 
 def new_among(db: sqlite3.Connection, queue: int, hashes: Sequence[bytes]) -> set[bytes]:
     """Return which of some URLs a queue does not have yet."""
-    rows = _novel(db, [(queue, url_hash, ANY_DEPTH) for url_hash in hashes])
-    return {hashes[place] for place, _ in rows}
+    asked = [(queue, url_hash, 0) for url_hash in hashes]
+    return {hashes[place] for place, _ in _answers(db, _ABSENT, asked)}
 
 
 def new_targets(db: sqlite3.Connection, finds: Finds) -> list[Target]:
@@ -94,30 +97,34 @@ def reopen(db: sqlite3.Connection, job: int) -> int:
     return total
 
 
-def _open_queue(db: sqlite3.Connection, job: int, host: str) -> int:
-    queue = find_queue(db, job, host)
-    if queue is None:
-        db.execute(HOSTS["meet"], (host,))
-        queue = db.execute(SQL["new_queue"], (host, job)).lastrowid
-        assert queue is not None
-    return queue
+def _open_queue(db: sqlite3.Connection, job: int, host: str) -> tuple[int, int]:
+    """Return the number of a queue, which is opened if need be, and how deep its URLs may lie."""
+    row = db.execute(SQL["queue"], (host, job)).fetchone()
+    if row is not None:
+        return row[0], row[1]
+    db.execute(HOSTS["meet"], (host,))
+    queue = db.execute(SQL["new_queue"], (host, job)).lastrowid
+    assert queue is not None
+    return queue, 0
 
 
 def _sort_out(
-    db: sqlite3.Connection, all_found: list[Find]
+    db: sqlite3.Connection, all_found: list[Find], deepest: Mapping[int, int]
 ) -> tuple[list[Find], dict[int, list[Row]]]:
     """Return new URLs, and by queue what changes of those that were found nearer."""
-    new: list[Find] = []
-    nearer: dict[int, list[Row]] = {}
     asked = [(queue, url.url_hash, url.depth) for queue, url, _ in all_found]
-    for place, is_new in _novel(db, asked):
-        queue, url, _ = all_found[place]
+    deep = [place for place, (queue, _, depth) in enumerate(asked) if depth >= deepest[queue]]
+    shallow = [place for place, (queue, _, depth) in enumerate(asked) if depth < deepest[queue]]
+    new = [deep[at] for at, _ in _answers(db, _ABSENT, [asked[place] for place in deep])]
+    nearer: dict[int, list[Row]] = {}
+    for at, is_new in _answers(db, _NOVEL, [asked[place] for place in shallow]):
+        queue, url, _ = all_found[shallow[at]]
         if is_new:
-            new.append(all_found[place])
+            new.append(shallow[at])
         else:
             row = (url.depth, url.priority, queue, url.url_hash)
             nearer.setdefault(queue, []).append(row)
-    return new, nearer
+    return [all_found[place] for place in sorted(new)], nearer
 
 
 def _with_room(
@@ -139,10 +146,13 @@ def _with_room(
 def _count_new(db: sqlite3.Connection, jobs: Mapping[int, int], new: list[Find]) -> None:
     """Let queues and jobs know what waits now."""
     found_s: dict[int, float] = {}
-    for queue, _, at_s in new:
+    deepest: dict[int, int] = {}
+    for queue, url, at_s in new:
         found_s[queue] = min(at_s, found_s.get(queue, at_s))
+        deepest[queue] = max(url.depth, deepest.get(queue, 0))
     many = Counter(queue for queue, *_ in new)
-    db.executemany(SQL["grow"], [(many[queue], at_s, queue) for queue, at_s in found_s.items()])
+    rows = [(many[queue], at_s, queue, deepest[queue]) for queue, at_s in found_s.items()]
+    db.executemany(SQL["grow"], rows)
     of_jobs: Counter[int] = Counter()
     for queue, count in many.items():
         of_jobs[jobs[queue]] += count
@@ -160,17 +170,18 @@ def _count_reopened(db: sqlite3.Connection, job: int, queue: int, reopened: int)
         db.execute(SQL["recount"], {"job": job, "reopened": reopened})
 
 
-def _novel(db: sqlite3.Connection, asked: Sequence[Row]) -> Iterator[tuple[int, bool]]:
+def _answers(
+    db: sqlite3.Connection, statements: Mapping[int, str], asked: Sequence[Row]
+) -> Iterator[tuple[int, bool]]:
     """Yield the places of URLs that are not there, or farther away; each with whether it is new.
 
-    Many at once, in statements of few different sizes: each size is prepared once. Most links are
-    known, and what is known is not even answered.
+    Many at once, and what is known is not even answered: most links of a page are.
     """
     for start in range(0, len(asked), _MOST_AT_ONCE):
         part = asked[start : start + _MOST_AT_ONCE]
         size = 1 << (len(part) - 1).bit_length()
         padding = repeat(part[-1], size - len(part))
         values = tuple(chain.from_iterable(chain(part, padding)))
-        for place, is_new in db.execute(_NOVEL[size], values).fetchall():
+        for place, is_new in db.execute(statements[size], values).fetchall():
             if place < len(part):
                 yield start + place, bool(is_new)

@@ -1,6 +1,6 @@
 -- name: queue
--- The queue of one host and job.
-SELECT number FROM queues WHERE host = ? AND job = ?;
+-- The queue of one host and job, and how deep its URLs may lie.
+SELECT number, deepest FROM queues WHERE host = ? AND job = ?;
 
 -- name: new_queue
 -- Open the queue of one host and job.
@@ -15,6 +15,14 @@ LEFT JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.ur
 WHERE entries.seq IS NULL
     OR entries.depth > asked.depth
     AND (entries.state = 'pending' OR entries.state = 'completed' AND entries.kind = 'page');
+
+-- name: absent
+-- Which of these URLs are not there (1). The unique key alone is read.
+WITH asked (place, queue, url_hash, depth) AS (VALUES /* asked */)
+SELECT asked.place, 1
+FROM asked
+LEFT JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash
+WHERE entries.seq IS NULL;
 
 -- name: insert
 -- Put a new URL at the end of its queue.
@@ -49,7 +57,8 @@ SET ready_s = CASE pending
         WHEN 0 THEN MAX(?2, (SELECT next_s FROM hosts WHERE hosts.host = queues.host))
         ELSE MIN(ready_s, MAX(?2, (SELECT next_s FROM hosts WHERE hosts.host = queues.host)))
     END,
-    pending = pending + ?1
+    pending = pending + ?1,
+    deepest = MAX(deepest, ?4)
 WHERE number = ?3;
 
 -- name: count
