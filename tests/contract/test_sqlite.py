@@ -220,3 +220,9 @@ class TestStatements:
         for text in statements("sqlite", name).values():
             assert text.startswith("-- ")
             assert sqlite3.complete_statement(text + ";")
+
+    def test_links_are_looked_up_by_their_keys_alone(self, store: SqliteStore, path: Path) -> None:
+        asked = statements("sqlite", "links")["absent"].replace("/* asked */", "(0,?,?,?)")
+        with closing(sqlite3.connect(path)) as db:
+            plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", (1, b"x" * 16, 0)).fetchall()
+        assert any("USING COVERING INDEX entries_key" in line for *_, line in plan)
