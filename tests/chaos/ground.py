@@ -32,7 +32,7 @@ HOSTS = 8
 PAGES_PER_HOST = 25
 # Long enough to be told from none, short enough for a crawl of two seconds.
 DELAY_S = 0.02
-LONGEST_CRAWL_S = 120.0
+LONGEST_CRAWL_S = 600.0
 # Several segments a job, so that one is finished, and sent, in its middle.
 SEGMENT_BYTES = 64 * 1024
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from tests.chaos.ground import Back, Case, Ground
+from geomi.testing.server import Reply, Seen, Site
+from tests.chaos.ground import Back, Case, Ground, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -96,3 +99,22 @@ def test_a_page_that_is_not_there_is_lost(crawled: Case) -> None:
     _execute("DELETE FROM entries WHERE url LIKE '%/5.html'")(crawled)
     (url,) = crawled.look_back().lost
     assert url.endswith("/5.html")
+
+
+def test_a_request_that_is_read_after_its_sender_died_is_late() -> None:
+    """A server that is kept from work cannot say when it came."""
+
+    def busy(_: Seen) -> Reply:
+        time.sleep(0.2)  # nothing else is read meanwhile
+        return Reply()
+
+    with Site({"/busy": busy}) as site, ExitStack() as stack:
+        for path in ("/busy", "/late", "/again"):
+            talk = stack.enter_context(socket.create_connection((site.address, site.port)))
+            talk.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            wait_until(lambda: len(site.log) > 0)
+            if path == "/late":
+                talk.close()
+        wait_until(lambda: len(site.log) == 3)
+    late = {seen.target: seen.is_late for seen in site.log}
+    assert late == {"/busy": False, "/late": True, "/again": False}

@@ -120,8 +120,11 @@ def _is_cut_off(asked: Asked) -> bool:
 
 
 def _hurried(site: Site, delay_s: float) -> Iterator[str]:
-    """Name requests of one host that came before the one before had rested, or even ended."""
-    log = sorted(site.log, key=lambda one: one.started_s)
+    """Name requests of one host that came before the one before had rested, or even ended.
+
+    One whose sender was dead when it was read had come before, nobody knows when.
+    """
+    log = sorted((one for one in site.log if not one.is_late), key=lambda one: one.started_s)
     for earlier, later in pairwise(log):
         gap_s = later.started_s - _end_s(earlier)
         if gap_s < delay_s - TIMER_SLACK_S:

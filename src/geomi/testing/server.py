@@ -15,6 +15,7 @@ import asyncio
 import socket
 import ssl
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -30,6 +31,7 @@ START_TIMEOUT_S = 10.0
 # A server that closes while asyncio is still accepting a connection leaks that connection's socket;
 # from the queue to the protocol it takes three turns of the loop.
 TURNS_OF_ACCEPT = 4
+TCP_ESTABLISHED = 1  # the first byte of the system's answer to TCP_INFO
 
 
 class End(StrEnum):
@@ -66,6 +68,7 @@ class Seen:
     Args:
         connection: which connection it came on, counted from 1.
         target: what stands in the request line; `path` is that without the query.
+        is_late: whether its sender was gone when it was read, so that it came some time before.
     """
 
     connection: int
@@ -74,6 +77,7 @@ class Seen:
     headers: dict[str, str]
     started_s: float
     ended_s: float | None = None
+    is_late: bool = False
 
     @property
     def path(self) -> str:
@@ -182,6 +186,7 @@ class Site:
         goes_on = True
         while goes_on:
             seen = _read_head(await reader.readuntil(b"\r\n\r\n"), number)
+            seen.is_late = _is_left(writer)
             self.log.append(seen)
             route = self.routes.get(seen.path, self.otherwise)
             answer = route(seen) if callable(route) else route
@@ -219,6 +224,14 @@ async def _send_raw(answer: Raw, writer: asyncio.StreamWriter) -> bool:
         case End.KEEP:
             return True
     return False
+
+
+def _is_left(writer: asyncio.StreamWriter) -> bool:
+    """Whether the other end is gone, as far as the system knows: this thread may come late."""
+    if sys.platform != "linux":
+        return False
+    state = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)
+    return bool(state[0] != TCP_ESTABLISHED)
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
