@@ -108,11 +108,11 @@ def die_at(ground: Ground, points: Iterable[int], *, after: bool) -> Row:
             code = crawl.wait(LONGEST_CRAWL_S)
             case.note_held()
             # Runs differ by some operations: one that ends before its point has none to die at.
-            is_hit = code == -signal.SIGKILL
+            is_hit, said = code == -signal.SIGKILL, crawl.words()[-400:]
             found = case.finish()
             row.add(found, case.held, faults=is_hit, about=f"operation {point}")
             if code is None or (not is_hit and code != 0):
-                row.wrong.append(f"operation {point}: the first run ended with {code}")
+                row.wrong.append(f"operation {point}: the first run ended with {code}: {said}")
     return row
 
 
