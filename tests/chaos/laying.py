@@ -95,7 +95,7 @@ def _under_postgres(layer: Layer, plan: Plan) -> None:
             raise said from refusal
 
     def _send_commit(connection: Connection[Any]) -> None:
-        connection.pgconn.send_query(b"COMMIT")
+        connection.pgconn.send_query_params(b"COMMIT", None)
         connection.pgconn.flush()
 
     patched: Any = Transaction
