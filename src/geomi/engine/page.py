@@ -6,6 +6,8 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from geomi.dedup.decide import fingerprint
 from geomi.engine.ask import Asker
 from geomi.engine.brought import Brought
@@ -16,6 +18,7 @@ from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
 from geomi.engine.naming import Naming
+from geomi.engine.privacy import Privacy, keeps_raw
 from geomi.engine.reader import Reader
 from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
@@ -66,6 +69,7 @@ class Road:
         self._missing = Missing(job.config.extract)
         self._reader = Reader(world, job)
         self._fates = Fates(world, job.config, gate)
+        self._privacy = Privacy(job.config.safety)
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Take one entry down the road and return what is to be settled.
@@ -73,6 +77,10 @@ class Road:
         None where robots.txt asks for a rest that is too long to hold the host for: nothing was
         asked for, and the entry waits with its host.
         """
+        visit = await self._visit(entry, asker)
+        return self._discreet(visit) if visit is not None else None
+
+    async def _visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         if (closed := await self._without_asking(entry, asker)) is not None:
             return await self._lessons.put_off(closed) if self._lessons.is_again else closed
         url = split(entry.url)
@@ -92,9 +100,14 @@ class Road:
     def unvisited(self, entry: UrlEntry, asker: Asker) -> Visit:
         """Close an entry without asking a host that has just failed again and again."""
         if entry.outcome in KEPT:
-            return self._fates.expanded(entry, asker, NOTHING)
+            return self._discreet(self._fates.expanded(entry, asker, NOTHING))
         detail = f"`{entry.host}` failed {asker.state.errors} times in a row; not asked again now"
-        return self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail)
+        return self._discreet(self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail))
+
+    def _discreet(self, visit: Visit) -> Visit:
+        """Take personal data out of what is told of a visit."""
+        settled = self._privacy.settlement(visit.settlement)
+        return visit if settled is visit.settlement else replace(visit, settlement=settled)
 
     async def _without_asking(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
@@ -122,6 +135,7 @@ class Road:
         outcome = respond(fetched, is_conditional=bool(conditions))
         if outcome is Outcome.REDIRECTED:
             return self._fates.redirected(entry, asker, fetched)
+        fetched = self._privacy.answer(fetched)
         if outcome is Outcome.NOT_MODIFIED and known is not None:
             return await self._renew(entry, asker, fetched, known, hear(reading, fetched))
         if outcome is not Outcome.OK:
@@ -187,7 +201,8 @@ class Road:
             return self._fates.failed(entry, asker, Outcome.SOFT_404, sign, fetched)
         nofollow = wishes.nofollow
         offered = self._gate.offered(article.links)
-        mark = fingerprint(article.text, fetched.body, offered, nofollow=nofollow)
+        body = self._privacy.body(fetched, article)
+        mark = fingerprint(article.text, body, offered, nofollow=nofollow)
         named = believed(entry, article.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, mark, named)
         follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
@@ -206,6 +221,8 @@ class Road:
             return self._fates.passed_over(
                 entry, asker, Outcome.EMPTY, fetched, brought, article.needs_browser
             )
+        if held := self._privacy.objection(article):
+            return self._fates.passed_over(entry, asker, Outcome.PRIVATE, fetched, brought, held)
         at_s = self._world.clock.wall_s()
         portrait = Portrait(
             entry,
@@ -221,7 +238,7 @@ class Road:
         )
         self._reader.learn(article, asker)
         row = page_record(portrait, due_s=self._due_s(entry, at_s))
-        keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))
+        keepsake = Keepsake(row, capture(portrait, raw=keeps_raw(self._config)))
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
