@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from geomi.model.private import Counts, PiiKind, Sighting
 from geomi.private.address import addresses
-from geomi.private.digits import Run, only_digits, runs
+from geomi.private.digits import MIN_DIGITS, Run, only_digits, runs
 from geomi.private.number import cards, residents, social_security
 from geomi.private.phone import phones
 
@@ -21,11 +21,12 @@ from geomi.private.phone import phones
 def find(text: str, kinds: Collection[PiiKind]) -> list[Sighting]:
     """Return the places of a text that hold such data, in order and apart from each other."""
     found = list(addresses(text)) if PiiKind.EMAIL in kinds else []
-    readers = [_NUMBERS[kind] for kind in _NUMBERS if kind in kinds]
+    readers = [(least, read) for kind, (least, read) in _NUMBERS.items() if kind in kinds]
     if readers:
         for run in runs(text):
-            for read in readers:
-                found.extend(read(run))
+            for least, read in readers:
+                if run.digits >= least:
+                    found.extend(read(run))
     return _apart(found) if len(found) > 1 else found
 
 
@@ -37,12 +38,13 @@ def count(text: str, kinds: Collection[PiiKind]) -> Counts:
     return tuple((kind, len(values[kind])) for kind in PiiKind if kind in values)
 
 
-# The strictest first: where two find the same digits, it is the one that tests most.
-_NUMBERS: Mapping[PiiKind, Callable[[Run], Iterator[Sighting]]] = {
-    PiiKind.RRN: residents,
-    PiiKind.CREDIT_CARD: cards,
-    PiiKind.SSN: social_security,
-    PiiKind.PHONE: phones,
+# How few digits a number can have, and who reads it. The strictest first: where two find the same
+# digits, it is the one that tests most.
+_NUMBERS: Mapping[PiiKind, tuple[int, Callable[[Run], Iterator[Sighting]]]] = {
+    PiiKind.RRN: (13, residents),
+    PiiKind.CREDIT_CARD: (13, cards),
+    PiiKind.SSN: (9, social_security),
+    PiiKind.PHONE: (MIN_DIGITS, phones),
 }
 _RANK = {kind: rank for rank, kind in enumerate((PiiKind.EMAIL, *_NUMBERS))}
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from geomi.model.private import PiiKind, Sighting
 from geomi.private.digits import END, START, Run, before, only_digits
+from geomi.private.words import names_other, names_ssn
 
 # From here on the last six digits are drawn by lot, for whoever is born or gets a new number.
 LOTS_FROM = (2020, 10)
@@ -27,31 +28,31 @@ LATEST_BIRTH_YEAR = 2045
 
 def social_security(run: Run) -> Iterator[Sighting]:
     """Yield the numbers of the American social security."""
-    for found in _SSN.finditer(run.text):
+    for found in _SSN.finditer(run.text, run.body):
         area, group, serial = found["area"], found["group"], found["serial"]
         is_issued = area not in ("000", "666") and area < "900" and group != "00"
         if not is_issued or serial == "0000":
             continue
         words = before(run.text, found.start())
-        is_told = _SSN_WORD.search(words) is not None
-        if is_told or (found["sign"] and not is_other(words)):
+        is_told = names_ssn(words)
+        if is_told or (found["sign"] and not names_other(words)):
             yield _sighting(run, found, PiiKind.SSN)
 
 
 def cards(run: Run) -> Iterator[Sighting]:
     """Yield the numbers of payment cards."""
-    for found in _CARD.finditer(run.text):
+    for found in _CARD.finditer(run.text, run.body):
         digits = only_digits(found[0])
         if not (_is_issued(digits) and _luhn(digits)):
             continue
         words = before(run.text, found.start())
-        if not (_IBAN.search(words) or (found[0].isdigit() and is_other(words))):
+        if not (_IBAN.search(words) or (found[0].isdigit() and names_other(words))):
             yield _sighting(run, found, PiiKind.CREDIT_CARD)
 
 
 def residents(run: Run) -> Iterator[Sighting]:
     """Yield Korean resident registration numbers."""
-    for found in _RRN.finditer(run.text):
+    for found in _RRN.finditer(run.text, run.body):
         digits = only_digits(found[0])
         born = _birth(digits)
         if born is None:
@@ -59,11 +60,6 @@ def residents(run: Run) -> Iterator[Sighting]:
         is_drawn = born[:2] >= LOTS_FROM
         if found["sign"] if is_drawn else _resident_sum(digits):
             yield _sighting(run, found, PiiKind.RRN)
-
-
-def is_other(words: str) -> bool:
-    """Say whether the words before a number tell that it is no number of a person."""
-    return _OTHER.search(words) is not None
 
 
 def _sighting(run: Run, found: re.Match[str], kind: PiiKind) -> Sighting:
@@ -105,7 +101,6 @@ _SSN = re.compile(
     rf"(?:{START}|(?<=[Nn]#))(?P<area>\d{{3}})(?P<sign>[- ]?)(?P<group>\d\d)"
     rf"(?P=sign)(?P<serial>\d{{4}}){END}"
 )
-_SSN_WORD = re.compile(r"(?i)(?:\bssn|social security)\W{0,3}(?:no\.?|number|#)?\W{0,4}\Z")
 _CARD = re.compile(
     rf"{START}(?:\d{{13,19}}|\d{{4}}(?P<fours>[- .])\d{{4}}(?P=fours)\d{{4}}(?P=fours)\d{{4}}"
     rf"(?:(?P=fours)\d{{3}})?|3\d{{3}}(?P<others>[- .])\d{{6}}(?P=others)\d{{4,5}}){END}"
@@ -130,13 +125,4 @@ _ISSUERS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (3528, 3589, (16,)),
     (62, 62, (16, 19)),
     (9410, 9490, (16,)),
-)
-
-_OTHER = re.compile(
-    r"(?i)(?:\b(?:order|invoice|isbn|issn|doi|serial|sku|upc|ean|gtin|imei|part|model|version|build|"
-    r"ref|reference|ticket|case|tracking|account|acct|iban|id|item|catalog|bug|issue|rfc|patent|"
-    r"lot|batch|policy|license|s/n|p/n|pid|uid|hash|timestamp|epoch)"
-    r"|\bno\.|#|계좌|주문|송장|운송장|일련|모델|품번|사업자|버전|접수|계약|제품|상품|도서|증권|허가|특허|"
-    r"출원|바코드|코드|아이디)"
-    r"\W{0,3}(?:(?:number|code|no\.?|id|is|등록번호|번호|은|는)\W{0,4})?\Z"
 )

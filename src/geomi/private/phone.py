@@ -18,23 +18,24 @@ from collections.abc import Iterator
 
 from geomi.model.private import PiiKind, Sighting
 from geomi.private.digits import END, START, Run, before, only_digits
-from geomi.private.number import is_other
+from geomi.private.words import names_other, names_phone
 
-MIN_NATIONAL_DIGITS, MAX_DIGITS = 7, 15
+MIN_NATIONAL_DIGITS, MIN_LOCAL_DIGITS, MAX_DIGITS = 7, 9, 15
 GAP_CHARS = 4  # between two columns of figures
 
 
 def phones(run: Run) -> Iterator[Sighting]:
     """Yield the telephone numbers of a run; some may be found in more than one form."""
-    for found in _INTERNATIONAL.finditer(run.text) if _PREFIX.search(run.text) else ():
+    has_prefix = _PREFIX.search(run.text, run.body, run.end) is not None
+    for found in _INTERNATIONAL.finditer(run.text, run.body) if has_prefix else ():
         if _is_international(run.text, found):
             yield _sighting(run, found)
-    for found in _LOCAL.finditer(run.text):
+    for found in _LOCAL.finditer(run.text, run.body) if run.digits >= MIN_LOCAL_DIGITS else ():
         if _is_local(run.text, found):
             yield _sighting(run, found)
     words = run.text[: run.start].removesuffix("(")
     named = _ANY.match(run.text, len(words))
-    if named is not None and _is_named(named[0]) and _WORD.search(words):
+    if named is not None and _is_named(named[0]) and names_phone(words):
         yield _sighting(run, named)
 
 
@@ -58,7 +59,7 @@ def _is_international(text: str, found: re.Match[str]) -> bool:
 def _is_local(text: str, found: re.Match[str]) -> bool:
     if found["mobile"]:
         return True
-    if is_other(before(text, found.start())):
+    if names_other(before(text, found.start())):
         return False
     if found["us"] and not _is_american(only_digits(found["us"])):
         return False
@@ -110,13 +111,6 @@ _LOCAL = re.compile(
     r"|(?P<japan>0[36]-\d{4}-\d{4}|0[5789]0-\d{4}-\d{4}|0\d{2}-\d{3}-\d{4})"
     r"|(?P<australia>\(0[2378]\) ?\d{4} ?\d{4}|04\d\d[ -]\d{3}[ -]\d{3})"
     rf"){END}"
-)
-_WORD = re.compile(
-    r"(?i)(?:(?<![a-z])(?:tel|telephone|phone|mobile|cell|fax|call|dial|whatsapp|hotline|sms|text)"
-    r"|(?<![a-z])(?:ph|t|m|f)(?=[.:)])|전화|연락처|휴대폰|휴대전화|핸드폰|팩스|문의|대표|직통"
-    r"|☎|☏|📞|📱|✆)"
-    r"(?:[ .]{0,2}(?:no\.?|number|us(?: at)?|me(?: at)?|at|is|번호|처))?(?:는|은|로)?"
-    r"[ \ufe0f]?[:.)\]/|*]{0,4} ?\Z"
 )
 _ANY = re.compile(rf"\(?\d{{2,5}}\)?(?:{_S}\d{{2,5}}){{0,3}}{_S}\d{{3,8}}{END}|\d{{8,12}}{END}")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-./ ]{1,2}\d{1,2}){2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d")
