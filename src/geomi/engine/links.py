@@ -131,7 +131,8 @@ class LinkGate:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
         if not self._config.scope.sitemaps or self._config.scope.within is Within.ANY:
             return Found()
-        return Found(*self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt"))
+        named, left = self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt")
+        return Found(named, self._privacy.exclusions(left))
 
     def probes(self, seed: Url) -> tuple[Discovered, ...]:
         """Return what a seed's host is asked for on the chance that it is there."""

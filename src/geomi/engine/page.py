@@ -6,8 +6,6 @@ store and, where something is kept, a capture for the archive. Nothing here writ
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from geomi.dedup.decide import fingerprint
 from geomi.engine.ask import Asker
 from geomi.engine.brought import Brought
@@ -77,10 +75,6 @@ class Road:
         None where robots.txt asks for a rest that is too long to hold the host for: nothing was
         asked for, and the entry waits with its host.
         """
-        visit = await self._visit(entry, asker)
-        return self._discreet(visit) if visit is not None else None
-
-    async def _visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         if (closed := await self._without_asking(entry, asker)) is not None:
             return await self._lessons.put_off(closed) if self._lessons.is_again else closed
         url = split(entry.url)
@@ -100,14 +94,9 @@ class Road:
     def unvisited(self, entry: UrlEntry, asker: Asker) -> Visit:
         """Close an entry without asking a host that has just failed again and again."""
         if entry.outcome in KEPT:
-            return self._discreet(self._fates.expanded(entry, asker, NOTHING))
+            return self._fates.expanded(entry, asker, NOTHING)
         detail = f"`{entry.host}` failed {asker.state.errors} times in a row; not asked again now"
-        return self._discreet(self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail))
-
-    def _discreet(self, visit: Visit) -> Visit:
-        """Take personal data out of what is told of a visit."""
-        settled = self._privacy.settlement(visit.settlement)
-        return visit if settled is visit.settlement else replace(visit, settlement=settled)
+        return self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail)
 
     async def _without_asking(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""

@@ -12,7 +12,6 @@ import re
 from dataclasses import replace
 
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Settlement
 from geomi.model.page import Article, Fetched
 from geomi.model.private import PiiAction, Safety
 from geomi.model.robots import RobotsCopy
@@ -66,15 +65,13 @@ class Privacy:
         """Return a text as it may be told and kept."""
         return mask(text, self._kinds) if self._removes and text else text
 
-    def settlement(self, settled: Settlement) -> Settlement:
-        """Return what is settled as it may be written down."""
+    def exclusions(self, excluded: tuple[Exclusion, ...]) -> tuple[Exclusion, ...]:
+        """Return what was kept out as it may be counted, with its examples."""
         if not self._removes:
-            return settled
-        excluded = tuple(
-            Exclusion(one.rule, self.told(one.url), self.told(one.detail))
-            for one in settled.excluded
+            return excluded
+        return tuple(
+            Exclusion(one.rule, self.told(one.url), self.told(one.detail)) for one in excluded
         )
-        return replace(settled, detail=self.told(settled.detail), excluded=excluded)
 
     def answer(self, fetched: Fetched) -> Fetched:
         """Return an answer whose headers may be kept; nearly always the same one."""
@@ -85,16 +82,15 @@ class Privacy:
 
     def body(self, fetched: Fetched, article: Article) -> bytes:
         """Return what stands for a body in its hash: a short one could be guessed from it."""
-        return article.text.encode() if self._removes else fetched.body
+        return article.text.encode("utf-8", "replace") if self._removes else fetched.body
 
     def robots(self, copy: RobotsCopy) -> RobotsCopy:
         """Return a robots.txt as it may be kept: what its owner asks for stays, word for word."""
         if not self._removes:
             return copy
-        text = decode(copy.body)
-        kept = "\n".join(map(self._robots_line, text.splitlines()))
-        is_clean = not find(text, self._kinds)
-        body = copy.body if is_clean else kept.encode("utf-8", "replace")
+        body, text = copy.body, decode(copy.body)
+        if find(text, self._kinds):
+            body = "\n".join(map(self._robots_line, text.splitlines())).encode("utf-8", "replace")
         return replace(copy, body=body, detail=self.told(copy.detail))
 
     def _robots_line(self, line: str) -> str:
