@@ -13,10 +13,13 @@ from tempfile import TemporaryDirectory
 from bench.frontier_walk import Page, walk
 from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
+from geomi.analyse.kinds import tell_kinds
+from geomi.analyse.reading import read_text
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.extract.page import extract as extract_page
 from geomi.model.config import Extraction, Links, UrlRules
+from geomi.model.indexing import AnalysisRules
 from geomi.model.order import Order
 from geomi.model.page import Article, KnownPage
 from geomi.robots.match import judge
@@ -59,8 +62,11 @@ def extract_article(html: str, url: str) -> Article:
 
 
 def page_type(html: str, url: str) -> str:
-    """Return what kind of page this is by its layout."""
-    return extract_article(html, url).kind
+    """Return which of the seven kinds of WCXB a page is, as the analysis of a crawl tells it."""
+    body = html.encode("utf-8", "replace")
+    article = extract_page(body, url, "text/html; charset=utf-8", Extraction(template=False))
+    kinds = tell_kinds(url, article, read_text(article.markdown, AnalysisRules().max_chars))
+    return max(kinds, key=kinds.__getitem__)
 
 
 def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,13 +59,14 @@ def corpus() -> Path:
     return Path(os.environ.get("GEOMI_CORPUS") or Path(__file__).parents[2] / "shared/corpus")
 
 
-def read_samples() -> list[Sample]:
-    """Read all three sets; pages without any text teach nothing."""
-    found = (_sample(source, row) for source in PAGE_WEIGHTS for row in _rows(source))
+def read_samples(sources: Iterable[str] = tuple(PAGE_WEIGHTS)) -> list[Sample]:
+    """Read some sets, or all three; pages without any text teach nothing."""
+    found = (_sample(source, row) for source in sources for row in read_rows(source))
     return [sample for sample in found if sample is not None]
 
 
-def _rows(source: str) -> Iterator[dict[str, object]]:
+def read_rows(source: str) -> Iterator[dict[str, object]]:
+    """Read the pages of one set as they are stored."""
     with lzma.open(corpus() / "content" / f"{source}.jsonl.xz", "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)

@@ -18,7 +18,7 @@ def test_the_demo_collects_the_sample_web_politely_and_shows_it(tmp_path: Path) 
     shown = run("demo", "-o", str(folder), timeout_s=60)
     assert shown.returncode == 0, shown.stderr
     for told in (
-        "Collected 40 pages",
+        "Collected 44 pages",
         "docs.geomi.test: 13 pages",
         "/internal/roadmap: robots, line 3: Disallow: /internal/",
         "/products/moon-thread: gone, HTTP 404",
@@ -30,8 +30,8 @@ def test_the_demo_collects_the_sample_web_politely_and_shows_it(tmp_path: Path) 
     ):
         assert told in shown.stdout
     assert "\x1b" not in shown.stdout, "no colour where no terminal is"
-    assert len(records(folder)) == 40
-    assert len(list((folder / "md").rglob("*.md"))) == 40
+    assert len(records(folder)) == 44
+    assert len(list((folder / "md").rglob("*.md"))) == 44
     assert list((folder / "warc").glob("*.warc.gz"))
 
 
@@ -42,7 +42,7 @@ def test_the_demo_as_data_and_a_second_time_in_the_same_place(tmp_path: Path) ->
         assert told.returncode == 0, told.stderr
         data = json.loads(told.stdout)
         assert data["faults"] == []
-        assert len(data["pages"]) == 40
+        assert len(data["pages"]) == 44
         assert min(data["shortest_gap_s"].values()) >= 0.05
         assert len(data["shortest_gap_s"]) == 4
 

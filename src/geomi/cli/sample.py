@@ -24,7 +24,7 @@ from geomi.settings.layers import Layer, resolve
 from geomi.settings.options import Settings
 
 DELAY_S = 0.05
-LEAST_PAGES = 40
+LEAST_PAGES = 44
 
 _WWW, _DOCS, _BLOG, _SHOP = (
     f"http://{name}.geomi.test" for name in ("www", "docs", "blog", "shop")

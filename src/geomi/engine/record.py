@@ -48,6 +48,7 @@ Metadata = dict[
     | list[HeadingFields]
     | dict[str, str]
     | dict[str, int]
+    | dict[str, float]
     | dict[str, Signal],
 ]
 
@@ -240,12 +241,14 @@ def _metadata(portrait: Portrait) -> Metadata:
         "words": article.words,
         "headings": [HeadingFields(level=level, text=text) for level, text in article.outline],
         "types": list(article.types),
+        "things": list(article.things),
         "alternates": dict(article.alternates),
         "feeds": list(article.feeds),
         "author": article.author,
         "published_at": article.published_at,
         "modified_at": article.modified_at,
         "kind": article.kind,
+        "kinds": dict(article.kinds),
         "needs_browser": rendering.reason,
         "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
         "robots": "nofollow" if portrait.nofollow else "",

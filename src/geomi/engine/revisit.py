@@ -77,7 +77,9 @@ class Known:
     def signals(self) -> dict[str, Signal]:
         """What was said about its use when it was read."""
         told = self.fields["metadata"].get("signals") if self.fields else None
-        return dict(told) if isinstance(told, dict) else {}
+        if not isinstance(told, dict):
+            return {}
+        return {name: value for name, value in told.items() if isinstance(value, str | int)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ MIN_PLAIN_CHARS = 1000
 MAX_PLAIN_DIVS = 0.25  # for each paragraph
 MAX_LISTING_DIVS = 1.5  # likewise, on a page with code: highlighters wrap each listing
 MAX_PLAIN_LINKED = 0.3
+KIND_DIGITS = 3  # of how likely each kind is
 
 
 def find_content(document: Document, body: Element, rules: Extraction) -> Choice:
@@ -89,11 +90,13 @@ def _weigh_blocks(body: Element, claimed: frozenset[str]) -> Choice:
     blocks = read_blocks(body)
     likely = tell_kind(blocks, claimed)
     kind = KINDS[int(likely.argmax())]
+    shares = [round(share, KIND_DIGITS) for share in likely.tolist()]
+    kinds = tuple(zip(KINDS, shares, strict=True))
     if not MIN_WEIGHED_BLOCKS <= len(blocks.texts) < MAX_BLOCKS:
         drop_furniture(body)
-        return replace(choose(body), kind=kind)
+        return replace(choose(body), kind=kind, kinds=kinds)
     selection = select_blocks(blocks, weigh(blocks, likely), likely)
     remove_others(blocks, selection.kept)
     if kind == DOCUMENTATION or (blocks.codes == CODES["pre"]).any():
         drop_named(body)
-    return Choice(body, "blocks", round(selection.expected, 2), kind)
+    return Choice(body, "blocks", round(selection.expected, 2), kind, kinds)

@@ -43,12 +43,16 @@ _LEAVES = frozenset(("p", "table", "ul", "ol", "pre"))
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The main content, how it was found, how sure that is (0 to 1), and the kind of page."""
+    """The main content, how it was found, how sure that is (0 to 1), and the kind of page.
+
+    Where the kind was told by the blocks, `kinds` says how likely each one is.
+    """
 
     content: Element
     strategy: str
     confidence: float
     kind: str = ""
+    kinds: tuple[tuple[str, float], ...] = ()
 
 
 def choose_own(body: Element, selector: str) -> Choice | None:

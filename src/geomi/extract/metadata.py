@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from geomi.extract.dates import iso_date
 from geomi.extract.dom import Document, Element, Namespace
+from geomi.extract.notice import read_notice
 from geomi.extract.structured import read_structured
 
 MAX_VALUE_CHARS = 1000
@@ -36,6 +37,7 @@ _PUBLISHED_TIMES = (
     "article time[datetime], main time[datetime]",
 )
 _MODIFIED_TIMES = ('time[datetime][itemprop="dateModified"]',)
+_RELATIONS = frozenset(("canonical", "alternate", "license"))
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 
 
@@ -45,6 +47,7 @@ class Metadata:
 
     Args:
         types: what its structured data describes, such as `Product`.
+        things: products and questions of its JSON-LD, whole.
         alternates: (language, href) of the same page in other languages.
         feeds: hrefs of feeds.
     """
@@ -60,6 +63,7 @@ class Metadata:
     rights: tuple[tuple[str, str], ...]
     pairs: tuple[tuple[str, str], ...]
     types: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
 
@@ -83,8 +87,9 @@ def read_metadata(document: Document) -> Metadata:
         ),
         robots=_robots(tags),
         rights=tuple((name, tags[name]) for name in RIGHTS_NAMES if name in tags),
-        pairs=_pairs(tags) + structured.pairs,
+        pairs=_pairs(tags) + structured.pairs + _claims(document, tags, linked),
         types=structured.types,
+        things=structured.things,
         alternates=linked.alternates,
         feeds=linked.feeds,
     )
@@ -126,25 +131,28 @@ class _Linked:
     """What the `link` elements of a page say, as it is written."""
 
     canonical: str
+    license: str
     alternates: tuple[tuple[str, str], ...]
     feeds: tuple[str, ...]
 
 
 def _linked(document: Document) -> _Linked:
-    canonical = ""
+    canonical = license = ""
     alternates: dict[str, str] = {}
     feeds: dict[str, None] = {}
     for link in document.select("link")[:MAX_ELEMENTS]:
         rel = (link.attr("rel") or "").lower()
-        if "canonical" not in rel and "alternate" not in rel:
+        if _RELATIONS.isdisjoint(words := rel.split()):
             continue
         href = (link.attr("href") or "").strip()[: 4 * MAX_VALUE_CHARS]
-        words = rel.split()
         if "canonical" in words:
             canonical = canonical or href
+        if "license" in words:
+            license = license or href
         if "alternate" in words and href:
             _add_other(alternates, feeds, link, href)
-    return _Linked(canonical, tuple(alternates.items())[:MAX_ALTERNATES], tuple(feeds)[:MAX_FEEDS])
+    others = tuple(alternates.items())[:MAX_ALTERNATES]
+    return _Linked(canonical, license, others, tuple(feeds)[:MAX_FEEDS])
 
 
 def _add_other(
@@ -193,6 +201,14 @@ def _date(said: Iterable[str], document: Document, times: Iterable[str]) -> str:
         if found is not None and (date := iso_date(found.attr("datetime") or "")):
             return date
     return ""
+
+
+def _claims(
+    document: Document, tags: Mapping[str, str], linked: _Linked
+) -> tuple[tuple[str, str], ...]:
+    """Return a page's copyright notice and the licence that its head names (LEG-13)."""
+    found = (("copyright", read_notice(document, tags)), ("license", linked.license))
+    return tuple((name, value) for name, value in found if value)
 
 
 def _all(tags: Mapping[str, str], names: tuple[str, ...]) -> list[str]:

@@ -70,6 +70,7 @@ class _Content:
     sections: tuple[int, ...] = ()
     repeated: int = 0
     kind: str = ""
+    kinds: tuple[tuple[str, float], ...] = ()
 
 
 def _read(
@@ -105,10 +106,12 @@ def _read(
         strategy=content.strategy,
         confidence=content.confidence,
         kind=content.kind,
+        kinds=content.kinds,
         detected_language=detected,
         words=count_words(content.text, language),
         outline=written.outline,
         types=metadata.types,
+        things=metadata.things,
         alternates=alternates,
         feeds=feeds,
         metadata=metadata.pairs + failed,
@@ -159,4 +162,5 @@ def _content(
         sections=sections,
         repeated=repeated,
         kind=choice.kind,
+        kinds=choice.kinds,
     )

@@ -2,7 +2,8 @@
 
 An object becomes pairs named after its type and the way to the value: `ld:Product.offers.price`.
 Of several objects in a list the first is taken, of several values all. Long texts are left out:
-the page has them. Everything is bounded, and broken JSON-LD says nothing.
+the page has them; products and questions are kept whole beside them (`things.py`). Everything is
+bounded, and broken JSON-LD says nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import orjson
 
 from geomi.extract.dom import Document, Element
+from geomi.extract.things import MAX_THINGS, is_wanted, keep_whole
 
 MAX_BLOCKS = 50
 MAX_BLOCK_CHARS = 256 * 1024
@@ -30,6 +32,7 @@ MAX_AUTHORS = 10
 _FACTS = ("headline", "description", "datePublished", "dateModified", "author")
 _ARTICLE_SIGNS = ("datePublished", "headline")
 _SCHEMA = "schema.org/"
+_PEOPLE = (".author", ".creator")  # who may be an organisation
 # Looking for `itemscope` everywhere is a walk over the page; these are in the index of tags, and a
 # page with microdata has one of them.
 _ITEM_SIGNS = (
@@ -47,6 +50,7 @@ class Structured:
     types: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     facts: Pairs
+    things: tuple[str, ...] = ()
 
 
 def read_structured(document: Document) -> Structured:
@@ -54,16 +58,21 @@ def read_structured(document: Document) -> Structured:
     types: dict[str, None] = {}
     pairs: Pairs = {}
     facts: Pairs = {}
+    things: list[str] = []
     for block in document.select('script[type="application/ld+json" i]')[:MAX_BLOCKS]:
         for node in _nodes(block.text):
             _add_facts(facts, node)
             kind = _type(node.get("@type"))
             types.setdefault(kind)
             _flatten(pairs, f"ld:{kind or 'Thing'}", node, 0)
+            if len(things) < MAX_THINGS and is_wanted(_types(node.get("@type"))):
+                things.append(keep_whole(node))
     if not types and any(document.select_one(sign) is not None for sign in _ITEM_SIGNS):
         _add_items(document, types, pairs)
     types.pop("", None)
-    return Structured(tuple(types)[:MAX_TYPES], tuple(pairs.items())[:MAX_PAIRS], facts)
+    return Structured(
+        tuple(types)[:MAX_TYPES], tuple(pairs.items())[:MAX_PAIRS], facts, tuple(things)
+    )
 
 
 def _nodes(block: str) -> Iterator[dict[str, object]]:
@@ -98,7 +107,7 @@ def _flatten(pairs: Pairs, path: str, node: dict[str, object], depth: int) -> No
     for key, value in node.items():
         if len(pairs) >= MAX_PAIRS:
             return
-        if key[:1] == "@":
+        if key[:1] == "@" and not (key == "@type" and path.endswith(_PEOPLE)):
             continue
         name = f"{path}.{key}"[:MAX_KEY_CHARS]
         if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -139,8 +148,12 @@ def _words(value: object) -> str:
 
 
 def _type(value: object) -> str:
-    first = value[0] if isinstance(value, list) and value else value
-    return _short(first) if isinstance(first, str) else ""
+    return next(iter(_types(value)), "")
+
+
+def _types(value: object) -> tuple[str, ...]:
+    several = value[:MAX_TYPES] if isinstance(value, list) else [value]
+    return tuple(_short(name) for name in several if isinstance(name, str))
 
 
 def _short(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from geomi.model.indexing import AnalysisRules
 from geomi.model.markdown import MarkdownForm
 from geomi.model.order import Order, Weights
 from geomi.model.private import Safety
@@ -294,4 +295,5 @@ class CrawlConfig:
     extract: Extraction = field(default_factory=Extraction)
     store: Storing = field(default_factory=Storing)
     safety: Safety = field(default_factory=Safety)
+    analysis: AnalysisRules = field(default_factory=AnalysisRules)
     recrawl: Recrawl = field(default_factory=Recrawl)

@@ -117,6 +117,7 @@ class Article:
         text: main text without markup, the basis of hashes.
         strategy: how the content was found, and `confidence` how sure that is (0 to 1).
         kind: what the page is by its layout (`article`, `forum`, …); empty where nothing tells.
+        kinds: how likely each kind is, where the blocks of the page were weighed.
         robots: directives of the page itself (`noindex`, `nofollow`), lower case.
         rights: what its meta tags say about text and data mining, name and value.
         links_left_out: how many links there are beyond the limit.
@@ -125,6 +126,7 @@ class Article:
         detected_language: what the text alone shows; `language` believes what is declared.
         outline: level and text of each heading of the main content.
         types: what its structured data describes, such as `Product`.
+        things: products and questions of its JSON-LD, each whole, as JSON.
         alternates: language and URL of the same page in other languages.
         feeds: URLs of its feeds.
         sections: marks of its parts, by which a site's template is learned.
@@ -152,10 +154,12 @@ class Article:
     words: int = 0
     outline: tuple[tuple[int, str], ...] = ()
     types: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     kind: str = ""
+    kinds: tuple[tuple[str, float], ...] = ()
     links_left_out: int = 0
     sections: tuple[int, ...] = ()
     repeated: int = 0

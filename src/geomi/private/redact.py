@@ -9,8 +9,10 @@ Rules kept:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
+
+import orjson
 
 from geomi.model.page import Article, Link
 from geomi.model.private import Counts, PiiKind
@@ -59,6 +61,7 @@ def redacted(article: Article, kinds: Kinds) -> Article:
         alternates=tuple(pair for pair in article.alternates if not _holds(pair, kinds)),
         feeds=tuple(url for url in article.feeds if not find(url, kinds)),
         metadata=_pairs(article.metadata, kinds),
+        things=tuple(_thing(thing, kinds) for thing in article.things),
     )
     return clean if clean == article else replace(clean, personal=_count(article, kinds))
 
@@ -68,6 +71,7 @@ def _count(article: Article, kinds: Kinds) -> Counts:
     stored = [article.title, article.description, article.author, article.canonical]
     stored += (part for pair in (*article.metadata, *article.alternates) for part in pair)
     stored += (part for link in article.links for part in (link.url, link.text))
+    stored += (text for thing in article.things for text in _texts(orjson.loads(thing)))
     return count("\n".join((*stored, *article.feeds, article.markdown)), kinds)
 
 
@@ -81,6 +85,39 @@ def _links(links: tuple[Link, ...], kinds: Kinds) -> tuple[Link, ...]:
 
 def _pairs(pairs: Pairs, kinds: Kinds) -> Pairs:
     return tuple((mask(name, kinds), mask(value, kinds)) for name, value in pairs)
+
+
+def _thing(thing: str, kinds: Kinds) -> str:
+    """Redact the values of a JSON object; in its own spelling `\\n` may stand before a value."""
+    node = orjson.loads(thing)
+    masked = _masked(node, kinds)
+    return thing if masked == node else orjson.dumps(masked).decode()
+
+
+def _masked(value: object, kinds: Kinds) -> object:
+    match value:
+        case dict():
+            return {mask(name, kinds): _masked(part, kinds) for name, part in value.items()}
+        case list():
+            return [_masked(part, kinds) for part in value]
+        case str():
+            return mask(value, kinds)
+        case int() | float() if find(str(value), kinds):
+            return mask(str(value), kinds)
+    return value
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case dict():
+            yield from value
+            for part in value.values():
+                yield from _texts(part)
+        case list():
+            for part in value:
+                yield from _texts(part)
+        case str() | int() | float():
+            yield str(value)
 
 
 def _holds(parts: Collection[str], kinds: Kinds) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 
 import pytest
@@ -66,6 +67,23 @@ def test_links_that_hold_a_value_are_dropped_and_others_stay() -> None:
     )
 
 
+def test_values_in_things_give_way_and_the_things_can_still_be_read() -> None:
+    thing = {
+        EMAIL: True,
+        "text": f"Mail:\n{EMAIL}",
+        "offers": [{"card": 4111111111111111, "price": 5}],
+    }
+    article = replace(PLAIN, things=(json.dumps(thing),))
+    clean = redacted(article, ALL)
+    assert json.loads(clean.things[0]) == {
+        "[redacted:email]": True,
+        "text": "Mail:\n[redacted:email]",
+        "offers": [{"card": "[redacted:credit_card]", "price": 5}],
+    }
+    assert clean.personal == counted(article, ALL).personal
+    assert dict(clean.personal) == {PiiKind.EMAIL: 1, PiiKind.CREDIT_CARD: 1}
+
+
 def test_a_page_without_values_is_the_same() -> None:
     article = replace(PLAIN, links=(Link("https://a.test/", "a"),), feeds=("https://a.test/f",))
     assert redacted(article, ALL) == article
@@ -106,11 +124,12 @@ def _filled() -> Article:
         "alternates": (("en", f"https://a.test/{EMAIL}"),),
         "feeds": (f"https://a.test/{EMAIL}",),
         "metadata": ((value, value),),
+        "things": (json.dumps({"a": [value]}),),
     }
     # Our own words, numbers, and what is compared with known words and never written.
     ours = {
-        "robots", "strategy", "confidence", "kind", "words", "links_left_out", "sections",
-        "repeated", "personal", "needs_browser", "unreadable", "detected_language",
+        "robots", "strategy", "confidence", "kind", "kinds", "words", "links_left_out",
+        "sections", "repeated", "personal", "needs_browser", "unreadable", "detected_language",
     }  # fmt: skip
     names = {each.name for each in fields(Article)} - ours
     assert find(value, ALL)

@@ -1,0 +1,166 @@
+"""The fields of a product (ANA-16): from structured data, and from the page where that is silent.
+
+Only what stands on the page is told (ANA-17): a field that is not there is None, a price without a
+known currency has none. A price is read from the text only where the text has exactly one, before
+anything else is offered.
+"""
+
+from __future__ import annotations
+
+import re
+
+from geomi.analyse.data import Object, objects_in, pair, text_from, text_in, things_of
+from geomi.analyse.money import currency_code, find_prices, read_money
+from geomi.analyse.prose import Form, Passages, cut
+from geomi.analyse.reading import Reading
+from geomi.model.analysis import Money, Product
+from geomi.model.page import Article
+from geomi.url.parse import absolute
+
+MAX_DESCRIPTION_CHARS = 500  # ANA-16
+MIN_DESCRIPTION_CHARS = 80  # of a paragraph that may be one
+MAX_NAME_CHARS = 300
+MAX_FIELD_CHARS = 200
+MAX_SPECIFICATIONS = 60
+MAX_IMAGES = 20
+MAX_OPENING_PASSAGES = 25  # where a product's own price stands
+MAX_STOCK_CHARS = 120  # of a line that says whether it can be had
+
+# schema.org/ItemAvailability; what can be ordered but not sent is not in stock.
+_IN_STOCK = frozenset("instock limitedavailability onlineonly instoreonly".split())
+_NOT_IN_STOCK = frozenset("outofstock soldout discontinued preorder presale backorder".split())
+_FILLING = re.compile(r"[\s_-]")
+_SAID_STOCK = re.compile(r"(?:^|\W)(in stock|재고 ?있음|구매 ?가능)(?:\W|$)", re.IGNORECASE)
+_SAID_GONE = re.compile(
+    r"\b(out of stock|sold out|currently unavailable)\b|품절|재고 ?없음", re.IGNORECASE
+)
+_LABELLED = re.compile(r"([^:：|]{2,40})[:：]\s+(.{1,200})")
+_PROPERTIES = ("color", "material", "size", "weight", "width", "height", "depth", "model")
+_LIST_PRICES = ("ListPrice", "StrikethroughPrice")
+
+
+def read_product(url: str, article: Article, reading: Reading) -> tuple[Product, float]:
+    """Return a product's fields, and how sure they are."""
+    passages = reading.passages
+    node = next(things_of(article, "Product", "ProductGroup"), {})
+    offer = _offer(node)
+    price, sale_price = _prices(node, offer, article, passages)
+    named = text_in(node, "name") or pair(article, "Product.name")
+    product = Product(
+        name=_cut(named or reading.heading, MAX_NAME_CHARS),
+        description=_description(node, article, passages),
+        price=price,
+        sale_price=sale_price,
+        sku=_cut(text_in(node, "sku", "mpn") or pair(article, "Product.sku", "Product.mpn")),
+        brand=_cut(text_in(node, "brand", "manufacturer") or pair(article, "Product.brand")),
+        category=_cut(text_in(node, "category") or pair(article, "Product.category")),
+        in_stock=_stock(offer, article, passages),
+        specifications=_specifications(node, passages),
+        images=_images(node, article, url),
+    )
+    found = (product.name, product.price, product.description, product.in_stock)
+    share = sum(field is not None for field in found) / len(found)
+    return product, round(0.3 + 0.35 * share + 0.3 * (named is not None), 2)
+
+
+def _offer(node: Object) -> Object:
+    """Return the first offer that says a price, else the first one."""
+    offers = [
+        part
+        for holder in (node, *objects_in(node.get("hasVariant")))
+        for offer in objects_in(holder.get("offers"))
+        for part in (offer, *objects_in(offer.get("offers")))
+    ]
+    priced = (part for part in offers if _one(part, "price", "lowPrice", "priceSpecification"))
+    return next(priced, offers[0] if offers else {})
+
+
+def _prices(
+    node: Object, offer: Object, article: Article, passages: Passages
+) -> tuple[Money | None, Money | None]:
+    """Return the list price and, where a lower one is asked now, that one."""
+    said = currency_code(_one(offer, "priceCurrency") or pair(article, "Product.priceCurrency"))
+    asked = read_money(_one(offer, "price", "lowPrice"), said)
+    listed = None
+    for part in objects_in(offer.get("priceSpecification")):
+        amount = read_money(part.get("price"), currency_code(part.get("priceCurrency")) or said)
+        if str(part.get("priceType")).endswith(_LIST_PRICES):
+            listed = amount
+        else:
+            asked = asked or amount
+    if asked is None:
+        asked = _other_price(article, said) or (None if node else _shown_price(passages))
+    if asked is not None and listed is not None and listed.amount > asked.amount:
+        return listed, asked
+    return asked, None
+
+
+def _other_price(article: Article, said: str | None) -> Money | None:
+    """Return the price that microdata or OpenGraph name."""
+    return read_money(
+        pair(article, "Product.price", "product:price:amount", "og:price:amount"),
+        said or pair(article, "product:price:currency", "og:price:currency"),
+    )
+
+
+def _shown_price(passages: Passages) -> Money | None:
+    """Return the price that a page shows, if it shows one and no other."""
+    shown = {price.money for p in passages[:MAX_OPENING_PASSAGES] for price in find_prices(p.text)}
+    return shown.pop() if len(shown) == 1 else None
+
+
+def _description(node: Object, article: Article, passages: Passages) -> str | None:
+    said = text_in(node, "description") or pair(article, "Product.description")
+    if said is None:
+        paragraphs = (p.text for p in passages if p.form is Form.PARAGRAPH)
+        long = (text for text in paragraphs if len(text) > MIN_DESCRIPTION_CHARS)
+        said = article.description or next(long, None)
+    return _cut(said, MAX_DESCRIPTION_CHARS)
+
+
+def _stock(offer: Object, article: Article, passages: Passages) -> bool | None:
+    said = str(_one(offer, "availability") or pair(article, "Product.availability") or "")
+    state = _FILLING.sub("", said.rstrip("/").rpartition("/")[2]).lower()
+    if state in _IN_STOCK or state in _NOT_IN_STOCK:
+        return state in _IN_STOCK
+    lines = (p.text for p in passages[:MAX_OPENING_PASSAGES])
+    opening = "\n".join(line for line in lines if len(line) <= MAX_STOCK_CHARS)
+    has, has_not = _SAID_STOCK.search(opening), _SAID_GONE.search(opening)
+    return None if bool(has) == bool(has_not) else has is not None
+
+
+def _specifications(node: Object, passages: Passages) -> tuple[tuple[str, str], ...]:
+    """Return properties by name: from structured data, else from tables and labelled items."""
+    found: dict[str, str] = {}
+    for part in objects_in(node.get("additionalProperty")):
+        name, value = text_from(part.get("name")), text_from(part.get("value"))
+        if name and value:
+            found.setdefault(name[:MAX_FIELD_CHARS], value[:MAX_FIELD_CHARS])
+    for key in _PROPERTIES:
+        if (value := text_from(node.get(key))) is not None:
+            found.setdefault(key, value[:MAX_FIELD_CHARS])
+    for passage in passages:
+        cells = passage.text.split(" | ")
+        if passage.form is Form.ROW and len(cells) == 2 and all(cells):
+            found.setdefault(cells[0][:MAX_FIELD_CHARS], cells[1][:MAX_FIELD_CHARS])
+        elif passage.form is Form.ITEM and (label := _LABELLED.fullmatch(passage.text)):
+            found.setdefault(label[1], label[2])
+    return tuple(found.items())[:MAX_SPECIFICATIONS]
+
+
+def _images(node: Object, article: Article, url: str) -> tuple[str, ...]:
+    said = node.get("image")
+    several = said[:MAX_IMAGES] if isinstance(said, list) else [said]
+    hrefs = [p.get("url") if isinstance(p, dict) else p for p in several]
+    found = [href for href in hrefs if isinstance(href, str)]
+    if not found and (shown := pair(article, "Product.image", "og:image")):
+        found = [shown]
+    return tuple(dict.fromkeys(filter(None, absolute(found, url))))
+
+
+def _one(node: Object, *keys: str) -> object:
+    return next((value for key in keys if (value := node.get(key)) not in (None, "", [])), None)
+
+
+def _cut(text: str | None, max_chars: int = MAX_FIELD_CHARS) -> str | None:
+    return cut(text, max_chars) if text else None
