@@ -5,7 +5,10 @@ from __future__ import annotations
 from tests.architecture.tree import Module, dotted_uses, imported, modules
 
 STAGES = frozenset(
-    {"seed", "admit", "robots", "frontier", "fetch", "extract", "dedup", "recrawl"}
+    {
+        "seed", "admit", "robots", "frontier", "fetch", "extract", "dedup", "chunk", "search",
+        "recrawl",
+    }
 )  # fmt: skip
 VALUES = frozenset({"url", "text", "model", "errors"})
 FORBIDDEN_IMPORTS = frozenset(
