@@ -1,0 +1,168 @@
+"""Putting documents into the index and taking them out again, inside one transaction.
+
+The table of words holds no text: to take a chunk out, exactly the tokens that were put in have to
+be named again. They are made of the chunk's text where it is kept. Where only a preview may be
+kept, the tokens go in in alphabetical order, with nothing of the text's order (IDX-03), and lie
+beside it, compressed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from geomi.adapters.statements import statements
+from geomi.model.chunk import Chunk
+from geomi.model.search import Document, KeptText, Scope
+from geomi.search.tokens import VERSION, tokens
+
+SQL = statements("index", "index")
+
+PREVIEW_CHARS = 500  # IDX-03
+# Stands in the head of each chunk whose words have no order; no text has such a token.
+UNORDERED = "_unordered"
+# Documents that are taken out in one transaction, so that other writers get their turn.
+DELETED_AT_ONCE = 100
+VECTORS_GONE = "vectors_gone"
+TOKENS_VERSION = "tokens_version"
+
+_SOME = {
+    Scope.DOCUMENT: SQL["some_of_document"],
+    Scope.SITE: SQL["some_of_site"],
+    Scope.JOB: SQL["some_of_job"],
+    Scope.COLLECTION: SQL["some_of_collection"],
+}
+
+
+class _Known(NamedTuple):
+    """A document that is in the index."""
+
+    number: int
+    title: str
+    kept: str
+
+
+class _Row(NamedTuple):
+    """A chunk that is in the index."""
+
+    number: int
+    id: str
+    headings: str
+    text: str
+    bag: bytes | None
+
+
+def put_documents(db: sqlite3.Connection, documents: Sequence[Document]) -> None:
+    """Keep documents in place of those before; chunks that are the same stay as they are."""
+    for document in documents:
+        found = db.execute(SQL["find_document"], (document.id,)).fetchone()
+        columns = {
+            "id": document.id, "url": document.url, "title": document.title,
+            "collection": document.collection, "site": document.site, "job": document.job,
+            "page_type": document.page_type, "language": document.language,
+            "date_s": document.date_s, "kept": document.kept.value,
+        }  # fmt: skip
+        if found is None:
+            number = db.execute(SQL["add_document"], columns).lastrowid
+            _add_chunks(db, int(number or 0), document, document.chunks)
+        else:
+            known = _Known(*found)
+            new = _keep_same(db, known, document)
+            db.execute(SQL["change_document"], {**columns, "number": known.number})
+            _add_chunks(db, known.number, document, new)
+
+
+def delete_some(db: sqlite3.Connection, scope: Scope, name: str) -> int:
+    """Take out some documents of a scope; return how many, 0 when none is left."""
+    found = db.execute(_SOME[scope], (name, DELETED_AT_ONCE)).fetchall()
+    for known in (_Known(*row) for row in found):
+        for row in db.execute(SQL["chunks_of"], (known.number,)).fetchall():
+            _forget(db, known, _Row(*row))
+        db.execute(SQL["forget_document"], (known.number,))
+    return len(found)
+
+
+def delete_all(db: sqlite3.Connection) -> int:
+    """Take out everything; return how many documents there were."""
+    (documents, *_) = db.execute(SQL["counts"]).fetchone()
+    for name in ("words", "vectors", "chunks", "documents"):
+        db.execute(SQL[f"forget_all_{name}"])
+    bump(db, VECTORS_GONE)
+    return int(documents)
+
+
+def renew_words(db: sqlite3.Connection) -> None:
+    """Index every chunk anew if the rules of tokens have changed since."""
+    found = db.execute(SQL["get_fact"], (TOKENS_VERSION,)).fetchone()
+    if found == (VERSION,):
+        return
+    if found is not None:
+        db.execute(SQL["forget_all_words"])
+        for number, title, *rest in db.execute(SQL["all_chunks"]).fetchall():
+            headings, text, bag, kept = rest
+            body = _unpacked(bag) if kept == KeptText.PREVIEW else " ".join(tokens(text))
+            db.execute(SQL["add_words"], (number, _head(title, headings, kept), body))
+    db.execute(SQL["put_fact"], (TOKENS_VERSION, VERSION))
+
+
+def bump(db: sqlite3.Connection, fact: str) -> None:
+    """Add one to a fact that readers watch."""
+    found = db.execute(SQL["get_fact"], (fact,)).fetchone()
+    db.execute(SQL["put_fact"], (fact, found[0] + 1 if found else 1))
+
+
+def _keep_same(db: sqlite3.Connection, known: _Known, document: Document) -> list[Chunk]:
+    """Take out what has changed, and return the chunks that have to be added."""
+    is_same = (known.title, known.kept) == (document.title, document.kept)
+    wanted = {(chunk.id, _headings(chunk)): chunk for chunk in document.chunks}
+    for row in (_Row(*row) for row in db.execute(SQL["chunks_of"], (known.number,)).fetchall()):
+        chunk = wanted.get((row.id, row.headings)) if is_same else None
+        if chunk is None:
+            _forget(db, known, row)
+        else:
+            db.execute(SQL["move_chunk"], {"position": chunk.position, "number": row.number})
+            del wanted[row.id, row.headings]
+    return list(wanted.values())
+
+
+def _add_chunks(
+    db: sqlite3.Connection, number: int, document: Document, chunks: Sequence[Chunk]
+) -> None:
+    is_preview = document.kept is KeptText.PREVIEW
+    for chunk in chunks:
+        words = tokens(chunk.text)
+        body = " ".join(sorted(words) if is_preview else words)
+        headings = _headings(chunk)
+        columns = {
+            "document": number, "id": chunk.id, "position": chunk.position, "headings": headings,
+            "text": chunk.text[:PREVIEW_CHARS] if is_preview else chunk.text,
+            "tokens": chunk.tokens, "tokenizer": chunk.tokenizer,
+            "bag": zlib.compress(body.encode()) if is_preview else None,
+        }  # fmt: skip
+        row = db.execute(SQL["add_chunk"], columns).lastrowid
+        db.execute(SQL["add_words"], (row, _head(document.title, headings, document.kept), body))
+
+
+def _forget(db: sqlite3.Connection, known: _Known, row: _Row) -> None:
+    body = " ".join(tokens(row.text)) if row.bag is None else _unpacked(row.bag)
+    head = _head(known.title, row.headings, known.kept)
+    db.execute(SQL["forget_words"], (row.number, head, body))
+    if db.execute(SQL["forget_vectors"], (row.number,)).rowcount:
+        bump(db, VECTORS_GONE)
+    db.execute(SQL["forget_chunk"], (row.number,))
+
+
+def _head(title: str, headings: str, kept: str) -> str:
+    words = tokens(" ".join((title, *json.loads(headings))))
+    return " ".join((UNORDERED, *words) if kept == KeptText.PREVIEW else words)
+
+
+def _headings(chunk: Chunk) -> str:
+    return json.dumps(chunk.headings, ensure_ascii=False)
+
+
+def _unpacked(bag: bytes) -> str:
+    return zlib.decompress(bag).decode()
