@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.frontier_walk import Page, walk
+from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
+from geomi.engine.search import understands
 from geomi.extract.page import extract as extract_page
+from geomi.model.chunk import Chunk
 from geomi.model.config import Extraction, Links, UrlRules
 from geomi.model.order import Order
 from geomi.model.page import Article, KnownPage
+from geomi.model.search import NO_FILTERS, ChunkKey, Document, Match
+from geomi.ports.models import Embedder
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
+from geomi.search.fuse import fuse
+from geomi.search.query import parse as parse_query
 from geomi.url.parse import href, parse
 
 
@@ -97,3 +104,48 @@ def crawl_order(
     ):
         taken = asyncio.run(walk(store, by_url, [pages[seed].url], order))
     return [int(url.rpartition("/")[2]) for url in taken.urls]
+
+
+def retrieve(
+    texts: Mapping[str, str], queries: Iterable[tuple[str, str]], embedder: Embedder | None = None
+) -> dict[str, list[str]]:
+    """Return the names of the ten best texts for each query (name and words), from an index.
+
+    Each text is one chunk as it stands; an embedder is asked only in its own languages.
+    """
+    with (
+        TemporaryDirectory() as folder,
+        closing(open_sqlite_index(Path(folder), tenant="bench")) as index,
+    ):
+        return asyncio.run(_retrieve(index, texts, queries, embedder))
+
+
+async def _retrieve(
+    index: SqliteIndex,
+    texts: Mapping[str, str],
+    queries: Iterable[tuple[str, str]],
+    embedder: Embedder | None,
+) -> dict[str, list[str]]:
+    await index.put([_whole(name, text) for name, text in texts.items()])
+    if embedder is not None:
+        vectors = await embedder.embed(list(texts.values()))
+        keys = [ChunkKey(name, "whole") for name in texts]
+        await index.vectors.put(embedder.name, keys, vectors)
+    run = {}
+    for name, words in queries:
+        found = [_names(await index.match(parse_query(words), NO_FILTERS, limit=50))]
+        if embedder is not None and understands(embedder, words):
+            (vector,) = await embedder.embed([words], is_query=True)
+            near = await index.vectors.nearest(embedder.name, vector, NO_FILTERS, limit=50)
+            found.append(_names(near))
+        run[name] = list(fuse(found))[:10]
+    return run
+
+
+def _whole(name: str, text: str) -> Document:
+    chunk = Chunk("whole", text, (), position=0, tokens=0, tokenizer="none")
+    return Document(name, name, "", "bench", "bench", "bench", (chunk,))
+
+
+def _names(matches: Iterable[Match]) -> list[str]:
+    return [match.key.document for match in matches]

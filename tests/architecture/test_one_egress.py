@@ -16,8 +16,9 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "obstore", "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf",
-        "ray", "re2", "rich", "turbohtml", "typer", "uvloop", "yaml",
+        "numpy", "obstore", "onnxruntime", "orjson", "psycopg", "publicsuffixlist", "pyarrow",
+        "pydantic", "pypdf", "ray", "re2", "rich", "tokenizers", "turbohtml", "typer", "uvloop",
+        "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -132,6 +133,14 @@ def test_the_client_of_a_cluster_dials_where_a_flag_says() -> None:
         if name == "geomi.adapters.actors.Actors"
     }
     assert openers == {"fleet/command.py", "fleet/keeper.py"}
+
+
+def test_a_tokenizer_is_read_from_a_file() -> None:
+    """tokenizers can fetch one by its name, if it is asked to."""
+    uses = {
+        name for module in modules() for _, name in dotted_uses(module) if "tokenizers." in name
+    }
+    assert uses == {"tokenizers.Tokenizer", "tokenizers.Tokenizer.from_file"}
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

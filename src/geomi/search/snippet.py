@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 
 from geomi.model.search import Snippet
 from geomi.search.tokens import Word, words
@@ -29,7 +29,7 @@ _MARKUP = (
 )
 
 
-def snippet(text: str, wanted: Collection[str]) -> Snippet:
+def snippet(text: str, wanted: Set[str]) -> Snippet:
     """Quote the part of a text that holds most of the tokens looked for."""
     plain = plain_text(text)
     if len(plain) <= MAX_SNIPPET_CHARS:
@@ -49,8 +49,8 @@ def plain_text(markdown: str) -> str:
     return " ".join(markdown.split())
 
 
-def _matching(text: str, wanted: Collection[str]) -> list[Word]:
-    return [word for word in words(text) if any(token in wanted for token in word.tokens)]
+def _matching(text: str, wanted: Set[str]) -> list[Word]:
+    return [word for word in words(text) if not wanted.isdisjoint(word.tokens)]
 
 
 def _window(text: str, found: Sequence[Word]) -> tuple[int, int]:

@@ -16,11 +16,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 VERSION = 1
 # Beyond this it is no word but data; what is left still finds it.
 MAX_TOKEN_CHARS = 64
+# Texts say the same words again and again; this many take about 10 MB.
+REMEMBERED_WORDS = 50_000
 # An identifier has a handful of parts; a hash in hexadecimal would have dozens.
 MAX_PARTS = 8
 
@@ -32,7 +35,7 @@ _PAIRED = (
 )
 _HAS_PAIRED = re.compile(f"[{_PAIRED}]")
 # Hangul and the others are runs of their own: `서울大` is two words.
-_RUN = re.compile(f"[\uac00-\ud7a3\u1100-\u11ff]+|[{_PAIRED}]+|(?:(?![{_PAIRED}])\\w)+")
+_RUN = re.compile(f"[\uac00-\ud7a3\u1100-\u11ff]+|[{_PAIRED}]+|[^\\W{_PAIRED}]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\da-zA-Z_]+")
 # Particles, behind a word of two syllables at least.
 _PARTICLE = re.compile("(?<=[가-힣]{2})(?:에서|으로|에게|까지|부터|[은는이가을를의에로와과도만])$")
@@ -60,14 +63,14 @@ def tokens(text: str) -> list[str]:
 
 def words(text: str) -> Iterator[Word]:
     """Yield the words of a text with their places; a pair of signs is a word."""
-    for run in _RUN.finditer(text):
-        start, end = run.span()
-        if not _HAS_PAIRED.match(run[0]):
-            yield Word(start, end, tuple(_tokens_of(_folded(run[0]))))
+    for run in (_WORD if text.isascii() else _RUN).finditer(text):
+        word, start = run[0], run.start()
+        if word.isascii() or not _HAS_PAIRED.match(word):
+            yield Word(start, run.end(), _tokens_of(_folded(word)))
             continue
-        for at in range(start, max(start + 1, end - 1)):
-            pair = text[at : min(at + 2, end)]
-            yield Word(at, at + len(pair), tuple(_tokens_of(_folded(pair))))
+        for at in range(max(1, len(word) - 1)):
+            pair = word[at : at + 2]
+            yield Word(start + at, start + at + len(pair), _tokens_of(_folded(pair)))
 
 
 def _folded(text: str) -> str:
@@ -78,18 +81,20 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", apart)
 
 
-def _tokens_of(word: str) -> list[str]:
+@lru_cache(REMEMBERED_WORDS)
+def _tokens_of(word: str) -> tuple[str, ...]:
     if _HAS_PAIRED.match(word):
         word = _PARTICLE.sub("", word)
-        return [word[at : at + 2] for at in range(len(word) - 1)] or [word]
+        return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
     whole = _singular(word.strip("_").lower()[:MAX_TOKEN_CHARS])
     if not whole:
-        return []
+        return ()
     parts = _PART.findall(word)
     if not 1 < len(parts) <= MAX_PARTS:
-        return [whole]
+        return (whole,)
     # A single letter or digit says nothing: without them both measures are 0.002 higher.
-    return [whole, *(_singular(part.lower()[:MAX_TOKEN_CHARS]) for part in parts if len(part) > 1)]
+    named = (_singular(part.lower()[:MAX_TOKEN_CHARS]) for part in parts if len(part) > 1)
+    return (whole, *named)
 
 
 def _singular(word: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.chunk.blocks import MAX_HEADING_CHARS, Kind, heading_text, read_blocks
@@ -56,6 +56,7 @@ def test_a_heading_has_a_limit() -> None:
     assert [block.kind for block in read_blocks(longest + "x")] == [Kind.TEXT]
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="#`~|-> \n:ax1.*", max_size=200))
 def test_no_line_is_lost(markdown: str) -> None:
     """Every line with anything on it is in one block, in order."""

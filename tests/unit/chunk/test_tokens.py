@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.chunk.tokens import GEOMI_1, count_tokens
@@ -34,6 +34,7 @@ def test_count(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="aB1 _(é한글漢😀\n", min_size=1, max_size=12), max_size=6))
 def test_parts_have_no_fewer_tokens_than_the_whole(words: list[str]) -> None:
     """What is planned by the sizes of parts fits when it is put together."""

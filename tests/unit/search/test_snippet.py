@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.search.query import parse
@@ -71,6 +71,7 @@ def test_marks_of_every_script(text: str, query: str, marks: list[str]) -> None:
     assert marked(text, query) == marks
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab 한글。漢字\n*`|", max_size=900), st.sampled_from(["ab", "한글", "漢"]))
 def test_never_too_long(text: str, query: str) -> None:
     """Whatever comes, 200 characters are the most, and marks lie inside them."""

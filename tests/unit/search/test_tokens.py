@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.search.tokens import MAX_PARTS, MAX_TOKEN_CHARS, tokens, words
@@ -56,6 +56,7 @@ def test_limits() -> None:
     assert len(tokens(many + "One")) == 1
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_no_token_would_be_cut_by_an_index(text: str) -> None:
     """Tokens hold no spaces, and nothing that an engine would read as its own sign."""
@@ -64,6 +65,7 @@ def test_no_token_would_be_cut_by_an_index(text: str) -> None:
         assert not any(sign.isspace() or sign in "\"'()*:^+-" for sign in token)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab C_한글은漢字é1 ", max_size=60))
 def test_words_stand_where_they_say(text: str) -> None:
     """Every word lies in the text, after the one before it, and is found by the text's tokens."""
