@@ -16,8 +16,9 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "obstore", "onnxruntime", "orjson", "psycopg", "publicsuffixlist", "pyarrow",
-        "pydantic", "pypdf", "ray", "re2", "rich", "tokenizers", "turbohtml", "typer", "uvloop",
+        "lancedb", "numpy", "obstore", "onnxruntime", "orjson", "psycopg", "publicsuffixlist",
+        "pyarrow", "pydantic", "pypdf", "ray", "re2", "rich", "tokenizers", "turbohtml", "typer",
+        "uvloop",
         "yaml",
     }
 )  # fmt: skip
@@ -70,7 +71,10 @@ def test_a_package_that_can_dial_is_given_an_open_file() -> None:
         for module in modules()
         if any(name.partition(".")[0] == "pyarrow" for name in imported(module))
     }
-    assert users == {"adapters/outlet/parquet.py"}
+    # A LanceDB table is given columns in memory; it is no file at all.
+    assert users == {
+        "adapters/index/lance.py", "adapters/index/lance_vectors.py", "adapters/outlet/parquet.py",
+    }  # fmt: skip
     assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
 
 
@@ -96,6 +100,16 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
     }
     assert makers == {"adapters/blob/s3.py", "app/archive.py"}
     assert signature(bucket_of).parameters["settings"].annotation == "Settings"
+
+
+def test_the_client_of_an_index_dials_where_the_settings_say() -> None:
+    """LanceDB goes to a directory or a bucket of the operator's own, as the archive does."""
+    users = {
+        module.name
+        for module in modules()
+        if any(name.partition(".")[0] == "lancedb" for name in imported(module))
+    }
+    assert users == {"adapters/index/lance.py"}
 
 
 def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:

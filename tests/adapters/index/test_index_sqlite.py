@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.index import matching, writing
+from geomi.adapters.index import entry, matching, writing
 from geomi.adapters.index.files import index_path
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.model.search import NO_FILTERS, Filters, KeptText, Scope
@@ -96,7 +96,7 @@ async def test_an_index_of_older_tokens_is_made_anew(
     """Whoever updates geomi finds what was indexed before, and can delete it."""
     with monkeypatch.context() as past:
         past.setattr(writing, "VERSION", 0)
-        past.setattr(writing, "tokens", lambda text: [f"old{word}" for word in text.split()])
+        past.setattr(entry, "tokens", lambda text: [f"old{word}" for word in text.split()])
         with opened(tmp_path) as index:
             await index.put([document("one", "some words", title="Name")])
             assert await found(index, "words") == []

@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from geomi.adapters.index.writing import UNORDERED
+from geomi.adapters.index.entry import UNORDERED
 from geomi.adapters.statements import statements
 from geomi.model.search import ChunkKey, Filters, Match, Query
 

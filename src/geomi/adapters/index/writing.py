@@ -8,22 +8,19 @@ beside it, compressed.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from geomi.adapters.index.entry import body_words, head_words, headings_text, kept_text
 from geomi.adapters.statements import statements
 from geomi.model.chunk import Chunk
 from geomi.model.search import Document, KeptText, Scope
-from geomi.search.tokens import VERSION, tokens
+from geomi.search.tokens import VERSION
 
 SQL = statements("index", "index")
 
-PREVIEW_CHARS = 500  # IDX-03
-# Stands in the head of each chunk whose words have no order; no text has such a token.
-UNORDERED = "_unordered"
 # Documents that are taken out in one transaction, so that other writers get their turn.
 DELETED_AT_ONCE = 100
 VECTORS_GONE = "vectors_gone"
@@ -103,8 +100,8 @@ def renew_words(db: sqlite3.Connection) -> None:
         db.execute(SQL["forget_all_words"])
         for number, title, *rest in db.execute(SQL["all_chunks"]).fetchall():
             headings, text, bag, kept = rest
-            body = _unpacked(bag) if kept == KeptText.PREVIEW else " ".join(tokens(text))
-            db.execute(SQL["add_words"], (number, _head(title, headings, kept), body))
+            body = _unpacked(bag) if kept == KeptText.PREVIEW else body_words(text, KeptText.FULL)
+            db.execute(SQL["add_words"], (number, head_words(title, headings, kept), body))
     db.execute(SQL["put_fact"], (TOKENS_VERSION, VERSION))
 
 
@@ -117,7 +114,7 @@ def bump(db: sqlite3.Connection, fact: str) -> None:
 def _keep_same(db: sqlite3.Connection, known: _Known, document: Document) -> list[Chunk]:
     """Take out what has changed, and return the chunks that have to be added."""
     is_same = (known.title, known.kept) == (document.title, document.kept)
-    wanted = {(chunk.id, _headings(chunk)): chunk for chunk in document.chunks}
+    wanted = {(chunk.id, headings_text(chunk)): chunk for chunk in document.chunks}
     for row in (_Row(*row) for row in db.execute(SQL["chunks_of"], (known.number,)).fetchall()):
         chunk = wanted.get((row.id, row.headings)) if is_same else None
         if chunk is None:
@@ -131,37 +128,26 @@ def _keep_same(db: sqlite3.Connection, known: _Known, document: Document) -> lis
 def _add_chunks(
     db: sqlite3.Connection, number: int, document: Document, chunks: Sequence[Chunk]
 ) -> None:
-    is_preview = document.kept is KeptText.PREVIEW
     for chunk in chunks:
-        words = tokens(chunk.text)
-        body = " ".join(sorted(words) if is_preview else words)
-        headings = _headings(chunk)
+        body, headings = body_words(chunk.text, document.kept), headings_text(chunk)
         columns = {
             "document": number, "id": chunk.id, "position": chunk.position, "headings": headings,
-            "text": chunk.text[:PREVIEW_CHARS] if is_preview else chunk.text,
+            "text": kept_text(chunk.text, document.kept),
             "tokens": chunk.tokens, "tokenizer": chunk.tokenizer,
-            "bag": zlib.compress(body.encode()) if is_preview else None,
+            "bag": zlib.compress(body.encode()) if document.kept is KeptText.PREVIEW else None,
         }  # fmt: skip
         row = db.execute(SQL["add_chunk"], columns).lastrowid
-        db.execute(SQL["add_words"], (row, _head(document.title, headings, document.kept), body))
+        head = head_words(document.title, headings, document.kept)
+        db.execute(SQL["add_words"], (row, head, body))
 
 
 def _forget(db: sqlite3.Connection, known: _Known, row: _Row) -> None:
-    body = " ".join(tokens(row.text)) if row.bag is None else _unpacked(row.bag)
-    head = _head(known.title, row.headings, known.kept)
+    body = body_words(row.text, KeptText.FULL) if row.bag is None else _unpacked(row.bag)
+    head = head_words(known.title, row.headings, known.kept)
     db.execute(SQL["forget_words"], (row.number, head, body))
     if db.execute(SQL["forget_vectors"], (row.number,)).rowcount:
         bump(db, VECTORS_GONE)
     db.execute(SQL["forget_chunk"], (row.number,))
-
-
-def _head(title: str, headings: str, kept: str) -> str:
-    words = tokens(" ".join((title, *json.loads(headings))))
-    return " ".join((UNORDERED, *words) if kept == KeptText.PREVIEW else words)
-
-
-def _headings(chunk: Chunk) -> str:
-    return json.dumps(chunk.headings, ensure_ascii=False)
 
 
 def _unpacked(bag: bytes) -> str:
