@@ -123,7 +123,10 @@ async def test_common_words_do_not_choose_but_rank(
         chosen = await index.match(query, NO_FILTERS, limit=3)
         assert [match.key for match in chosen] == [match.key for match in whole]
         assert {match.key.document for match in chosen} == {"d60", "d61", "d62"}
-        assert len(await index.match(query, NO_FILTERS, limit=20)) == 20  # all words choose
+        monkeypatch.setattr(matching, "ENOUGH", 4)
+        assert len(await index.match(query, NO_FILTERS, limit=30)) == 30  # all words choose
+        monkeypatch.setattr(matching, "ENOUGH", 3)
+        assert len(await index.match(query, NO_FILTERS, limit=30)) == 3
         only = await index.match(parse("common"), Filters(sites=("a.test",)), limit=50)
         assert len(only) == 50
 

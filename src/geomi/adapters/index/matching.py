@@ -2,8 +2,8 @@
 
 FTS5 ranks by BM25 with k1 = 1.2 and b = 0.75, and computes it for every chunk that matches: 100,000
 of them take a fifth of a second. Words that most chunks have say the least. So the rarest words
-choose which chunks are ranked, and all words rank them; only where too few are found that way, all
-words choose. An index with fewer chunks than `RANKED_CHUNKS` is always ranked in full.
+choose which chunks are ranked, and all words rank them; only where very few are found that way,
+all words choose. An index with fewer chunks than `RANKED_CHUNKS` is always ranked in full.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ SQL = statements("index", "search")
 
 # Ranking a chunk takes one to two microseconds of CPU, so that the choice costs 20 ms at most.
 RANKED_CHUNKS = 10_000
+# So many that have a rare word are enough: whatever else there is has only words that all have.
+ENOUGH = 20
 
 Parameters = dict[str, str | float | None]
 
@@ -34,7 +36,7 @@ def match_words(db: sqlite3.Connection, query: Query, filters: Filters, limit: i
         # stand in the choice as well.
         ranked = _any([*rare, *common, *common])
         found = _ask(db, f"({_any(rare)}) AND ({ranked})", filters, limit)
-        if len(found) >= limit:
+        if len(found) >= min(limit, ENOUGH):
             return found
     phrases = "".join(f"{_phrase(phrase)} AND " for phrase in query.phrases)
     return _ask(db, f"{phrases}({_any(query.tokens)})", filters, limit)
