@@ -12,6 +12,8 @@
     ├── ClusterError          the cluster of a fleet, or one of its actors, does not answer  exit 4
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
+    ├── ModelError            a language model could not be asked, or made no sense     exit 7
+    │   └── ModelBusy         it may be asked again later
     └── RuleBroken            the log of requests shows that a host was not respected   exit 6
 
 Each carries the exit code of the command line, so that the surface translates and decides nothing.
@@ -91,6 +93,16 @@ class RuleBroken(GeomiError):
     """The log of requests shows that a rule of politeness was broken."""
 
     exit_code = 6
+
+
+class ModelError(GeomiError):
+    """A language model could not be asked, or what it answered makes no sense."""
+
+    exit_code = 7
+
+
+class ModelBusy(ModelError):
+    """A language model that may be asked again later."""
 
 
 def first_error(failures: BaseExceptionGroup[GeomiError]) -> GeomiError:

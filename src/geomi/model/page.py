@@ -16,9 +16,10 @@ Sink = Callable[[bytes], object]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One GET, with every limit that the egress gate has to keep.
+    """One request, with every limit that the egress gate has to keep.
 
     Args:
+        body: what is sent along, to a server of the operator's own; empty for a GET.
         types: media types whose body is wanted; any other ends the fetch before it. Empty: all.
         truncate: keep what came inside `max_bytes` and do not refuse a longer body (C-11).
         sink: takes the decoded body of a good answer piece by piece, in place of `Fetched.body`.
@@ -34,6 +35,7 @@ class Request:
     truncate: bool = False
     purpose: Purpose = Purpose.PAGE
     sink: Sink | None = None
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -32,7 +32,7 @@ class Resolver(Protocol):
 
 
 class Fetcher(Protocol):
-    """One GET through the egress gate."""
+    """One request through the egress gate."""
 
     async def fetch(self, request: Request) -> Fetched:
         """Send the request and read the answer inside its limits.

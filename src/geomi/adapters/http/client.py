@@ -1,4 +1,4 @@
-"""One GET through the egress gate, inside every limit of its `Request`.
+"""One request through the egress gate, inside every limit of its `Request`.
 
 Rules: a redirect is an answer and never followed here; whatever a server or a network does is a
 value (`Fetched.failure`), never an exception; an error status is an answer too, so what goes wrong
@@ -80,7 +80,7 @@ class HttpClient:
         if url is None:
             raise FetchFailed(Outcome.PROTOCOL_ERROR, "the URL is not an http or https URL")
         proxy = self._egress.proxy_of(url.host, url.port, tls=url.scheme == "https")
-        message = write_request(url, visit.request.headers, proxy)
+        message = write_request(url, visit.request.headers, proxy, visit.request.body)
         place = (url.scheme, url.host, url.port)
         connection = self._pool.take(place)
         visit.is_reused = connection is not None

@@ -1,7 +1,8 @@
 """The request as bytes.
 
-Rules: GET only; `Host` first; no cookie ever leaves (HTTP-12); headers that steer the connection
-are ours alone; a line break inside a header is refused, because it would begin another header.
+Rules: GET, or POST where something is sent along; `Host` first; no cookie ever leaves (HTTP-12);
+headers that steer the connection are ours alone; a line break inside a header is refused, because
+it would begin another header.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ _OURS = frozenset(
 )  # fmt: skip
 
 
-def write_request(url: Url, headers: Headers, proxy: Proxy | None) -> bytes:
-    """Return the GET of a URL; a proxy is asked for an http URL in full (RFC 9112 §3.2.2)."""
+def write_request(url: Url, headers: Headers, proxy: Proxy | None, body: bytes = b"") -> bytes:
+    """Return the request for a URL; a proxy is asked for an http URL in full (RFC 9112 §3.2.2)."""
     is_default_port = url.port == DEFAULT_PORTS[url.scheme]
     authority = url.host if is_default_port else url.authority
     by_proxy = proxy is not None and url.scheme == "http"
+    target = f"http://{authority}{url.target}" if by_proxy else url.target
     lines = [
-        f"GET {f'http://{authority}{url.target}' if by_proxy else url.target} HTTP/1.1",
+        f"{'POST' if body else 'GET'} {target} HTTP/1.1",
         f"Host: {authority}",
         *[f"{name}: {value}" for name, value in headers if name.lower() not in _OURS],
         "Connection: keep-alive",  # C-70: HTTP/1.1 is all we speak
     ]
+    if body:
+        lines.append(f"Content-Length: {len(body)}")
     if by_proxy and proxy is not None and proxy.authorization:
         lines.append(f"Proxy-Authorization: {proxy.authorization}")
     message = "\r\n".join([*lines, "", ""])
@@ -38,4 +42,4 @@ def write_request(url: Url, headers: Headers, proxy: Proxy | None) -> bytes:
             f"a request header for `{url.host}` holds a line break",
             hint="look at `http.headers` and `http.user_agent`",
         )
-    return message.encode()
+    return message.encode() + body

@@ -1,4 +1,5 @@
-"""Models that texts are handed to.
+"""Models that run elsewhere, or from a folder: questions and texts in, answers and vectors out.
 
-Texts come in, vectors go out. It must never fetch a model: whoever names a folder has it.
+None of them is needed: whatever a model could say has an answer without one. They dial only the
+operator's own servers, through the egress gate, and never see a secret of another.
 """

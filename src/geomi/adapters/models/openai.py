@@ -1,0 +1,143 @@
+"""A language model behind an OpenAI-compatible server: llama.cpp, vLLM, Ollama, and the clouds.
+
+Rules kept:
+- The server is a setting of the operator, so that its address may be private; it is dialled through
+  the egress gate all the same, and a redirect is never followed.
+- The key goes into one header and into no message.
+- The task stands in the system's message, the page in the user's; no tool is offered.
+- An answer has a size; one that is cut off by its length is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from geomi.errors import ConfigError, ModelBusy, ModelError
+from geomi.model.page import Fetched, Headers, Request
+from geomi.ports.language import Answer, Prompt
+from geomi.ports.web import Fetcher
+from geomi.url.parse import parse as parse_url
+
+MAX_ANSWER_BYTES = 1024 * 1024
+MAX_TOLD_CHARS = 200
+CONNECT_S = 10.0
+# A small model on a processor writes ten words a second.
+ANSWER_S = 120.0
+
+_BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+
+class OpenAiModel:
+    """One model of one server.
+
+    Args:
+        endpoint: the address that `/chat/completions` follows, usually ending in `/v1`.
+        key: sent as a bearer token; a server on loopback needs none.
+    """
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        endpoint: str,
+        model: str,
+        *,
+        key: str = "",
+        answer_s: float = ANSWER_S,
+    ) -> None:
+        self._server = Server(fetcher, endpoint, key=key, answer_s=answer_s)
+        self.name = model
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Answer one question."""
+        told = await self._server.ask("chat/completions", _question(self.name, prompt))
+        try:
+            choice = told["choices"][0]
+            text = choice["message"]["content"]
+            is_cut = choice.get("finish_reason") == "length"
+            usage = told.get("usage") or {}
+            tokens = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"{self._server} answered in another form: {error!r}") from error
+        if is_cut or not isinstance(text, str):
+            raise ModelError(f"`{self.name}` wrote no whole answer in {prompt.max_tokens} tokens")
+        return Answer(text, str(told.get("model") or self.name), *tokens)
+
+
+class Server:
+    """An OpenAI-compatible server, and the one way to ask it."""
+
+    def __init__(
+        self, fetcher: Fetcher, endpoint: str, *, key: str = "", answer_s: float = ANSWER_S
+    ) -> None:
+        url = parse_url(endpoint)
+        if url is None or "@" in endpoint:
+            raise ConfigError(
+                "the endpoint of a model is a plain http or https URL",
+                hint="http://127.0.0.1:8080/v1, and the key in GEOMI_MODEL_KEY",
+            )
+        self._base = url.href.rstrip("/")
+        self._fetcher = fetcher
+        self._answer_s = answer_s
+        self._headers: Headers = (
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+            *((("authorization", f"Bearer {key}"),) if key else ()),
+        )
+
+    def __str__(self) -> str:
+        return self._base
+
+    async def ask(self, path: str, question: Mapping[str, object]) -> dict[str, Any]:
+        """Send a question and return the answer's JSON object."""
+        fetched = await self._fetcher.fetch(
+            Request(
+                url=f"{self._base}/{path}",
+                headers=self._headers,
+                connect_timeout_s=CONNECT_S,
+                read_timeout_s=self._answer_s,
+                total_timeout_s=self._answer_s,
+                max_bytes=MAX_ANSWER_BYTES,
+                body=orjson.dumps(question),
+            )
+        )
+        if fetched.failure is not None:
+            raise ModelBusy(f"{self} cannot be asked: {fetched.detail or fetched.failure}")
+        if fetched.status != 200:
+            refused = ModelBusy if fetched.status in _BUSY else ModelError
+            raise refused(f"{self} answered {fetched.status}: {_told(fetched)}")
+        return self._object(fetched.body)
+
+    def _object(self, body: bytes) -> dict[str, Any]:
+        try:
+            told = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise ModelError(f"{self} answered with something that is no JSON") from error
+        if not isinstance(told, dict):
+            raise ModelError(f"{self} answered with a JSON {type(told).__name__}, not an object")
+        return told
+
+
+def _question(model: str, prompt: Prompt) -> dict[str, object]:
+    form = {"name": prompt.form_name, "schema": prompt.form, "strict": True}
+    return {
+        "model": model,
+        "messages": [
+            {"role": "system", "content": prompt.task},
+            {"role": "user", "content": prompt.material},
+        ],
+        "temperature": 0,
+        "max_tokens": prompt.max_tokens,
+        "response_format": {"type": "json_schema", "json_schema": form},
+    }
+
+
+def _told(fetched: Fetched) -> str:
+    """Return what a server says of its refusal, on one line."""
+    try:
+        text = str(orjson.loads(fetched.body)["error"]["message"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        text = fetched.body[: 4 * MAX_TOLD_CHARS].decode("utf-8", "replace")
+    return " ".join(text.split())[:MAX_TOLD_CHARS] or "nothing more"

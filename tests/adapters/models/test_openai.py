@@ -1,0 +1,146 @@
+"""A language model behind an OpenAI-compatible server, over real connections on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from geomi.adapters.http import Egress, EgressRules, HttpClient
+from geomi.adapters.models.openai import MAX_ANSWER_BYTES, OpenAiModel
+from geomi.engine.consult import Consulted, consult
+from geomi.errors import ConfigError, ModelBusy, ModelError
+from geomi.ports.language import Answer, Prompt
+from geomi.testing.models import ModelServer, Scripted, completion
+from tests.adapters.http.support import LOOPBACK, RealClock
+
+FORM = {"type": "object", "properties": {"category": {"type": "string"}}}
+PROMPT = Prompt("Say what it is.", "PAGE: a text", "kind", FORM, max_tokens=50)
+
+
+async def ask(endpoint: str, *, key: str = "", rules: EgressRules = LOOPBACK) -> Answer:
+    """Ask a server one question."""
+    clock = RealClock()
+    client = HttpClient(Egress(rules, clock), clock)
+    try:
+        return await OpenAiModel(client, endpoint, "tiny", key=key).answer(PROMPT)
+    finally:
+        await client.aclose()
+
+
+async def ask_twice(endpoint: str) -> Consulted[str]:
+    """Ask a server, and once more where it makes no sense."""
+    clock = RealClock()
+    client = HttpClient(Egress(LOOPBACK, clock), clock)
+    try:
+        return await consult(OpenAiModel(client, endpoint, "tiny"), PROMPT, category)
+    finally:
+        await client.aclose()
+
+
+def category(told: object) -> str:
+    """Read the one field that the form has."""
+    if not isinstance(told, dict) or not isinstance(told.get("category"), str):
+        raise ValueError("`category` is missing")
+    return str(told["category"])
+
+
+def test_a_question_and_its_answer() -> None:
+    with ModelServer(['{"category": "faq"}']) as server:
+        answer = asyncio.run(ask(server.endpoint, key="s3cret"))
+    assert answer == Answer('{"category": "faq"}', "tiny", 100, 20)
+    (asked,) = server.asked
+    assert asked["path"] == "/v1/chat/completions"
+    assert [message["role"] for message in asked["messages"]] == ["system", "user"]
+    assert asked["messages"][1]["content"] == PROMPT.material
+    assert asked["response_format"]["json_schema"]["schema"] == FORM
+    assert asked["max_tokens"] == PROMPT.max_tokens
+    assert "tools" not in asked
+    assert server.headers[0]["authorization"] == "Bearer s3cret"
+
+
+def test_without_a_key_none_is_sent() -> None:
+    with ModelServer(["{}"]) as server:
+        asyncio.run(ask(server.endpoint))
+    assert "authorization" not in server.headers[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "error", "words"),
+    [
+        ((401, '{"error": {"message": "bad key"}}'), ModelError, "answered 401: bad key"),
+        ((429, "slow down"), ModelBusy, "answered 429: slow down"),
+        ((503, ""), ModelBusy, "answered 503: nothing more"),
+        ((301, ""), ModelError, "answered 301"),
+        ((200, "<html>"), ModelError, "no JSON"),
+        ((200, "[]"), ModelError, "a JSON list"),
+        ({"choices": []}, ModelError, "in another form"),
+        ({"choices": [{"message": None}]}, ModelError, "in another form"),
+        ({"choices": [{"message": {"content": "x"}}], "usage": 7}, ModelError, "in another form"),
+        (completion(None), ModelError, "no whole answer in 50 tokens"),
+        (completion("{", finish="length"), ModelError, "no whole answer in 50 tokens"),
+        ((200, " " * (MAX_ANSWER_BYTES + 1)), ModelBusy, "cannot be asked"),
+    ],
+    ids=lambda value: "" if isinstance(value, type) else str(value)[:30],
+)
+def test_what_is_no_answer(told: Scripted, error: type[ModelError], words: str) -> None:
+    with ModelServer([told]) as server, pytest.raises(ModelError, match=words) as caught:
+        asyncio.run(ask(server.endpoint, key="s3cret"))
+    assert type(caught.value) is error
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there() -> None:
+    with ModelServer([]) as server:
+        endpoint = server.endpoint
+    with pytest.raises(ModelBusy, match="cannot be asked"):
+        asyncio.run(ask(endpoint))
+
+
+def test_the_gate_stands_before_it() -> None:
+    with ModelServer(["{}"]) as server, pytest.raises(ModelBusy, match="not public"):
+        asyncio.run(ask(server.endpoint, rules=EgressRules()))
+    assert not server.asked
+
+
+@pytest.mark.parametrize("endpoint", ["", "model", "ftp://a/v1", "http://key@a.test/v1"])
+def test_an_endpoint_that_is_none(endpoint: str) -> None:
+    with pytest.raises(ConfigError, match="plain http or https URL"):
+        asyncio.run(ask(endpoint))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"category": "faq"}', ' \n{"category": "faq"}\n', '```json\n{"category": "faq"}\n```'],
+)
+def test_an_answer_that_makes_sense(text: str) -> None:
+    with ModelServer([text]) as server:
+        consulted = asyncio.run(ask_twice(server.endpoint))
+    assert consulted.value == "faq"
+    assert len(consulted.bill) == len(server.asked) == 1
+
+
+@pytest.mark.parametrize("first", ["no idea", "[]", '{"categories": 1}', "[" * 100_000])
+def test_an_answer_that_is_mended(first: str) -> None:
+    with ModelServer([first, '{"category": "faq"}']) as server:
+        consulted = asyncio.run(ask_twice(server.endpoint))
+    assert consulted.value == "faq"
+    assert len(consulted.bill) == 2
+    again = server.asked[1]["messages"]
+    assert PROMPT.material in again[1]["content"]
+    assert first[:30] in again[1]["content"]
+    assert first[:30] not in again[0]["content"]
+
+
+def test_nonsense_is_asked_twice_and_paid_for() -> None:
+    with ModelServer(["one", "two", '{"category": "faq"}']) as server:
+        consulted = asyncio.run(ask_twice(server.endpoint))
+    assert consulted.value is None
+    assert len(consulted.bill) == len(server.asked) == 2
+    assert "made no sense twice" in consulted.problem
+
+
+def test_a_model_that_is_busy_costs_nothing() -> None:
+    with ModelServer([(429, "later")]) as server:
+        consulted = asyncio.run(ask_twice(server.endpoint))
+    assert consulted == Consulted(None, (), f"{server.endpoint} answered 429: later")
