@@ -37,8 +37,7 @@ from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.engine.search import search
 from geomi.model.chunk import Chunk
 from geomi.model.search import NO_FILTERS, ChunkKey, Document, Filters
-from geomi.ports.index import Vectors
-from geomi.ports.models import Embedder
+from geomi.ports.models import Embedder, Vectors
 
 SHARED = Path(__file__).parents[2] / "shared"
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or SHARED / "corpus")

@@ -11,8 +11,9 @@ import pytest
 
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.engine.search import MAX_HITS, search, understands
-from geomi.model.search import ChunkKey, Filters, KeptText
-from geomi.ports.index import Vectors
+from geomi.errors import ModelBusy
+from geomi.model.search import ChunkKey, Filters, Found, KeptText
+from geomi.ports.models import Vectors
 from geomi.testing.contracts.documents import FILLER, document, towards
 from geomi.testing.contracts.material import waits
 
@@ -26,9 +27,12 @@ class Compass:
     def __init__(self, *languages: str) -> None:
         self.languages = frozenset(languages)
         self.asked: list[str] = []
+        self.problem = ""
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
         """Point north for whatever is about cats."""
+        if self.problem:
+            raise ModelBusy(self.problem)
         self.asked += texts if is_query else []
         return np.stack([towards(0, 1) if "cat" in text else towards(1, 0) for text in texts])
 
@@ -53,9 +57,9 @@ async def filled(folder: Path, embedder: Compass) -> AsyncIterator[SqliteIndex]:
         index.close()
 
 
-def names(hits: Sequence[object]) -> list[str]:
+def names(found: Found) -> list[str]:
     """Return the documents of hits."""
-    return [hit.passage.key.document for hit in hits]  # type: ignore[attr-defined]  # of Hit
+    return [hit.passage.key.document for hit in found.hits]
 
 
 @pytest.mark.req("IDX-02")
@@ -64,7 +68,7 @@ async def test_a_hit_shows_its_link_and_a_short_quotation(tmp_path: Path) -> Non
     """What was looked for is marked in at most 200 characters."""
     async with filled(tmp_path, Compass("en")) as index:
         await index.put([document("long", f"{FILLER * 6} The needle is here. {FILLER * 6}")])
-        (hit,) = await search(index, "needle")
+        (hit,) = (await search(index, "needle")).hits
     assert hit.passage.url == "https://a.test/long"
     assert len(hit.snippet.text) <= 200
     assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["needle"]
@@ -77,10 +81,21 @@ async def test_both_rankings_are_fused(tmp_path: Path) -> None:
     model = Compass("en")
     async with filled(tmp_path, model) as index:
         assert names(await search(index, "cat")) == ["cats"]
-        hits = await search(index, "cat", embedder=model, limit=2)
-    assert names(hits) == ["cats", "felines"]
-    assert hits[0].ranks == {"words": 1, "vectors": 1}
-    assert hits[1].ranks == {"vectors": 2}
+        found = await search(index, "cat", embedder=model, limit=2)
+    assert names(found) == ["cats", "felines"]
+    assert [hit.ranks for hit in found.hits] == [{"words": 1, "vectors": 1}, {"vectors": 2}]
+    assert found.problem == ""
+
+
+@waits
+async def test_a_model_that_cannot_be_asked_leaves_words(tmp_path: Path) -> None:
+    """There is an answer, and it says what it lacks."""
+    model = Compass("en")
+    async with filled(tmp_path, model) as index:
+        model.problem = "answered 429"
+        found = await search(index, "cat", embedder=model)
+    assert names(found) == ["cats"]
+    assert found.problem == "answered 429"
 
 
 @waits
@@ -88,8 +103,8 @@ async def test_vectors_are_asked_only_in_languages_of_the_embedder(tmp_path: Pat
     """A model that has never seen Korean has no voice in it."""
     model = Compass("en")
     async with filled(tmp_path, model) as index:
-        hits = await search(index, "고양이", embedder=model)
-    assert names(hits) == ["한국"]
+        found = await search(index, "고양이", embedder=model)
+    assert names(found) == ["한국"]
     assert model.asked == []
 
 
@@ -101,6 +116,9 @@ async def test_vectors_are_asked_only_in_languages_of_the_embedder(tmp_path: Pat
         (("en",), "고양이", False),
         (("en",), "猫", False),
         (("en", "ko"), "고양이", True),
+        (("ko",), "고양이", True),
+        (("ko",), "cat", False),
+        (("ko", "de"), "Katze", True),
         (("en",), "wie kann ich die Datei öffnen und das ist nicht der Fall", False),
         (("en",), "café", False),
         (("en",), "", False),
@@ -117,7 +135,7 @@ async def test_a_text_that_many_pages_have_is_one_answer(tmp_path: Path) -> None
     async with filled(tmp_path, Compass("en")) as index:
         await index.put([document(f"copy{at}", f"the same footer {FILLER}") for at in range(10)])
         await index.put([document("other", f"another footer {FILLER}")])
-        assert len(await search(index, "footer")) == 2
+        assert len((await search(index, "footer")).hits) == 2
 
 
 @waits
@@ -128,8 +146,8 @@ async def test_filters_and_limits(tmp_path: Path) -> None:
         korean = Filters(languages=("ko",))
         assert names(await search(index, "cat", filters=korean, embedder=model)) == ["한국"]
         await index.put([document(f"d{at}", f"word number{at}") for at in range(MAX_HITS + 1)])
-        assert len(await search(index, "word", limit=MAX_HITS + 1)) == MAX_HITS
-        assert await search(index, "") == []
+        assert len((await search(index, "word", limit=MAX_HITS + 1)).hits) == MAX_HITS
+        assert await search(index, "") == Found(())
 
 
 @pytest.mark.req("IDX-02", "IDX-03")
@@ -141,6 +159,6 @@ async def test_a_quotation_of_a_text_that_is_not_kept_comes_from_its_preview(
     async with filled(tmp_path, Compass("en")) as index:
         text = f"It begins here. {FILLER * 7} needle"
         await index.put([document("docs", text, kept=KeptText.PREVIEW)])
-        (hit,) = await search(index, "needle")
+        (hit,) = (await search(index, "needle")).hits
     assert hit.snippet.text.startswith("It begins here.")
     assert hit.snippet.marks == ()

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+# What the line below a table's head is made of.
+RULER_SIGNS = frozenset(" \t:|-\r")
 # More than this is no heading that anybody would want to see above a search result.
 MAX_HEADING_CHARS = 300
 
@@ -19,7 +21,6 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
 _PREFIX = r"((?:[ \t>]|[-*+] |\d{1,9}[.)] ){0,40})"
 _FENCE = re.compile(_PREFIX + r"(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 _ROW = re.compile(_PREFIX + r"\|")
-_RULER = re.compile(r"[ \t>]*\|[ \t:|-]*-[ \t:|-]*$")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -110,9 +111,14 @@ def _end_of_fence(lines: list[str], at: int, fence: Fence) -> int:
 
 
 def _begins_table(lines: list[str], at: int) -> bool:
-    if "|" not in lines[at] or at + 1 == len(lines) or not _RULER.match(lines[at + 1]):
+    if "|" not in lines[at] or at + 1 == len(lines) or not _is_ruler(lines[at + 1]):
         return False
     return _ROW.match(lines[at]) is not None
+
+
+def _is_ruler(line: str) -> bool:
+    row = line.lstrip(" \t>")
+    return row.startswith("|") and "-" in row and RULER_SIGNS.issuperset(row)
 
 
 def _end_of_table(lines: list[str], at: int) -> int:

@@ -22,6 +22,7 @@ from geomi.chunk.pieces import LEVEL_COST, Piece, broken, read_pieces
 from geomi.chunk.tokens import GEOMI_1
 from geomi.model.chunk import Chunk, Chunked, Tokenizer
 from geomi.text.digest import sha256_hex
+from geomi.text.signs import whole_signs
 
 MAX_TOKENS = 500  # CHK-01
 MIN_TOKENS = 50  # CHK-02
@@ -51,7 +52,7 @@ SIZES = Sizes()
 
 def split(markdown: str, *, tokenizer: Tokenizer = GEOMI_1, sizes: Sizes = SIZES) -> Chunked:
     """Cut a text into chunks; empty and repeated ones are counted and left out."""
-    pieces = read_pieces(markdown, tokenizer, sizes.most)
+    pieces = read_pieces(whole_signs(markdown), tokenizer, sizes.most)
     parts = _without_small(_cuts(pieces, sizes), tokenizer, sizes)
     chunks: list[Chunk] = []
     seen: set[tuple[str, tuple[str, ...]]] = set()
@@ -96,7 +97,7 @@ def _next_cut(pieces: Sequence[Piece], start: int, rest: int, sizes: Sizes) -> i
         if size >= sizes.least and left >= sizes.least:
             cost = pieces[end].cost + _penalty(size, sizes) + _penalty(left, sizes)
             if best is None or cost <= best[0]:
-                place = (cost, zlib.crc32(pieces[end].text.encode("utf-8", "replace")), end)
+                place = (cost, zlib.crc32(pieces[end].text.encode()), end)
                 best = place if best is None else min(best, place)
         size += pieces[end].tokens
         end += 1

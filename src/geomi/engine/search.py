@@ -1,20 +1,22 @@
 """Answer one tenant's query: by words, and by vectors where an embedder understands its language.
 
 Two rankings become one (`search/fuse.py`); chunks with the same text, on whichever pages, are one
-answer. Each shows its link and a short quotation.
+answer. Each shows its link and a short quotation. A model that cannot be asked is no reason to
+answer nothing: then words alone decide, and the answer says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from geomi.model.search import NO_FILTERS, ChunkKey, Filters, Hit, Match, Passage, Query
+from geomi.errors import ModelError
+from geomi.model.search import NO_FILTERS, ChunkKey, Filters, Found, Hit, Match, Passage, Query
 from geomi.ports.index import Index
 from geomi.ports.models import Embedder
 from geomi.search.fuse import fuse, places
 from geomi.search.query import parse
 from geomi.search.snippet import snippet
-from geomi.text.language import language_of
+from geomi.text.language import OTHER_LETTERS, language_of
 
 MAX_HITS = 100
 # How deep each ranking is read: a chunk that both have in the middle may beat either's first.
@@ -30,28 +32,35 @@ async def search(
     filters: Filters = NO_FILTERS,
     limit: int = 10,
     embedder: Embedder | None = None,
-) -> list[Hit]:
-    """Return the best answers to a query, best first."""
+) -> Found:
+    """Return the best answers to a query."""
     query, limit = parse(text), min(limit, MAX_HITS)
     depth = max(DEPTH, 2 * limit)
     rankings = {WORDS: _keys(await index.match(query, filters, limit=depth))}
+    problem = ""
     if embedder is not None and understands(embedder, query.text):
-        (vector,) = await embedder.embed([query.text], is_query=True)
-        near = await index.vectors.nearest(embedder.name, vector, filters, limit=depth)
-        rankings[VECTORS] = _keys(near)
+        try:
+            (vector,) = await embedder.embed([query.text], is_query=True)
+        except ModelError as error:
+            problem = error.message
+        else:
+            near = await index.vectors.nearest(embedder.name, vector, filters, limit=depth)
+            rankings[VECTORS] = _keys(near)
     scores = fuse(list(rankings.values()))
     passages = await index.read(_different(list(scores))[:limit])
-    return [_hit(passage, query, scores, rankings) for passage in passages]
+    return Found(tuple(_hit(one, query, scores, rankings) for one in passages), problem)
 
 
 def understands(embedder: Embedder, text: str) -> bool:
-    """Tell whether a query is in a language of an embedder.
+    """Tell whether a text is in a language of an embedder.
 
-    A few words rarely show their language, their letters do: a query in plain Latin letters is
-    taken for one of the embedder's languages, any other has to be recognised.
+    A few words rarely show their language, their letters do: a text in plain Latin letters is taken
+    for the embedder's language if that is written in them, any other has to be recognised.
     """
     language, _ = language_of(text, "")
-    return language in embedder.languages if language else text.isascii() and bool(text)
+    if language:
+        return language in embedder.languages
+    return bool(text) and text.isascii() and not embedder.languages <= OTHER_LETTERS
 
 
 def _keys(matches: Sequence[Match]) -> list[ChunkKey]:

@@ -122,6 +122,14 @@ class Hit:
     ranks: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answers to a query, best first, and why vectors had no say where they should have."""
+
+    hits: tuple[Hit, ...]
+    problem: str = ""
+
+
 class Scope(StrEnum):
     """What is taken out of an index at once."""
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from geomi.model.search import (
     ChunkKey,
     Document,
@@ -22,8 +19,7 @@ from geomi.model.search import (
     Query,
     Scope,
 )
-
-Vectors = NDArray[np.float32]  # one a row, each of length 1
+from geomi.ports.models import Vectors
 
 
 class Index(Protocol):
@@ -37,7 +33,8 @@ class Index(Protocol):
     async def put(self, documents: Sequence[Document]) -> None:
         """Keep documents in place of those before under their ids, all or none.
 
-        Chunks that are the same as before keep their vectors.
+        Chunks that are the same as before, under the same title and headings, keep their vectors. A
+        document without chunks is taken out.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What models are asked for."""
+"""What embedders are asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]  # one a row, each of length 1
+
+BATCH = 25  # texts that a model is given at once (EMB-01)
 
 
 class Embedder(Protocol):
@@ -31,6 +35,9 @@ class Embedder(Protocol):
         """
         ...
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
-        """Return one vector of length 1 for each text."""
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+        """Return one vector for each text, however many there are.
+
+        Raise `ModelError` where that cannot be, `ModelBusy` for now.
+        """
         ...

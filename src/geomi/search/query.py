@@ -9,6 +9,7 @@ import re
 
 from geomi.model.search import Query
 from geomi.search.tokens import tokens
+from geomi.text.signs import whole_signs
 
 MAX_QUERY_CHARS = 1_000
 MAX_QUERY_TOKENS = 64
@@ -20,7 +21,7 @@ _PHRASE = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
 
 def parse(text: str) -> Query:
     """Read a query; what is beyond a limit is not looked for."""
-    text = " ".join(text[:MAX_QUERY_CHARS].split())
+    text = " ".join(whole_signs(text[:MAX_QUERY_CHARS]).split())
     phrases = [tuple(tokens(words)) for words in _PHRASE.findall(text)]
     wanted = dict.fromkeys(tokens(text))
     several = dict.fromkeys(phrase[:MAX_QUERY_TOKENS] for phrase in phrases if phrase)

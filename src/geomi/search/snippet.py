@@ -61,8 +61,8 @@ def _window(text: str, found: Sequence[Word]) -> tuple[int, int]:
     end = min(len(text), start + room)
     if end == len(text):
         return _word_start(text, max(0, end - room), end), end
-    cut = text.rfind(" ", start + room // 2, end + 1)
-    return start, cut if cut > first else end
+    cut = text.rfind(" ", end - LEAD_CHARS, end + 1)
+    return start, cut if cut > 0 else end
 
 
 def _best(found: Sequence[Word], room: int) -> int:

@@ -81,8 +81,12 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", apart)
 
 
-@lru_cache(REMEMBERED_WORDS)
 def _tokens_of(word: str) -> tuple[str, ...]:
+    # What is longer is said once, and would fill the memory.
+    return _remembered(word) if len(word) <= MAX_TOKEN_CHARS else _made_of(word)
+
+
+def _made_of(word: str) -> tuple[str, ...]:
     if _HAS_PAIRED.match(word):
         word = _PARTICLE.sub("", word)
         return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
@@ -95,6 +99,9 @@ def _tokens_of(word: str) -> tuple[str, ...]:
     # A single letter or digit says nothing: without them both measures are 0.002 higher.
     named = (_singular(part.lower()[:MAX_TOKEN_CHARS]) for part in parts if len(part) > 1)
     return (whole, *named)
+
+
+_remembered = lru_cache(REMEMBERED_WORDS)(_made_of)
 
 
 def _singular(word: str) -> str:

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geomi.adapters.models.onnx import BATCH, NO_PREFIXES, OnnxEmbedder, Prefixes
+from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes
+from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.errors import ConfigError
+from geomi.ports.models import BATCH
 from geomi.testing.contracts.material import waits
 from geomi.testing.onnx import write_model
 from tests.conftest import missing_part
@@ -100,10 +102,10 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     """The message names the file and the folder."""
     with pytest.raises(ConfigError, match=r"no `model\.onnx`"):
         OnnxEmbedder(tmp_path, languages=("en",))
+    write_model(tmp_path, WORDS)
     (tmp_path / "model.onnx").write_bytes(b"no model")
     with pytest.raises(ConfigError, match="cannot be read"):
         OnnxEmbedder(tmp_path, languages=("en",))
-    write_model(tmp_path, WORDS)
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(ConfigError, match=r"no `tokenizer\.json`"):
         OnnxEmbedder(tmp_path, languages=("en",))

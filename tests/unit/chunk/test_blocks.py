@@ -27,6 +27,8 @@ from geomi.chunk.blocks import MAX_HEADING_CHARS, Kind, heading_text, read_block
         ("> ```\n> x\n> ```\n> more", ["fence", "text"]),
         ("| a | b |\n|---|:-:|\n| 1 | 2 |\ntext", ["table", "text"]),
         ("| a | b |\n| 1 | 2 |", ["text"]),
+        ("| a | b |\n| | |", ["text"]),
+        ("> | a |\n> |---|\r\n> | 1 |", ["table"]),
         ("text\n| a |\n| --- |\n| 1 |", ["text", "table"]),
     ],
 )
@@ -54,6 +56,13 @@ def test_a_heading_has_a_limit() -> None:
     longest = "# " + "x" * (MAX_HEADING_CHARS - 2)
     assert [block.kind for block in read_blocks(longest)] == [Kind.HEADING]
     assert [block.kind for block in read_blocks(longest + "x")] == [Kind.TEXT]
+
+
+@pytest.mark.parametrize("sign", ["-", "`", "> ", "|-", "[", "- "])
+def test_an_endless_line_is_read_once(sign: str) -> None:
+    """No line, however it is made, takes more time than its length."""
+    markdown = f"| a |\n|{sign * 100_000}x\n{sign * 100_000}x"
+    assert "".join(line for block in read_blocks(markdown) for line in block.lines)
 
 
 @settings(deadline=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from geomi.errors import StoreError
 from geomi.model.chunk import Chunk
 from geomi.model.search import KeptText
 from geomi.search.tokens import tokens
@@ -33,3 +34,12 @@ def head_words(title: str, headings: str, kept: str) -> str:
 def headings_text(chunk: Chunk) -> str:
     """Write a chunk's headings as one value."""
     return json.dumps(chunk.headings, ensure_ascii=False)
+
+
+def check_length(embedder: str, known: int, given: int) -> None:
+    """Refuse vectors of another length than those an index has of an embedder."""
+    if known != given:
+        raise StoreError(
+            f"vectors of `{embedder}` have {known} numbers in this index; these have {given}",
+            hint="give another model another name",
+        )

@@ -15,15 +15,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from geomi.adapters.index.entry import check_length
 from geomi.adapters.index.files import IndexFile
 from geomi.adapters.index.matching import SQL as SEARCH
 from geomi.adapters.index.matching import parameters
 from geomi.adapters.index.writing import SQL as INDEX
 from geomi.adapters.index.writing import VECTORS_GONE, bump
 from geomi.adapters.statements import statements
-from geomi.errors import StoreError
 from geomi.model.search import NO_FILTERS, ChunkKey, Filters, Match
-from geomi.ports.index import Vectors
+from geomi.ports.models import Vectors
 
 SQL = statements("index", "vectors")
 
@@ -68,7 +68,7 @@ class SqliteVectors:
         if found is None:
             return []
         number, dimensions = found
-        _check(embedder, dimensions, vector.shape[-1])
+        check_length(embedder, dimensions, vector.shape[-1])
         matrix = self._kept.setdefault(embedder, _Matrix(number, dimensions))
         matrix.catch_up(db)
         allowed = None
@@ -153,7 +153,7 @@ def _put(
         number = db.execute(SQL["add_embedder"], (embedder, vectors.shape[1])).lastrowid
     else:
         number, dimensions = found
-        _check(embedder, dimensions, vectors.shape[1])
+        check_length(embedder, dimensions, vectors.shape[1])
     kept = 0
     for key, row in zip(keys, vectors.astype(_KIND), strict=True):
         values = {"embedder": number, "document": key.document, "chunk": key.chunk}
@@ -161,11 +161,3 @@ def _put(
             bump(db, VECTORS_GONE)
         kept += db.execute(SQL["put_vector"], {**values, "data": row.tobytes()}).rowcount
     return kept
-
-
-def _check(embedder: str, dimensions: int, found: int) -> None:
-    if dimensions != found:
-        raise StoreError(
-            f"vectors of `{embedder}` have {dimensions} numbers in this index; these have {found}",
-            hint="give another model another name",
-        )

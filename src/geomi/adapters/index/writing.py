@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from geomi.adapters.index.entry import body_words, head_words, headings_text, kept_text
@@ -18,6 +19,7 @@ from geomi.adapters.statements import statements
 from geomi.model.chunk import Chunk
 from geomi.model.search import Document, KeptText, Scope
 from geomi.search.tokens import VERSION
+from geomi.text.signs import whole_signs
 
 SQL = statements("index", "index")
 
@@ -53,23 +55,12 @@ class _Row(NamedTuple):
 
 
 def put_documents(db: sqlite3.Connection, documents: Sequence[Document]) -> None:
-    """Keep documents in place of those before; chunks that are the same stay as they are."""
+    """Keep documents in place of those before; one that has no chunks left is taken out."""
     for document in documents:
-        found = db.execute(SQL["find_document"], (document.id,)).fetchone()
-        columns = {
-            "id": document.id, "url": document.url, "title": document.title,
-            "collection": document.collection, "site": document.site, "job": document.job,
-            "page_type": document.page_type, "language": document.language,
-            "date_s": document.date_s, "kept": document.kept.value,
-        }  # fmt: skip
-        if found is None:
-            number = db.execute(SQL["add_document"], columns).lastrowid
-            _add_chunks(db, int(number or 0), document, document.chunks)
+        if document.chunks:
+            _put(db, replace(document, title=whole_signs(document.title)))
         else:
-            known = _Known(*found)
-            new = _keep_same(db, known, document)
-            db.execute(SQL["change_document"], {**columns, "number": known.number})
-            _add_chunks(db, known.number, document, new)
+            delete_some(db, Scope.DOCUMENT, document.id)
 
 
 def delete_some(db: sqlite3.Connection, scope: Scope, name: str) -> int:
@@ -92,14 +83,17 @@ def delete_all(db: sqlite3.Connection) -> int:
 
 
 def renew_words(db: sqlite3.Connection) -> None:
-    """Index every chunk anew if the rules of tokens have changed since."""
+    """Index every chunk anew if the rules of tokens have changed since.
+
+    Where a text was not kept there is nothing to make its words of: those of its body stay until
+    the page is put again.
+    """
     found = db.execute(SQL["get_fact"], (TOKENS_VERSION,)).fetchone()
     if found == (VERSION,):
         return
     if found is not None:
         db.execute(SQL["forget_all_words"])
-        for number, title, *rest in db.execute(SQL["all_chunks"]).fetchall():
-            headings, text, bag, kept = rest
+        for number, title, headings, text, bag, kept in db.execute(SQL["all_chunks"]):
             body = _unpacked(bag) if kept == KeptText.PREVIEW else body_words(text, KeptText.FULL)
             db.execute(SQL["add_words"], (number, head_words(title, headings, kept), body))
     db.execute(SQL["put_fact"], (TOKENS_VERSION, VERSION))
@@ -109,6 +103,25 @@ def bump(db: sqlite3.Connection, fact: str) -> None:
     """Add one to a fact that readers watch."""
     found = db.execute(SQL["get_fact"], (fact,)).fetchone()
     db.execute(SQL["put_fact"], (fact, found[0] + 1 if found else 1))
+
+
+def _put(db: sqlite3.Connection, document: Document) -> None:
+    """Write a document; chunks that are the same as before stay as they are."""
+    found = db.execute(SQL["find_document"], (document.id,)).fetchone()
+    columns = {
+        "id": document.id, "url": document.url, "title": document.title,
+        "collection": document.collection, "site": document.site, "job": document.job,
+        "page_type": document.page_type, "language": document.language,
+        "date_s": document.date_s, "kept": document.kept.value,
+    }  # fmt: skip
+    if found is None:
+        number = db.execute(SQL["add_document"], columns).lastrowid
+        _add_chunks(db, int(number or 0), document, document.chunks)
+    else:
+        known = _Known(*found)
+        new = _keep_same(db, known, document)
+        db.execute(SQL["change_document"], {**columns, "number": known.number})
+        _add_chunks(db, known.number, document, new)
 
 
 def _keep_same(db: sqlite3.Connection, known: _Known, document: Document) -> list[Chunk]:

@@ -13,32 +13,18 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes, in_batches, unit
 from geomi.errors import ConfigError
+from geomi.ports.models import Vectors
 
-if TYPE_CHECKING:
-    from geomi.ports.index import Vectors
-
-BATCH = 25  # EMB-01
 MAX_TOKENS = 512
 NAME_DIGITS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Prefixes:
-    """What a model wants to read in front of a query and of a passage, such as `query: `."""
-
-    query: str = ""
-    passage: str = ""
-
-
-NO_PREFIXES = Prefixes()
 
 
 class OnnxEmbedder:
@@ -53,33 +39,34 @@ class OnnxEmbedder:
         threads: int = 0,
     ) -> None:
         model = _file(folder, "model.onnx")
-        self._session, self._tokenizer = _opened(folder, model, threads)
+        self._session, self._tokenizer = _opened(model, _file(folder, "tokenizer.json"), threads)
+        window = _setting(folder, "sentence_bert_config.json", "max_seq_length")
+        self._tokenizer.enable_truncation(window if isinstance(window, int) else MAX_TOKENS)
         self._inputs = {each.name for each in self._session.get_inputs()}
         self._first_only = _setting(folder, "1_Pooling/config.json", "pooling_mode_cls_token")
         self._prefixes = prefixes
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-onnx")
-        digest = hashlib.sha256(model.read_bytes()).hexdigest()[:NAME_DIGITS]
-        self.name = f"{folder.resolve().name}@{digest}"
+        with model.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self.name = f"{folder.resolve().name}@{digest[:NAME_DIGITS]}"
         self.languages = frozenset(languages)
         self.dimensions = self._embed(["dimensions"]).shape[1]
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
         """Return one vector of length 1 for each text; what is beyond the model's window is cut."""
-        prefix = self._prefixes.query if is_query else self._prefixes.passage
+        prefixed = self._prefixes.before(texts, is_query=is_query)
         loop = asyncio.get_running_loop()
-        prefixed = [prefix + text for text in texts]
-        return await loop.run_in_executor(self._thread, self._in_batches, prefixed)
+        return await loop.run_in_executor(self._thread, self._embed_all, prefixed)
 
     def close(self) -> None:
         """Finish what is under way."""
         self._thread.shutdown()
 
-    def _in_batches(self, texts: Sequence[str]) -> Vectors:
+    def _embed_all(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of like length together: a batch is as wide as its longest text."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
+        for batch in in_batches(order):
             vectors[batch] = self._embed([texts[at] for at in batch])
         return vectors
 
@@ -93,10 +80,7 @@ class OnnxEmbedder:
         }
         given = {name: known[name] for name in self._inputs & known.keys()}
         (states, *_) = self._session.run(None, given)
-        vectors = states if states.ndim == 2 else self._pooled(states, mask)
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: Vectors = (vectors / np.maximum(length, 1e-12)).astype(np.float32)
-        return unit
+        return unit(states if states.ndim == 2 else self._pooled(states, mask))
 
     def _pooled(self, states: NDArray[Any], mask: NDArray[np.int64]) -> NDArray[Any]:
         if self._first_only:
@@ -107,30 +91,26 @@ class OnnxEmbedder:
         return mean
 
 
-def _opened(folder: Path, model: Path, threads: int) -> tuple[Any, Any]:
+def _opened(model: Path, tokens: Path, threads: int) -> tuple[Any, Any]:
     """Open the model and its tokenizer."""
     try:
         from onnxruntime import InferenceSession, SessionOptions
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ConfigError(
-            f"the model in `{folder}` needs onnxruntime and tokenizers",
+            f"the model `{model}` needs onnxruntime and tokenizers, which are not installed",
             hint="pip install 'geomi[onnx]'",
         ) from error
     options = SessionOptions()
     options.intra_op_num_threads = threads
     try:
         session = InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        tokenizer = Tokenizer.from_file(str(_file(folder, "tokenizer.json")))
-    except ConfigError:
-        raise
+        tokenizer = Tokenizer.from_file(str(tokens))
     except Exception as error:  # both raise types of their own, of no common kind
         raise ConfigError(
-            f"the model in `{folder}` cannot be read: {error}",
+            f"the model `{model}` cannot be read: {error}",
             hint="name a folder with a sentence-transformer in ONNX and its tokenizer.json",
         ) from error
-    window = _setting(folder, "sentence_bert_config.json", "max_seq_length")
-    tokenizer.enable_truncation(window if isinstance(window, int) else MAX_TOKENS)
     padding = tokenizer.padding or {}
     tokenizer.enable_padding(
         pad_id=padding.get("pad_id", 0), pad_token=padding.get("pad_token", "[PAD]")

@@ -90,7 +90,9 @@ class Server:
     def __str__(self) -> str:
         return self._base
 
-    async def ask(self, path: str, question: Mapping[str, object]) -> dict[str, Any]:
+    async def ask(
+        self, path: str, question: Mapping[str, object], *, max_bytes: int = MAX_ANSWER_BYTES
+    ) -> dict[str, Any]:
         """Send a question and return the answer's JSON object."""
         fetched = await self._fetcher.fetch(
             Request(
@@ -99,7 +101,7 @@ class Server:
                 connect_timeout_s=CONNECT_S,
                 read_timeout_s=self._answer_s,
                 total_timeout_s=self._answer_s,
-                max_bytes=MAX_ANSWER_BYTES,
+                max_bytes=max_bytes,
                 body=orjson.dumps(question),
             )
         )

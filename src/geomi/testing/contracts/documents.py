@@ -9,7 +9,8 @@ import numpy as np
 
 from geomi.chunk.split import split
 from geomi.model.search import NO_FILTERS, ChunkKey, Document, Filters, Match
-from geomi.ports.index import KeptIndex, Vectors
+from geomi.ports.index import KeptIndex
+from geomi.ports.models import Vectors
 from geomi.search.query import parse
 
 Indexes = Callable[[str], KeptIndex]

@@ -145,6 +145,25 @@ class TestWords:
         assert await found(index, "today") == ["one"]
 
     @waits
+    async def test_a_document_that_has_lost_all_its_chunks_is_gone(self, indexes: Indexes) -> None:
+        index = indexes("local")
+        await index.put([document("one", "some words"), document("two", "other words")])
+        await index.put([document("one", ""), document("never", "")])
+        assert await found(index, "words") == ["two"]
+        assert await index.count() == IndexCounts(documents=1, chunks=1, vectors=0)
+
+    @waits
+    async def test_half_a_sign_is_no_obstacle(self, indexes: Indexes) -> None:
+        index = indexes("local")
+        broken = "a broken \ud83d sign"
+        await index.put([document("one", f"# {broken}\n\n{broken}", title=broken)])
+        (match,) = await index.match(parse("broken \ud83d"), NO_FILTERS, limit=10)
+        (passage,) = await index.read([match.key])
+        assert passage.title == "a broken ? sign"
+        await index.delete(Scope.DOCUMENT, "one")
+        assert await found(index, "broken") == []
+
+    @waits
     async def test_a_tenant_sees_nothing_of_another(self, indexes: Indexes) -> None:
         mine, theirs = indexes("local"), indexes("Other/Tenant 고객")
         one = document("one", "a secret of mine")
@@ -193,6 +212,20 @@ class TestFilters:
             await embed(index, one, towards(1, 1))
         assert set(await found(index, "shared", filters)) == names
         assert set(await nearest(index, towards(1, 0), filters)) == names
+
+    @waits
+    async def test_what_filters_let_through_is_found_behind_any_number(
+        self, indexes: Indexes
+    ) -> None:
+        index = indexes("local")
+        made = [document(f"d{at}", "needle " * 5, site="other.test") for at in range(30)]
+        made.append(document("this", f"needle {FILLER * 5}"))
+        await index.put(made)
+        for one in made:
+            await embed(index, one, towards(1, 0) if one.id != "this" else towards(0, 1))
+        ours = Filters(sites=("a.test",))
+        assert await found(index, "needle", ours, limit=1) == ["this"]
+        assert await nearest(index, towards(1, 0), ours, limit=1) == ["this"]
 
 
 class TestDeletes:
@@ -253,7 +286,7 @@ class TestDeletes:
 class TestPreviews:
     """Where a text may not be kept, it is found all the same."""
 
-    @pytest.mark.req("IDX-03", "IDX-04")
+    @pytest.mark.req("IDX-03", "IDX-04", "DAT-06")
     @waits
     async def test_a_preview_is_all_that_is_kept(self, indexes: Indexes) -> None:
         index = indexes("local")
