@@ -16,18 +16,17 @@ from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
-from geomi.engine.search import understands
+from geomi.engine.embed import embed
+from geomi.engine.search import search
 from geomi.extract.page import extract as extract_page
 from geomi.model.chunk import Chunk
 from geomi.model.config import Extraction, Links, UrlRules
 from geomi.model.order import Order
 from geomi.model.page import Article, KnownPage
-from geomi.model.search import NO_FILTERS, ChunkKey, Document, Match
+from geomi.model.search import Document
 from geomi.ports.models import Embedder
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
-from geomi.search.fuse import fuse
-from geomi.search.query import parse as parse_query
 from geomi.url.parse import href, parse
 
 
@@ -109,7 +108,7 @@ def crawl_order(
 def retrieve(
     texts: Mapping[str, str], queries: Iterable[tuple[str, str]], embedder: Embedder | None = None
 ) -> dict[str, list[str]]:
-    """Return the names of the ten best texts for each query (name and words), from an index.
+    """Return the names of the ten best texts for each query (name and words), as search answers it.
 
     Each text is one chunk as it stands; an embedder is asked only in its own languages.
     """
@@ -126,26 +125,17 @@ async def _retrieve(
     queries: Iterable[tuple[str, str]],
     embedder: Embedder | None,
 ) -> dict[str, list[str]]:
-    await index.put([_whole(name, text) for name, text in texts.items()])
+    documents = [_whole(name, text) for name, text in texts.items()]
+    await index.put(documents)
     if embedder is not None:
-        vectors = await embedder.embed(list(texts.values()))
-        keys = [ChunkKey(name, "whole") for name in texts]
-        await index.vectors.put(embedder.name, keys, vectors)
+        await embed(index, embedder, documents)
     run = {}
     for name, words in queries:
-        found = [_names(await index.match(parse_query(words), NO_FILTERS, limit=50))]
-        if embedder is not None and understands(embedder, words):
-            (vector,) = await embedder.embed([words], is_query=True)
-            near = await index.vectors.nearest(embedder.name, vector, NO_FILTERS, limit=50)
-            found.append(_names(near))
-        run[name] = list(fuse(found))[:10]
+        found = await search(index, words, embedder=embedder)
+        run[name] = [hit.passage.key.document for hit in found.hits]
     return run
 
 
 def _whole(name: str, text: str) -> Document:
-    chunk = Chunk("whole", text, (), position=0, tokens=0, tokenizer="none")
+    chunk = Chunk(name, text, (), position=0, tokens=0, tokenizer="none")
     return Document(name, name, "", "bench", "bench", "bench", (chunk,))
-
-
-def _names(matches: Iterable[Match]) -> list[str]:
-    return [match.key.document for match in matches]

@@ -16,15 +16,15 @@ import lzma
 import os
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
-
-from markdown_it import MarkdownIt
 
 from geomi.chunk.check import check, count_chunks, total
 from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, split
 from geomi.extract.page import extract
 from geomi.model.chunk import Chunked
 from geomi.model.config import Extraction
+from geomi.testing.markdown import fences
 
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")
 STEP = 100
@@ -33,14 +33,14 @@ ROUNDS = 3
 
 def main() -> None:
     """Cut every page, and print how it went."""
-    pages = _pages()
+    pages = read_pages(CORPUS / "content" / "docs.jsonl.xz")
     results = [split(page) for page in pages]
     counts = total(map(count_chunks, results))
     sizes = [chunk.tokens for chunked in results for chunk in chunked.chunks]
     print(f"{counts.pages} pages, {counts.chunks} chunks, mean {counts.tokens / counts.chunks:.0f}")
     for low, number in sorted(Counter(size // STEP * STEP for size in sizes).items()):
         print(f"{low:>5}–{low + STEP - 1:<5}{number:>6}")
-    whole, cut, torn = _code(pages, results)
+    whole, cut, torn = count_code(pages, results)
     print(f"code blocks: {whole} whole, {cut} parts of larger ones, {torn} torn open or changed")
     for finding in check(counts):
         print(f"{finding.rule}: {finding.measure} is {finding.value:.2f}; {finding.advice}")
@@ -49,9 +49,10 @@ def main() -> None:
     print(f"above={above} small_percent={small:.2f} torn={torn} cpu_ms_page={_cpu_ms(pages):.2f}")
 
 
-def _pages() -> list[str]:
-    with lzma.open(CORPUS / "content" / "docs.jsonl.xz") as lines:
-        rows = [json.loads(line) for line in lines]
+def read_pages(file: Path, *, step: int = 1) -> list[str]:
+    """Return the markdown of every so many pages of a file."""
+    with lzma.open(file) as lines:
+        rows = [json.loads(line) for line in islice(lines, 0, None, step)]
     return [
         extract(
             row["html"].encode("utf-8", "replace"), row["url"], "text/html; charset=utf-8",
@@ -61,13 +62,13 @@ def _pages() -> list[str]:
     ]  # fmt: skip
 
 
-def _code(pages: list[str], results: list[Chunked]) -> tuple[int, int, int]:
+def count_code(pages: list[str], results: list[Chunked]) -> tuple[int, int, int]:
     """Count code blocks that are whole in a chunk, that are lines of a larger one, and others."""
     whole = cut = torn = 0
     for page, chunked in zip(pages, results, strict=True):
-        sources = _fences(page)
+        sources = fences(page)
         for chunk in chunked.chunks:
-            for info, code in _fences(chunk.text):
+            for info, code in fences(chunk.text):
                 if (info, code) in sources:
                     whole += 1
                 elif any(info == language and code in source for language, source in sources):
@@ -75,11 +76,6 @@ def _code(pages: list[str], results: list[Chunked]) -> tuple[int, int, int]:
                 else:
                     torn += 1
     return whole, cut, torn
-
-
-def _fences(markdown: str) -> list[tuple[str, str]]:
-    tokens = MarkdownIt().parse(markdown)
-    return [(token.info, token.content) for token in tokens if token.type == "fence"]
 
 
 def _cpu_ms(pages: list[str]) -> float:

@@ -57,10 +57,10 @@ def main() -> None:
     """Print quality and speed."""
     options = _options()
     embedder = OnnxEmbedder(options.model, languages=("en",)) if options.model else None
-    told = "" if options.fast else _print_quality(embedder)
+    told = [] if options.fast else list(_quality(embedder))
     if not options.quality:
-        told += asyncio.run(_speed(options.chunks, embedder))
-    print(told.strip())
+        told.append(asyncio.run(_speed(options.chunks, embedder)))
+    print(" ".join(told))
 
 
 def _options() -> argparse.Namespace:
@@ -72,28 +72,32 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _print_quality(embedder: Embedder | None) -> str:
+def _quality(embedder: Embedder | None) -> Iterator[str]:
+    """Score each set, print what the scorer says, and yield its main figure."""
     harness = SHARED / "harness"
     if not (CORPUS / "retrieval").is_dir() or not harness.is_dir():
         print(f"no {CORPUS / 'retrieval'} or no {harness}: quality is left out", file=sys.stderr)
-        return ""
+        return
     sys.path.insert(0, str(harness))
     load = importlib.import_module("score_retrieval").load
     for name in SETS:
         texts, asked = load(str(CORPUS / "retrieval" / name))
         queries = [(str(query), words) for query, words, _ in asked]
-        _print_score(harness, name, "words", retrieve(texts, queries))
-        if embedder is not None and not name.startswith("ko"):
-            _print_score(harness, name, "both", retrieve(texts, queries, embedder))
-    return ""
+        yield f"{name}={_score(harness, name, 'words', retrieve(texts, queries))}"
+        if embedder is not None:
+            both = _score(harness, name, "both", retrieve(texts, queries, embedder))
+            yield f"{name}_both={both}"
 
 
-def _print_score(harness: Path, name: str, how: str, run: dict[str, list[str]]) -> None:
+def _score(harness: Path, name: str, how: str, run: dict[str, list[str]]) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=f".{how}.json") as file:
         json.dump(run, file)
         file.flush()
         scorer = [sys.executable, str(harness / "score_retrieval.py")]
-        subprocess.run([*scorer, str(CORPUS / "retrieval" / name), "--run", file.name], check=True)
+        command = [*scorer, str(CORPUS / "retrieval" / name), "--run", file.name]
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    print(f"{how:<6} {told.strip()}")
+    return told.partition("nDCG@10=")[2].split()[0]
 
 
 async def _speed(chunks: int, embedder: OnnxEmbedder | None) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from inspect import signature
 
+from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.outlet.parquet import ParquetPages
 from geomi.app.archive import bucket_of
 from tests.architecture.tree import Module, dotted_uses, imported, modules
@@ -15,11 +16,10 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 # looked at here before it is used: whoever adds an HTTP client adds a second way out.
 PACKAGES = frozenset(
     {
-        "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "lancedb", "numpy", "obstore", "onnxruntime", "orjson", "psycopg", "publicsuffixlist",
-        "pyarrow", "pydantic", "pypdf", "ray", "re2", "rich", "tokenizers", "turbohtml", "typer",
-        "uvloop",
-        "yaml",
+        "ada_url", "annotated_types", "backports", "boto3", "botocore", "brotli", "compression",
+        "httptools", "isal", "lancedb", "numpy", "obstore", "onnxruntime", "orjson", "psycopg",
+        "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "ray", "re2", "rich", "tokenizers",
+        "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -71,10 +71,12 @@ def test_a_package_that_can_dial_is_given_an_open_file() -> None:
         for module in modules()
         if any(name.partition(".")[0] == "pyarrow" for name in imported(module))
     }
-    # A LanceDB table is given columns in memory; it is no file at all.
+    # A LanceDB table is given columns in memory, and no file at all.
     assert users == {
-        "adapters/index/lance.py", "adapters/index/lance_vectors.py", "adapters/outlet/parquet.py",
-    }  # fmt: skip
+        "adapters/index/lance_table.py",
+        "adapters/index/lance_vectors.py",
+        "adapters/outlet/parquet.py",
+    }
     assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
 
 
@@ -109,7 +111,18 @@ def test_the_client_of_an_index_dials_where_the_settings_say() -> None:
         for module in modules()
         if any(name.partition(".")[0] == "lancedb" for name in imported(module))
     }
-    assert users == {"adapters/index/lance.py"}
+    assert users == {"adapters/index/lance.py", "adapters/index/lance_table.py"}
+    assert signature(open_lance_index).parameters["place"].annotation == "Path | BucketUrl"
+
+
+def test_the_client_of_a_cloud_dials_its_own_region() -> None:
+    """Amazon's client signs what it sends, and is told no address but the operator's."""
+    users = {
+        module.name
+        for module in modules()
+        if any(name.partition(".")[0] in ("boto3", "botocore") for name in imported(module))
+    }
+    assert users == {"adapters/models/bedrock.py"}
 
 
 def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:

@@ -14,7 +14,8 @@ from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.index.sqlite import open_sqlite_index
 from geomi.ports.index import KeptIndex
 from geomi.testing.contracts.documents import Indexes
-from geomi.testing.contracts.indexing import TestDeletes, TestFilters, TestPreviews, TestWords
+from geomi.testing.contracts.forgetting import TestDeletes, TestPreviews
+from geomi.testing.contracts.indexing import TestFilters, TestWords
 from geomi.testing.contracts.vectors import TestVectors
 from geomi.testing.s3 import S3Server
 from tests.conftest import missing_part

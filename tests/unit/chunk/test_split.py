@@ -8,12 +8,12 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from geomi.chunk import split as stage
 from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, Sizes, split
 from geomi.chunk.tokens import count_tokens
 from geomi.model.chunk import Chunked, Tokenizer
+from geomi.testing.markdown import fences
 
 
 def prose(words: int, seed: int = 0) -> str:
@@ -28,12 +28,6 @@ def page(*sizes: int) -> str:
     """Return sections of that many words, each under its own heading."""
     parts = [f"## Section {at}\n\n{prose(size, at)}" for at, size in enumerate(sizes)]
     return "\n\n".join(["# Guide", *parts])
-
-
-def fences(markdown: str) -> list[tuple[str, str]]:
-    """Return language and text of each code block, as a parser of CommonMark reads them."""
-    tokens = MarkdownIt().parse(markdown)
-    return [(token.info, token.content) for token in tokens if token.type == "fence"]
 
 
 @pytest.mark.req("CHK-01", "CHK-02", "CHK-04", "MON-12")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -65,16 +66,12 @@ class LanceIndex:
     async def put(self, documents: Sequence[Document]) -> None:
         """Keep documents in place of those before."""
         if documents:
-            async with self._table.opened() as table:
-                await put_rows(table, documents)
+            await self._table.write(partial(put_rows, documents=documents))
 
     async def delete(self, scope: Scope, name: str) -> int:
         """Take documents out, in one commit."""
         where = _ALL if scope is Scope.TENANT else among(scope.value, [name])
-        async with self._table.opened() as table:
-            documents = await _documents(table, where)
-            await table.delete(where)
-        return documents
+        return await self._table.write(partial(_delete, where=where))
 
     async def match(self, query: Query, filters: Filters, *, limit: int) -> list[Match]:
         """Find chunks by their words."""
@@ -108,19 +105,28 @@ class LanceIndex:
             return IndexCounts(await _documents(table, _ALL), await table.count_rows(), vectors)
 
     async def scrub(self) -> None:
-        """Leave no file of an older state; whoever still reads one is interrupted.
-
-        LanceDB only marks what is deleted, and writes a file anew when a tenth of it is. So all
-        rows are written once more, and their index.
-        """
-        async with self._table.opened() as table:
-            await table.update(updates_sql={"position": "position"})
-            await index_words(table, replace=True)
-            await table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
+        """Leave no file of an older state; whoever still reads one is interrupted."""
+        await self._table.write(_scrub)
 
     def close(self) -> None:
         """Let the table go."""
         self._table.close()
+
+
+async def _delete(table: Any, *, where: str) -> int:
+    documents = await _documents(table, where)
+    await table.delete(where)
+    return documents
+
+
+async def _scrub(table: Any) -> None:
+    """Write all rows once more, and their index, and remove every file from before.
+
+    LanceDB only marks what is deleted, and writes a file anew when a tenth of it is.
+    """
+    await table.update(updates_sql={"position": "position"})
+    await index_words(table, replace=True)
+    await table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
 
 
 async def _documents(table: Any, where: str) -> int:

@@ -3,37 +3,48 @@
 A row is one chunk, and is named by all that its vectors were made of: where that is the same, the
 row stays with them, else it is another row. Our own tokens are a column of their own, which LanceDB
 indexes as they are.
+
+Many machines may write at once. A commit that another overtook is made once more from the latest
+state: whatever is written names its rows, so that doing it twice is doing it once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from random import random
+from typing import Any, TypeVar
 
 from geomi.adapters.bucket_url import BucketUrl
 from geomi.adapters.index.entry import body_words, head_words, headings_text, kept_text
-from geomi.errors import StoreError
+from geomi.errors import StoreBusy, StoreError
 from geomi.model.chunk import Chunk
 from geomi.model.search import Document, Filters, KeptText
 from geomi.search.tokens import VERSION
 from geomi.text.digest import sha256_hex
 from geomi.text.signs import whole_signs
 
+T = TypeVar("T")
+
 WORDS = "words"
 # Rows outside of the word index make searches slower; bringing them in rewrites parts of it.
 MAX_UNINDEXED_ROWS = 5_000
 RENEWED_AT_ONCE = 1_000
 MAX_TOLD_CHARS = 200
+# LanceDB merges again by itself where another was faster; this is for what it leaves to us, such as
+# two columns that are added at once.
+MAX_TRIES = 20
+PAUSE_S = 0.1
 
 _TEXTS = (
     "row", "document", "chunk", "url", "title", "collection", "site", "job", "page_type",
     "language", "kept", "headings", "text", WORDS, "tokenizer",
 )  # fmt: skip
 _WHOLE = ("tokens", "position", "rules")
+_OVERTAKEN = "commit conflict"
 
 
 class TenantTable:
@@ -53,10 +64,22 @@ class TenantTable:
             yield await self._latest()
         except (OSError, RuntimeError, ValueError) as error:
             (first, *_) = str(error).splitlines() or [type(error).__name__]
-            raise StoreError(
+            kind = StoreBusy if _OVERTAKEN in first else StoreError
+            raise kind(
                 f"the index `{self._uri}` cannot be used: {first[:MAX_TOLD_CHARS]}",
                 hint="check the directory, or the bucket, its endpoint and the AWS_* variables",
             ) from error
+
+    async def write(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """Do some work on the table, once more where another writer was faster."""
+        for tried in range(MAX_TRIES):
+            try:
+                async with self.opened() as table:
+                    return await work(table)
+            except StoreBusy:
+                await asyncio.sleep(PAUSE_S * (tried + 1) * random())
+        async with self.opened() as table:
+            return await work(table)
 
     def close(self) -> None:
         """Let the table go."""
@@ -75,7 +98,7 @@ class TenantTable:
             return self._table
 
 
-async def put_rows(table: Any, documents: Sequence[Document]) -> None:
+async def put_rows(table: Any, *, documents: Sequence[Document]) -> None:
     """Write the chunks of documents in place of those before, in one merge."""
     rows = [_row(one, chunk) for one in documents for chunk in one.chunks]
     named = among("document", [one.id for one in documents])
@@ -130,12 +153,17 @@ def _client_options(bucket: BucketUrl) -> dict[str, str]:
 
 
 async def _made(database: Any, name: str) -> Any:
+    """Open a table; of several that make it at once one is first, and the others have it."""
     try:
         table = await database.open_table(name)
-    except ValueError:  # there is none, as far as this process can see
-        table = await database.create_table(name, schema=_schema(), exist_ok=True)
+    except ValueError:
+        with suppress(ValueError):
+            await database.create_table(name, schema=_schema())
+        table = await database.open_table(name)
     if not await table.list_indices():
-        await index_words(table, replace=False)
+        with suppress(RuntimeError):
+            await index_words(table, replace=False)
+        await table.checkout_latest()
     await _renew_words(table)
     return table
 

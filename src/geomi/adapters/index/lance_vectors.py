@@ -7,6 +7,7 @@ lets it be kept, a preview where no more may be (IDX-03, IDX-04).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,25 +38,8 @@ class LanceVectors:
 
     async def put(self, embedder: str, keys: Sequence[ChunkKey], vectors: Vectors) -> int:
         """Keep vectors of chunks that are there, in one merge."""
-        import pyarrow as pa
-
-        column, size = _column(embedder), vectors.shape[1]
-        flat = pa.array(vectors.astype(np.float32).reshape(-1))
-        given = {
-            "document": [key.document for key in keys],
-            "chunk": [key.chunk for key in keys],
-            column: pa.FixedSizeListArray.from_arrays(flat, size),
-        }
-        async with self._table.opened() as table:
-            known = await vector_columns(table)
-            if column in known:
-                check_length(embedder, known[column], size)
-            else:
-                await table.add_columns(pa.field(column, pa.list_(pa.float32(), size)))
-            merge = table.merge_insert(["document", "chunk"]).when_matched_update_all()
-            result = await merge.execute(pa.table(given))
-            await keep_indexed(table)
-        return int(result.num_updated_rows)
+        work = partial(_put, embedder=embedder, keys=keys, vectors=vectors)
+        return await self._table.write(work)
 
     async def nearest(
         self, embedder: str, vector: Vectors, filters: Filters, *, limit: int
@@ -81,6 +65,27 @@ async def vector_columns(table: Any) -> dict[str, int]:
     """Return the columns of vectors, and how long theirs are."""
     schema = await table.schema()
     return {each.name: each.type.list_size for each in schema if each.name.startswith(_PREFIX)}
+
+
+async def _put(table: Any, *, embedder: str, keys: Sequence[ChunkKey], vectors: Vectors) -> int:
+    import pyarrow as pa
+
+    column, size = _column(embedder), vectors.shape[1]
+    known = await vector_columns(table)
+    if column in known:
+        check_length(embedder, known[column], size)
+    else:
+        await table.add_columns(pa.field(column, pa.list_(pa.float32(), size)))
+    flat = pa.array(vectors.astype(np.float32).reshape(-1))
+    given = {
+        "document": [key.document for key in keys],
+        "chunk": [key.chunk for key in keys],
+        column: pa.FixedSizeListArray.from_arrays(flat, size),
+    }
+    merge = table.merge_insert(["document", "chunk"]).when_matched_update_all()
+    result = await merge.execute(pa.table(given))
+    await keep_indexed(table)
+    return int(result.num_updated_rows)
 
 
 def _column(embedder: str) -> str:

@@ -45,7 +45,8 @@ def unit(vectors: NDArray[Any]) -> Vectors:
     if not np.isfinite(vectors).all():
         raise ModelError("a model gave a vector with something in it that is no number")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.maximum(lengths, LEAST_LENGTH)).astype(np.float32)
+    scaled: Vectors = (vectors / np.maximum(lengths, LEAST_LENGTH)).astype(np.float32)
+    return scaled
 
 
 def read_vectors(rows: Sequence[object], *, dimensions: int, source: str) -> Vectors:

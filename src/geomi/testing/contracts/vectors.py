@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from geomi.errors import StoreError
-from geomi.model.search import NO_FILTERS, ChunkKey, IndexCounts, Scope
+from geomi.model.search import NO_FILTERS, ChunkKey, Document, IndexCounts, Scope
+from geomi.ports.index import KeptIndex
 from geomi.testing.contracts.documents import (
     FILLER,
     Indexes,
@@ -94,6 +97,22 @@ class TestVectors:
             await embed(index, one, towards(1, 0, 0))
         with pytest.raises(StoreError, match="these have 3"):
             await nearest(index, towards(1, 0, 0))
+
+    @waits
+    async def test_writers_at_once_lose_nothing(self, indexes: Indexes) -> None:
+        handles = [indexes("local") for _ in range(3)]
+        made = [[document(f"d{at}{n}", f"text {at} {n}") for n in range(4)] for at in range(3)]
+
+        async def write(index: KeptIndex, documents: list[Document]) -> None:
+            for one in documents:
+                await index.put([one])
+                assert await embed(index, one, towards(1, 0)) == 1
+
+        async with asyncio.TaskGroup() as group:
+            for index, documents in zip(handles, made, strict=True):
+                group.create_task(write(index, documents))
+        assert await handles[0].count() == IndexCounts(documents=12, chunks=12, vectors=12)
+        assert len(await found(handles[1], "text", limit=20)) == 12
 
     @waits
     async def test_two_handles_of_one_tenant_see_the_same(self, indexes: Indexes) -> None:
