@@ -27,6 +27,7 @@ from geomi.model.search import Document
 from geomi.ports.models import Embedder
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
+from geomi.text.digest import sha256_hex
 from geomi.url.parse import href, parse
 
 
@@ -137,5 +138,5 @@ async def _retrieve(
 
 
 def _whole(name: str, text: str) -> Document:
-    chunk = Chunk(name, text, (), position=0, tokens=0, tokenizer="none")
+    chunk = Chunk(sha256_hex(name), text, (), position=0, tokens=0, tokenizer="none")
     return Document(name, name, "", "bench", "bench", "bench", (chunk,))
