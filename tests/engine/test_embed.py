@@ -72,6 +72,7 @@ async def test_chunks_are_embedded_25_at_a_time(tmp_path: Path) -> None:
     assert [len(texts) for texts in model.given] == [BATCH, 15, 1]
 
 
+@pytest.mark.req("C-80")
 @waits
 async def test_text_is_found_before_its_vectors_and_without_them(tmp_path: Path) -> None:
     """What was embedded before a model had enough is kept, and the rest comes later (C-80)."""

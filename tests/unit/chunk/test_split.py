@@ -47,7 +47,7 @@ def test_nothing_is_lost() -> None:
     assert " ".join(chunk.text for chunk in split(text).chunks).split() == text.split()
 
 
-@pytest.mark.req("CHK-02")
+@pytest.mark.req("CHK-02", "C-37")
 def test_two_that_do_not_fit_into_one_are_cut_evenly() -> None:
     """A small end is not merged beyond the limit: both are cut anew (C-37)."""
     text = f"{prose(480)}\n\n{prose(30, 1)}"
@@ -235,6 +235,7 @@ def test_sentences_stay_whole() -> None:
         assert all(chunk.text.endswith(end) for chunk in chunks)
 
 
+@pytest.mark.req("G-16")
 def test_a_tokenizer_of_ones_own() -> None:
     """Another tokenizer decides the sizes, and gives its name (G-16)."""
     letters = Tokenizer("letters", len)

@@ -12,12 +12,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import orjson
 
+from geomi.adapters.models.answer import read_object
 from geomi.adapters.models.embedding import in_batches, read_vectors
 from geomi.errors import ConfigError, ModelBusy, ModelError, first_error
 from geomi.ports.models import BATCH, Vectors
@@ -29,6 +31,7 @@ MAX_ANSWER_BYTES = 1024 * 1024
 CONNECT_S = 10.0
 ANSWER_S = 30.0
 TRIES = 3
+MAX_CODE_CHARS = 80
 
 _BUSY = frozenset(
     {
@@ -58,13 +61,7 @@ class Bedrock:
         )
         if len(body) > MAX_ANSWER_BYTES:
             raise ModelError(f"`{model}` answered with more than {MAX_ANSWER_BYTES:,} bytes")
-        try:
-            told = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ModelError(f"`{model}` answered with something that is no JSON") from error
-        if not isinstance(told, dict):
-            raise ModelError(f"`{model}` answered with a JSON {type(told).__name__}, not an object")
-        return told
+        return read_object(body, f"`{model}`")
 
     def close(self) -> None:
         """Finish what is under way."""
@@ -81,13 +78,14 @@ class Bedrock:
 
         try:
             answer = self._client.invoke_model(modelId=model, body=body)
-            with answer["body"] as stream:
+            with closing(answer["body"]) as stream:
                 return bytes(stream.read(MAX_ANSWER_BYTES + 1))
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", "unknown"))
             refused = ModelBusy if code in _BUSY else ModelError
             raise refused(
-                f"`{model}` refused: {code}", hint="check the region and what the key may do"
+                f"`{model}` refused: {code[:MAX_CODE_CHARS]}",
+                hint="check the region and what the key may do",
             ) from error
         except (NoCredentialsError, PartialCredentialsError) as error:
             raise ModelError(

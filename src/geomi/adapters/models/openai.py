@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from geomi.adapters.models.answer import read_object
 from geomi.errors import ConfigError, ModelBusy, ModelError
 from geomi.model.page import Fetched, Headers, Request
 from geomi.ports.language import Answer, Prompt
@@ -110,16 +111,7 @@ class Server:
         if fetched.status != 200:
             refused = ModelBusy if fetched.status in _BUSY else ModelError
             raise refused(f"{self} answered {fetched.status}: {_told(fetched)}")
-        return self._object(fetched.body)
-
-    def _object(self, body: bytes) -> dict[str, Any]:
-        try:
-            told = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ModelError(f"{self} answered with something that is no JSON") from error
-        if not isinstance(told, dict):
-            raise ModelError(f"{self} answered with a JSON {type(told).__name__}, not an object")
-        return told
+        return read_object(fetched.body, str(self))
 
 
 def _question(model: str, prompt: Prompt) -> dict[str, object]:

@@ -79,7 +79,7 @@ class TestDeletes:
 class TestPreviews:
     """Where a text may not be kept, it is found all the same."""
 
-    @pytest.mark.req("IDX-03", "IDX-04", "DAT-06")
+    @pytest.mark.req("IDX-03", "IDX-04", "DAT-06", "C-39")
     @waits
     async def test_a_preview_is_all_that_is_kept(self, indexes: Indexes) -> None:
         index = indexes("local")
