@@ -40,7 +40,7 @@ _SCRIPTS = (
     ("hi", re.compile("[ऀ-ॿ]")),
     ("ar", re.compile("[ء-ي]")),
 )
-# Languages that plain Latin letters are never the whole of.
+# Languages that are not written in Latin letters.
 OTHER_LETTERS = frozenset(
     (*(language for language, _ in _SCRIPTS), "bg", "bn", "fa", "ka", "ru", "sr", "ta", "uk", "ur")
 )

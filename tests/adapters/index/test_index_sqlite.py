@@ -13,6 +13,7 @@ import pytest
 from geomi.adapters.index import entry, matching, writing
 from geomi.adapters.index.files import index_path
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
+from geomi.errors import StoreError
 from geomi.model.search import NO_FILTERS, Filters, KeptText, Scope
 from geomi.search.query import parse
 from geomi.testing.contracts.documents import FILLER, document, embed, found, towards
@@ -52,6 +53,13 @@ def test_a_tenant_has_a_file_of_its_own(tmp_path: Path, tenant: str, name: str |
     path = index_path(tmp_path, tenant)
     assert path.parent == tmp_path
     assert path.name == name if name else path.name.startswith("_")
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    """The message names it."""
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="file"):
+        open_sqlite_index(tmp_path / "file", tenant="local")
 
 
 @pytest.mark.req("IDX-03", "IDX-04")

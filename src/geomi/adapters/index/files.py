@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from geomi.adapters.disk import refusal
 from geomi.adapters.index.writing import SQL, renew_words
 from geomi.adapters.sqlite.connection import Database
 from geomi.text.digest import sha256_hex
@@ -36,7 +37,10 @@ class IndexFile:
     """One file, opened once."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise refusal(error, path.parent) from error
         self._database = Database(path, busy_timeout_s=BUSY_TIMEOUT_S, package="index")
         self._reading = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-index")
         self._database.write_now(renew_words)
