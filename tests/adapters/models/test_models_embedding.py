@@ -12,7 +12,7 @@ from geomi.ports.models import BATCH
 
 def test_vectors_have_a_length_of_one() -> None:
     """One without a direction stays nothing."""
-    np.testing.assert_allclose(unit(np.array([[3.0, 4.0], [0.0, 0.0]])), [[0.6, 0.8], [0, 0]])
+    np.testing.assert_allclose(unit(np.array([[3.0, 4.0], [0.0, 0.0]])), [[0.6, 0.8], [0.0, 0.0]])
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
