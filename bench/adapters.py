@@ -5,25 +5,32 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.frontier_walk import Page, walk
+from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.analyse.kinds import tell_kinds
 from geomi.analyse.reading import read_text
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
+from geomi.engine.embed import embed
+from geomi.engine.search import search
 from geomi.extract.page import extract as extract_page
+from geomi.model.chunk import Chunk
 from geomi.model.config import Extraction, Links, UrlRules
 from geomi.model.indexing import AnalysisRules
 from geomi.model.order import Order
 from geomi.model.page import Article, KnownPage
+from geomi.model.search import Document
+from geomi.ports.models import Embedder
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
+from geomi.text.digest import sha256_hex
 from geomi.url.parse import href, parse
 
 
@@ -103,3 +110,39 @@ def crawl_order(
     ):
         taken = asyncio.run(walk(store, by_url, [pages[seed].url], order))
     return [int(url.rpartition("/")[2]) for url in taken.urls]
+
+
+def retrieve(
+    texts: Mapping[str, str], queries: Iterable[tuple[str, str]], embedder: Embedder | None = None
+) -> dict[str, list[str]]:
+    """Return the names of the ten best texts for each query (name and words), as search answers it.
+
+    Each text is one chunk as it stands; an embedder is asked only in its own languages.
+    """
+    with (
+        TemporaryDirectory() as folder,
+        closing(open_sqlite_index(Path(folder), tenant="bench")) as index,
+    ):
+        return asyncio.run(_retrieve(index, texts, queries, embedder))
+
+
+async def _retrieve(
+    index: SqliteIndex,
+    texts: Mapping[str, str],
+    queries: Iterable[tuple[str, str]],
+    embedder: Embedder | None,
+) -> dict[str, list[str]]:
+    documents = [_whole(name, text) for name, text in texts.items()]
+    await index.put(documents)
+    if embedder is not None:
+        await embed(index, embedder, documents)
+    run = {}
+    for name, words in queries:
+        found = await search(index, words, embedder=embedder)
+        run[name] = [hit.passage.key.document for hit in found.hits]
+    return run
+
+
+def _whole(name: str, text: str) -> Document:
+    chunk = Chunk(sha256_hex(name), text, (), position=0, tokens=0, tokenizer="none")
+    return Document(name, name, "", "bench", "bench", "bench", (chunk,))

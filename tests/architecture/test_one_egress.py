@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from inspect import signature
 
+from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.outlet.parquet import ParquetPages
 from geomi.app.archive import bucket_of
 from tests.architecture.tree import Module, dotted_uses, imported, modules
@@ -15,9 +16,10 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 # looked at here before it is used: whoever adds an HTTP client adds a second way out.
 PACKAGES = frozenset(
     {
-        "ada_url", "annotated_types", "backports", "brotli", "compression", "httptools", "isal",
-        "numpy", "obstore", "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf",
-        "ray", "re2", "rich", "turbohtml", "typer", "uvloop", "yaml",
+        "ada_url", "annotated_types", "backports", "boto3", "botocore", "brotli", "compression",
+        "httptools", "isal", "lancedb", "numpy", "obstore", "onnxruntime", "orjson", "psycopg",
+        "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "ray", "re2", "rich", "tokenizers",
+        "turbohtml", "typer", "uvloop", "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds
@@ -69,7 +71,12 @@ def test_a_package_that_can_dial_is_given_an_open_file() -> None:
         for module in modules()
         if any(name.partition(".")[0] == "pyarrow" for name in imported(module))
     }
-    assert users == {"adapters/outlet/parquet.py"}
+    # A LanceDB table is given columns in memory, and no file at all.
+    assert users == {
+        "adapters/index/lance_table.py",
+        "adapters/index/lance_vectors.py",
+        "adapters/outlet/parquet.py",
+    }
     assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
 
 
@@ -95,6 +102,27 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
     }
     assert makers == {"adapters/blob/s3.py", "app/archive.py"}
     assert signature(bucket_of).parameters["settings"].annotation == "Settings"
+
+
+def test_the_client_of_an_index_dials_where_the_settings_say() -> None:
+    """LanceDB goes to a directory or a bucket of the operator's own, as the archive does."""
+    users = {
+        module.name
+        for module in modules()
+        if any(name.partition(".")[0] == "lancedb" for name in imported(module))
+    }
+    assert users == {"adapters/index/lance.py", "adapters/index/lance_table.py"}
+    assert signature(open_lance_index).parameters["place"].annotation == "Path | BucketUrl"
+
+
+def test_the_client_of_a_cloud_dials_its_own_region() -> None:
+    """Amazon's client signs what it sends, and is told no address but the operator's."""
+    users = {
+        module.name
+        for module in modules()
+        if any(name.partition(".")[0] in ("boto3", "botocore") for name in imported(module))
+    }
+    assert users == {"adapters/models/bedrock.py"}
 
 
 def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
@@ -132,6 +160,14 @@ def test_the_client_of_a_cluster_dials_where_a_flag_says() -> None:
         if name == "geomi.adapters.actors.Actors"
     }
     assert openers == {"fleet/command.py", "fleet/keeper.py"}
+
+
+def test_a_tokenizer_is_read_from_a_file() -> None:
+    """tokenizers can fetch one by its name, if it is asked to."""
+    uses = {
+        name for module in modules() for _, name in dotted_uses(module) if "tokenizers." in name
+    }
+    assert uses == {"tokenizers.Tokenizer", "tokenizers.Tokenizer.from_file"}
 
 
 def test_no_package_that_nobody_has_looked_at() -> None:

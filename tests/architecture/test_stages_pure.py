@@ -7,7 +7,7 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 STAGES = frozenset(
     {
         "seed", "admit", "robots", "frontier", "fetch", "extract", "private", "dedup", "analyse",
-        "recrawl",
+        "chunk", "search", "recrawl",
     }
 )  # fmt: skip
 VALUES = frozenset({"url", "text", "model", "errors"})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.bucket_url import read_bucket_url
 from geomi.ports.store import KeptArchive
 from geomi.testing.contracts.archiving import (
     SEGMENT_BYTES,
@@ -34,7 +35,7 @@ def archives(request: pytest.FixtureRequest, tmp_path: Path) -> Archives:
 
 
 def _in_bucket(root: Path, url: str, worker: str) -> KeptArchive:
-    from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
+    from geomi.adapters.blob.bucket import Bucket  # an extra
     from geomi.adapters.blob.s3 import S3Archive
 
     return S3Archive(

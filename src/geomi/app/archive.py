@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.disk import refusal, whole_file
 from geomi.errors import ConfigError
 from geomi.ports.store import KeptArchive
@@ -33,7 +34,7 @@ def bucket_of(settings: Settings) -> Bucket | None:
             "an archive in a bucket needs obstore, which is not installed",
             hint="pip install 'geomi[s3]'",
         )
-    from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
+    from geomi.adapters.blob.bucket import Bucket  # an extra
 
     return Bucket(read_bucket_url(settings.blobs))
 

@@ -1,26 +1,34 @@
-"""A model server on loopback that answers in the form of OpenAI's, from a list of answers."""
+"""A model server on loopback: it answers from a list, or as a function says.
+
+Texts are put into the form of OpenAI's chat; whoever is asked for vectors gets `embeddings`.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
 Scripted = str | tuple[int, str] | dict[str, Any]  # a text, a status with a body, a whole answer
 
+# How long whoever ends a server waits for it.
+POLL_S = 0.01
+
 
 class ModelServer:
     """Answers question after question; what it was asked is in `asked` and `headers`."""
 
-    def __init__(self, answers: Sequence[Scripted]) -> None:
+    def __init__(self, answers: Sequence[Scripted] | Callable[[dict[str, Any]], Scripted]) -> None:
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self._answers = list(answers)
+        self._next = answers if callable(answers) else _one_by_one(answers)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": POLL_S}, daemon=True
+        )
 
     @property
     def endpoint(self) -> str:
@@ -42,7 +50,7 @@ class ModelServer:
         self._thread.join()
 
     def _answer(self, question: dict[str, Any]) -> tuple[int, bytes]:
-        told = self._answers.pop(0) if self._answers else (503, "nothing left to say")
+        told = self._next(question)
         if isinstance(told, tuple):
             return told[0], told[1].encode()
         if isinstance(told, str):
@@ -72,6 +80,15 @@ class ModelServer:
         return Handler
 
 
+def embeddings(vectors: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return vectors in the shape that OpenAI's servers have, which is in no order."""
+    data = [
+        {"object": "embedding", "index": at, "embedding": list(vector)}
+        for at, vector in enumerate(vectors)
+    ]
+    return {"object": "list", "data": data[::-1], "model": "tiny", "usage": {"prompt_tokens": 8}}
+
+
 def completion(text: str | None, *, model: str = "tiny", finish: str = "stop") -> dict[str, Any]:
     """Return an answer of the shape that OpenAI's servers have."""
     return {
@@ -87,3 +104,8 @@ def completion(text: str | None, *, model: str = "tiny", finish: str = "stop") -
         ],
         "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
     }
+
+
+def _one_by_one(answers: Sequence[Scripted]) -> Callable[[dict[str, Any]], Scripted]:
+    left = list(answers)
+    return lambda _: left.pop(0) if left else (503, "nothing left to say")

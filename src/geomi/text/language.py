@@ -40,6 +40,10 @@ _SCRIPTS = (
     ("hi", re.compile("[ऀ-ॿ]")),
     ("ar", re.compile("[ء-ي]")),
 )
+# Languages that are not written in Latin letters.
+OTHER_LETTERS = frozenset(
+    (*(language for language, _ in _SCRIPTS), "bg", "bn", "fa", "ka", "ru", "sr", "ta", "uk", "ur")
+)
 # Letters of them and of Cyrillic; signs and punctuation say nothing.
 _NOT_LATIN = re.compile("[\u0370-\u1dff\u3040-\ud7a3]")
 _PERSIAN = re.compile("[پچژگ]")

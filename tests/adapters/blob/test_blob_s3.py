@@ -19,8 +19,9 @@ from tests.conftest import missing_part
 if find_spec("obstore") is None:
     missing_part("an S3 client: pip install 'geomi[s3,dev]'")
 
-from geomi.adapters.blob.bucket import Bucket, read_bucket_url  # an extra
+from geomi.adapters.blob.bucket import Bucket  # an extra
 from geomi.adapters.blob.s3 import SEGMENT_S, S3Archive
+from geomi.adapters.bucket_url import read_bucket_url
 from geomi.errors import StoreError
 from geomi.testing.contracts.archiving import (
     JOB,
@@ -227,7 +228,8 @@ async def test_a_copy_that_is_torn_gives_way_to_the_one_in_the_bucket(place: Pla
 def test_a_killed_worker_loses_nothing_it_has_committed(place: Place) -> None:
     program = (
         "import asyncio, os, signal, sys; from pathlib import Path\n"
-        "from geomi.adapters.blob.bucket import Bucket, read_bucket_url\n"
+        "from geomi.adapters.blob.bucket import Bucket\n"
+        "from geomi.adapters.bucket_url import read_bucket_url\n"
         "from geomi.adapters.blob.s3 import S3Archive\n"
         "from geomi.model.page import Capture\n"
         "async def work():\n"

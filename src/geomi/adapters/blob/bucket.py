@@ -17,17 +17,16 @@ import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
+from geomi.adapters.bucket_url import BucketUrl
 from geomi.adapters.disk import refusal
-from geomi.errors import BytesMissing, ConfigError, StoreError
+from geomi.errors import BytesMissing, StoreError
 
 MIB = 1024 * 1024
 CHUNK_BYTES = MIB
@@ -41,52 +40,11 @@ PATIENCE_S = 60.0
 # in two seconds. Waits double up to the longest, so that these are never reached.
 LONGEST_PAUSE_S = 2.0
 MAX_TRIES = 1000
-FORM = "s3://BUCKET/PREFIX"
-_OPTIONS = ("endpoint", "region")
 
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _DENIED = re.compile(r"status code: 40[13]\b")
 _KEY_HINT = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there"
 _PLACE_HINT = "check the bucket, AWS_ENDPOINT_URL and AWS_REGION"
 _CODE = re.compile(r"<Code>([A-Za-z0-9]{1,80})</Code>")
-
-
-@dataclass(frozen=True, slots=True)
-class BucketUrl:
-    """Where a bucket is; what is empty comes from `AWS_*` variables."""
-
-    bucket: str
-    prefix: str = ""
-    endpoint: str = ""
-    region: str = ""
-
-    def __str__(self) -> str:
-        return f"s3://{self.bucket}/{self.prefix}".removesuffix("/")
-
-
-def read_bucket_url(text: str) -> BucketUrl:
-    """Read `s3://bucket/prefix?endpoint=…&region=…`; one with a credential is refused unshown."""
-    url = urlsplit(text)
-    if "@" in url.netloc:
-        raise ConfigError(
-            "the URL of a bucket has no place for credentials",
-            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        )
-    prefix = url.path.strip("/")
-    is_named = url.scheme == "s3" and _BUCKET.fullmatch(url.netloc)
-    if not is_named or not all(map(_PART.fullmatch, filter(None, prefix.split("/")))):
-        raise ConfigError(f"`{text}` does not name a bucket", hint=f"write {FORM}")
-    options = parse_qs(url.query)
-    for name in options:
-        if name not in _OPTIONS:
-            raise ConfigError(f"`{name}` is no option of a bucket", hint=f"use {_OPTIONS}")
-    return BucketUrl(
-        url.netloc,
-        prefix,
-        _endpoint(options.get("endpoint", [""])[-1]),
-        options.get("region", [""])[-1],
-    )
 
 
 class Bucket:
@@ -192,18 +150,6 @@ class Bucket:
         except BaseError as error:
             hint = _KEY_HINT if _DENIED.search(str(error)) else _PLACE_HINT
             raise StoreError(f"{self} cannot be used: {_reason(error)}", hint=hint) from None
-
-
-def _endpoint(text: str) -> str:
-    if not text:
-        return ""
-    url = urlsplit(text)
-    if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:
-        raise ConfigError(
-            "the endpoint of a bucket is a plain http or https URL",
-            hint="endpoint=https://s3.example.org",
-        )
-    return text
 
 
 def _md5(data: bytes) -> str:

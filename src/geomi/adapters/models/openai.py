@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from geomi.adapters.models.answer import read_object
 from geomi.errors import ConfigError, ModelBusy, ModelError
 from geomi.model.page import Fetched, Headers, Request
 from geomi.ports.language import Answer, Prompt
@@ -90,7 +91,9 @@ class Server:
     def __str__(self) -> str:
         return self._base
 
-    async def ask(self, path: str, question: Mapping[str, object]) -> dict[str, Any]:
+    async def ask(
+        self, path: str, question: Mapping[str, object], *, max_bytes: int = MAX_ANSWER_BYTES
+    ) -> dict[str, Any]:
         """Send a question and return the answer's JSON object."""
         fetched = await self._fetcher.fetch(
             Request(
@@ -99,7 +102,7 @@ class Server:
                 connect_timeout_s=CONNECT_S,
                 read_timeout_s=self._answer_s,
                 total_timeout_s=self._answer_s,
-                max_bytes=MAX_ANSWER_BYTES,
+                max_bytes=max_bytes,
                 body=orjson.dumps(question),
             )
         )
@@ -108,16 +111,7 @@ class Server:
         if fetched.status != 200:
             refused = ModelBusy if fetched.status in _BUSY else ModelError
             raise refused(f"{self} answered {fetched.status}: {_told(fetched)}")
-        return self._object(fetched.body)
-
-    def _object(self, body: bytes) -> dict[str, Any]:
-        try:
-            told = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ModelError(f"{self} answered with something that is no JSON") from error
-        if not isinstance(told, dict):
-            raise ModelError(f"{self} answered with a JSON {type(told).__name__}, not an object")
-        return told
+        return read_object(fetched.body, str(self))
 
 
 def _question(model: str, prompt: Prompt) -> dict[str, object]:

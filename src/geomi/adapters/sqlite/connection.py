@@ -36,10 +36,11 @@ _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class Database:
-    """Transactions and reads of one file."""
+    """Transactions and reads of one file; its schema is that of a package of adapters."""
 
-    def __init__(self, path: Path, *, busy_timeout_s: float) -> None:
+    def __init__(self, path: Path, *, busy_timeout_s: float, package: str = "sqlite") -> None:
         self.path = path
+        self._package = package
         self._busy_timeout_s = busy_timeout_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-store")
         try:
@@ -101,7 +102,7 @@ class Database:
         self._use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        migrate(db, self.path)
+        migrate(db, self.path, self._package)
 
     def _use_wal(self, db: sqlite3.Connection) -> None:
         """Switch to WAL; SQLite does not wait when two processes do so at once, therefore we do."""

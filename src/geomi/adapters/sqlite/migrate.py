@@ -10,9 +10,9 @@ from geomi.adapters.statements import migrations
 from geomi.errors import StoreTooNew
 
 
-def migrate(db: sqlite3.Connection, path: Path) -> None:
+def migrate(db: sqlite3.Connection, path: Path, package: str) -> None:
     """Apply what is missing; refuse a store that a newer geomi has written."""
-    steps = migrations("sqlite")
+    steps = migrations(package)
     if _version(db) == len(steps):
         return
     db.execute("BEGIN IMMEDIATE")

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 
-from tests.conftest import missing_part
-
-if find_spec("obstore") is None:
-    missing_part("an S3 client: pip install 'geomi[s3,dev]'")
-
-from geomi.adapters.blob.bucket import BucketUrl, read_bucket_url  # an extra
+from geomi.adapters.bucket_url import BucketUrl, read_bucket_url
 from geomi.errors import ConfigError
 
 

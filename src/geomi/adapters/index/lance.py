@@ -1,0 +1,154 @@
+"""An index in LanceDB tables: on a directory, or in a bucket that many machines share.
+
+A tenant is one table, a chunk one row. A put is one merge, so that readers see a document as it
+was or as it is. Whatever is not in the word index yet is searched all the same, one row after the
+other, until enough of it has come together. It needs `geomi[lance]`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from geomi.adapters.bucket_url import BucketUrl
+from geomi.adapters.index.entry import UNORDERED
+from geomi.adapters.index.lance_table import (
+    WORDS,
+    TenantTable,
+    among,
+    condition,
+    index_words,
+    put_rows,
+)
+from geomi.adapters.index.lance_vectors import LanceVectors, vector_columns
+from geomi.errors import ConfigError
+from geomi.model.search import (
+    ChunkKey,
+    Document,
+    Filters,
+    IndexCounts,
+    Match,
+    Passage,
+    Query,
+    Scope,
+)
+
+_ALL = "true"
+_AT_ONCE = timedelta(milliseconds=1)
+_SHOWN = (
+    "document", "chunk", "url", "title", "headings", "text", "collection", "site", "page_type",
+    "language", "date_s",
+)  # fmt: skip
+
+
+def open_lance_index(place: Path | BucketUrl, *, tenant: str) -> LanceIndex:
+    """Open a tenant's index in a directory or a bucket; nothing is asked of it yet."""
+    if find_spec("lancedb") is None:
+        raise ConfigError(
+            f"the index `{place}` needs LanceDB, which is not installed",
+            hint="pip install 'geomi[lance]'",
+        )
+    return LanceIndex(TenantTable(place, tenant))
+
+
+class LanceIndex:
+    """`ports.index.KeptIndex` of one tenant."""
+
+    def __init__(self, table: TenantTable) -> None:
+        self._table = table
+        self.vectors = LanceVectors(table)
+
+    async def put(self, documents: Sequence[Document]) -> None:
+        """Keep documents in place of those before."""
+        if documents:
+            await self._table.write(partial(put_rows, documents=documents))
+
+    async def delete(self, scope: Scope, name: str) -> int:
+        """Take documents out, in one commit."""
+        where = _ALL if scope is Scope.TENANT else among(scope.value, [name])
+        return await self._table.write(partial(_delete, where=where))
+
+    async def match(self, query: Query, filters: Filters, *, limit: int) -> list[Match]:
+        """Find chunks by their words."""
+        if not query.tokens:
+            return []
+        async with self._table.opened() as table:
+            asked = table.query().nearest_to_text(_asked(query)).limit(limit)
+            if (where := condition(filters)) is not None:
+                asked = asked.where(where)
+            rows = await asked.select(["document", "chunk", "_score"]).to_list()
+        found = [Match(ChunkKey(row["document"], row["chunk"]), row["_score"]) for row in rows]
+        return sorted(found, key=lambda match: -match.score)
+
+    async def read(self, keys: Sequence[ChunkKey]) -> list[Passage]:
+        """Return chunks in the order they are asked for."""
+        if not keys:
+            return []
+        documents = among("document", {key.document for key in keys})
+        where = f"{documents} AND {among('chunk', {key.chunk for key in keys})}"
+        async with self._table.opened() as table:
+            rows = await table.query().where(where).select(list(_SHOWN)).to_list()
+        found = {ChunkKey(row["document"], row["chunk"]): _passage(row) for row in rows}
+        return [found[key] for key in keys if key in found]
+
+    async def count(self) -> IndexCounts:
+        """Say how much there is."""
+        async with self._table.opened() as table:
+            vectors = 0
+            for column in await vector_columns(table):
+                vectors += await table.count_rows(f"{column} IS NOT NULL")
+            return IndexCounts(await _documents(table, _ALL), await table.count_rows(), vectors)
+
+    async def scrub(self) -> None:
+        """Leave no file of an older state; whoever still reads one is interrupted."""
+        await self._table.write(_scrub)
+
+    def close(self) -> None:
+        """Let the table go."""
+        self._table.close()
+
+
+async def _delete(table: Any, *, where: str) -> int:
+    documents = await _documents(table, where)
+    await table.delete(where)
+    return documents
+
+
+async def _scrub(table: Any) -> None:
+    """Write all rows once more, and their index, and remove every file from before.
+
+    LanceDB only marks what is deleted, and writes a file anew when a tenth of it is.
+    """
+    await table.update(updates_sql={"position": "position"})
+    await index_words(table, replace=True)
+    await table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
+
+
+async def _documents(table: Any, where: str) -> int:
+    rows = await table.query().where(where).select(["document"]).to_arrow()
+    return len(rows["document"].unique())
+
+
+def _asked(query: Query) -> Any:
+    from lancedb.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
+
+    anything = MatchQuery(" ".join(query.tokens), WORDS)
+    if not query.phrases:
+        return anything
+    parts = [(Occur.SHOULD, anything)]
+    for phrase in query.phrases:
+        words = [(Occur.MUST, MatchQuery(word, WORDS)) for word in (UNORDERED, *phrase)]
+        either = [PhraseQuery(" ".join(phrase), WORDS), BooleanQuery(words)]
+        parts.append((Occur.MUST, BooleanQuery([(Occur.SHOULD, one) for one in either])))
+    return BooleanQuery(parts)
+
+
+def _passage(row: dict[str, Any]) -> Passage:
+    headings = tuple(json.loads(row.pop("headings")))
+    key = ChunkKey(row.pop("document"), row.pop("chunk"))
+    return Passage(key=key, headings=headings, **row)

@@ -1,0 +1,153 @@
+"""Embeddings by Amazon Bedrock: Titan Text Embeddings V2 (EMB-02). It needs `geomi[bedrock]`.
+
+Rules kept:
+- Credentials and region come from where AWS's own client looks for them; none is in a message: of a
+  refusal only its code is told.
+- The client dials by itself, and only the endpoint of its region: an address of the operator's.
+- Titan takes one text a request, so that the 25 of a batch are asked for at once (EMB-01).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import orjson
+
+from geomi.adapters.models.answer import read_object
+from geomi.adapters.models.embedding import in_batches, read_vectors
+from geomi.errors import ConfigError, ModelBusy, ModelError, first_error
+from geomi.ports.models import BATCH, Vectors
+
+TITAN = "amazon.titan-embed-text-v2:0"
+# Of 256, 512 and 1,024 the one that balances quality and storage (EMB-02).
+DIMENSIONS = 512
+MAX_ANSWER_BYTES = 1024 * 1024
+CONNECT_S = 10.0
+ANSWER_S = 30.0
+TRIES = 3
+MAX_CODE_CHARS = 80
+
+_BUSY = frozenset(
+    {
+        "InternalServerException", "ModelErrorException", "ModelNotReadyException",
+        "ModelTimeoutException", "ServiceUnavailableException", "ThrottlingException",
+    }
+)  # fmt: skip
+
+
+class Bedrock:
+    """The runtime of one region, and the one way to ask it."""
+
+    def __init__(self, *, region: str = "", endpoint: str = "", answer_s: float = ANSWER_S) -> None:
+        if find_spec("boto3") is None:
+            raise ConfigError(
+                "Amazon Bedrock needs boto3, which is not installed",
+                hint="pip install 'geomi[bedrock]'",
+            )
+        self._client = _client(region, endpoint, answer_s)
+        self._threads = ThreadPoolExecutor(BATCH, thread_name_prefix="geomi-bedrock")
+
+    async def ask(self, model: str, question: Mapping[str, object]) -> dict[str, Any]:
+        """Send a question to a model and return the answer's JSON object."""
+        loop = asyncio.get_running_loop()
+        body = await loop.run_in_executor(
+            self._threads, self._invoke, model, orjson.dumps(question)
+        )
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ModelError(f"`{model}` answered with more than {MAX_ANSWER_BYTES:,} bytes")
+        return read_object(body, f"`{model}`")
+
+    def close(self) -> None:
+        """Finish what is under way."""
+        self._threads.shutdown()
+        self._client.close()
+
+    def _invoke(self, model: str, body: bytes) -> bytes:
+        from botocore.exceptions import (
+            BotoCoreError,
+            ClientError,
+            NoCredentialsError,
+            PartialCredentialsError,
+        )
+
+        try:
+            answer = self._client.invoke_model(modelId=model, body=body)
+            with closing(answer["body"]) as stream:
+                return bytes(stream.read(MAX_ANSWER_BYTES + 1))
+        except ClientError as error:
+            code = str(error.response.get("Error", {}).get("Code", "unknown"))
+            refused = ModelBusy if code in _BUSY else ModelError
+            raise refused(
+                f"`{model}` refused: {code[:MAX_CODE_CHARS]}",
+                hint="check the region and what the key may do",
+            ) from error
+        except (NoCredentialsError, PartialCredentialsError) as error:
+            raise ModelError(
+                f"there are no AWS credentials to ask `{model}` with",
+                hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role",
+            ) from error
+        except BotoCoreError as error:
+            raise ModelBusy(f"`{model}` cannot be asked: {type(error).__name__}") from error
+
+
+class TitanEmbedder:
+    """`ports.models.Embedder` of Titan, with 512 numbers, normalised."""
+
+    name = f"{TITAN}/{DIMENSIONS}"
+    dimensions = DIMENSIONS
+
+    def __init__(self, bedrock: Bedrock, *, languages: Collection[str]) -> None:
+        self._bedrock = bedrock
+        self.languages = frozenset(languages)
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+        """Return one vector for each text; Titan reads queries and passages alike."""
+        parts = [await self._batch(batch) for batch in in_batches(texts)]
+        return np.concatenate([np.empty((0, DIMENSIONS), np.float32), *parts])
+
+    async def _batch(self, texts: Sequence[str]) -> Vectors:
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._one(text), name="titan") for text in texts]
+        except ExceptionGroup as failures:
+            refusals = failures.subgroup(ModelError)
+            if refusals is None:
+                raise
+            raise first_error(refusals) from failures
+        rows = [task.result() for task in tasks]
+        return read_vectors(rows, dimensions=DIMENSIONS, source=f"`{TITAN}`")
+
+    async def _one(self, text: str) -> object:
+        question = {"inputText": text, "dimensions": DIMENSIONS, "normalize": True}
+        return (await self._bedrock.ask(TITAN, question)).get("embedding")
+
+
+def _client(region: str, endpoint: str, answer_s: float) -> Any:
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError
+
+    config = Config(
+        connect_timeout=CONNECT_S,
+        read_timeout=answer_s,
+        max_pool_connections=BATCH,
+        retries={"mode": "standard", "total_max_attempts": TRIES},
+    )
+    try:
+        return boto3.Session().client(
+            "bedrock-runtime",
+            region_name=region or None,
+            endpoint_url=endpoint or None,
+            config=config,
+        )
+    except (BotoCoreError, ValueError) as error:
+        raise ConfigError(
+            f"Amazon Bedrock cannot be used: {type(error).__name__}",
+            hint="name a region, or set AWS_REGION",
+        ) from error

@@ -1,0 +1,43 @@
+"""What embedders are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]  # one a row, each of length 1
+
+BATCH = 25  # texts that a model is given at once (EMB-01)
+
+
+class Embedder(Protocol):
+    """Texts as vectors, near to each other where they mean the same."""
+
+    @property
+    def name(self) -> str:
+        """Return what its vectors are kept under: another model or version, another name."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Return how long its vectors are."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Return the languages that it understands, as subtags such as `ko`.
+
+        Texts in others have no vectors, and queries in others are answered by words alone: a model
+        that has never seen Korean puts all of it into one corner.
+        """
+        ...
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+        """Return one vector for each text, however many there are.
+
+        Raise `ModelError` where that cannot be, `ModelBusy` for now.
+        """
+        ...

@@ -1,0 +1,28 @@
+"""One ranking out of several: reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
+
+Scores of different kinds cannot be added; ranks can. Whoever is near the top of both lists comes
+first, and one list alone keeps its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+RRF_K = 60  # the paper's own constant
+
+
+def fuse(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> dict[K, float]:
+    """Return all keys with their fused scores, best first; of equals the one found first."""
+    scores: dict[K, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(dict.fromkeys(ranking), start=1):
+            scores[key] = scores.get(key, 0.0) + 1 / (k + rank)
+    return dict(sorted(scores.items(), key=lambda scored: -scored[1]))
+
+
+def places(rankings: Mapping[str, Sequence[K]], key: K) -> dict[str, int]:
+    """Return the rank of a key, from 1, in each ranking that has it."""
+    return {name: list(found).index(key) + 1 for name, found in rankings.items() if key in found}

@@ -1,0 +1,112 @@
+"""What a text is found by: words in lower case, pairs of letters where words have no edges.
+
+- Hangul, Han, Kana and the scripts of South-East Asia are written as overlapping pairs of signs:
+  particles grow onto Korean words, and Chinese, Japanese and Thai set no spaces at all. On KorQuAD
+  words reach an nDCG@10 of 0.841, pairs of Hangul 0.955, and 0.959 where the particle at the end
+  of a word is left out: with the sign before it it would be a rare pair that means nothing.
+- An identifier is found as a whole and by its parts (`DiffExecutor`, `diff`, `executor`): on
+  questions about code that took the nDCG@10 from 0.55 to 0.70.
+- A plural is its singular (Harman's S-stemmer), accents and width of letters make no difference.
+
+The same function reads texts and queries. `VERSION` changes with the rules: an index is made anew.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+VERSION = 1
+# Beyond this it is no word but data; what is left still finds it.
+MAX_TOKEN_CHARS = 64
+# Texts say the same words again and again; this many take about 10 MB.
+REMEMBERED_WORDS = 50_000
+# An identifier has a handful of parts; a hash in hexadecimal would have dozens.
+MAX_PARTS = 8
+
+_WORD = re.compile(r"\w+")
+# Signs that are written without spaces, or with endings grown onto them; vowel signs belong to it.
+_PAIRED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005\u3040-\u30ff"
+    "\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
+)
+_HAS_PAIRED = re.compile(f"[{_PAIRED}]")
+# Hangul and the others are runs of their own: `서울大` is two words.
+_RUN = re.compile(f"[\uac00-\ud7a3\u1100-\u11ff]+|[{_PAIRED}]+|[^\\W{_PAIRED}]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\da-zA-Z_]+")
+# Particles, behind a word of two syllables at least.
+_PARTICLE = re.compile("(?<=[가-힣]{2})(?:에서|으로|에게|까지|부터|[은는이가을를의에로와과도만])$")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+class Word(NamedTuple):
+    """A word of a text, where it stands, and the tokens that it is found by."""
+
+    start: int
+    end: int
+    tokens: tuple[str, ...]
+
+
+def tokens(text: str) -> list[str]:
+    """Return what a text is found by, in order."""
+    found: list[str] = []
+    for word in _WORD.findall(text) if text.isascii() else _RUN.findall(_folded(text)):
+        if word.islower() and word.isalpha() and word.isascii():  # most words
+            found.append(_singular(word[:MAX_TOKEN_CHARS]))
+        else:
+            found += _tokens_of(word)
+    return found
+
+
+def words(text: str) -> Iterator[Word]:
+    """Yield the words of a text with their places; a pair of signs is a word."""
+    for run in (_WORD if text.isascii() else _RUN).finditer(text):
+        word, start = run[0], run.start()
+        if word.isascii() or not _HAS_PAIRED.match(word):
+            yield Word(start, run.end(), _tokens_of(_folded(word)))
+            continue
+        for at in range(max(1, len(word) - 1)):
+            pair = word[at : at + 2]
+            yield Word(start + at, start + at + len(pair), _tokens_of(_folded(pair)))
+
+
+def _folded(text: str) -> str:
+    """Write letters as the plain ones that they stand for; the number of letters may change."""
+    if text.isascii():
+        return text
+    apart = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", apart)
+
+
+def _tokens_of(word: str) -> tuple[str, ...]:
+    # What is longer is said once, and would fill the memory.
+    return _remembered(word) if len(word) <= MAX_TOKEN_CHARS else _made_of(word)
+
+
+def _made_of(word: str) -> tuple[str, ...]:
+    if _HAS_PAIRED.match(word):
+        word = _PARTICLE.sub("", word)
+        return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
+    whole = _singular(word.strip("_").lower()[:MAX_TOKEN_CHARS])
+    if not whole:
+        return ()
+    parts = _PART.findall(word)
+    if not 1 < len(parts) <= MAX_PARTS:
+        return (whole,)
+    # A single letter or digit says nothing: without them both measures are 0.002 higher.
+    named = (_singular(part.lower()[:MAX_TOKEN_CHARS]) for part in parts if len(part) > 1)
+    return (whole, *named)
+
+
+_remembered = lru_cache(REMEMBERED_WORDS)(_made_of)
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or word[-1] != "s" or not word.isascii():
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return f"{word[:-3]}y"
+    return word if word.endswith(("us", "ss", "aes", "ees", "oes")) else word[:-1]
