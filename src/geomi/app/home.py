@@ -125,6 +125,8 @@ async def open_home(
             ranks=store.ranks,
             histories=store.histories,
             sweeps=store.sweeps,
+            documents=store.documents,
+            costs=store.costs,
             archive=archive,
             compute=compute,
             sink=sink,

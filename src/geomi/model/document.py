@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+# With what was understood of them, a thousand documents are some megabytes.
+MAX_LISTED = 1000
+
 
 class DocumentState(StrEnum):
     """What became of a page that was to be indexed."""

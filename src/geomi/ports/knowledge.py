@@ -25,7 +25,10 @@ class Documents(Protocol):
         ...
 
     async def list(self, which: DocumentFilter, *, after: str, limit: int) -> list[DocumentRow]:
-        """List documents in the order of their ids, for paging."""
+        """List documents in the order of their ids, for paging.
+
+        There are never more than `MAX_LISTED` at once: what ends a walk is an empty list.
+        """
         ...
 
     async def delete(self, which: DocumentFilter) -> int:
