@@ -22,11 +22,14 @@ from geomi.adapters.clock import open_shared_clock, system_readings
 from geomi.adapters.statements import migrations, statements
 from geomi.app.timing import agree
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
+from geomi.model.document import DocumentFilter
 from geomi.model.entry import Discovered
+from geomi.model.site import Takedown
 from geomi.model.verdict import State
 from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.attending import card
 from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
+from geomi.testing.contracts.knowing import document
 from geomi.testing.contracts.material import (
     START_S,
     asked,
@@ -436,6 +439,20 @@ class TestPlans:
             asyncio.run(_look_up(store, at_s=START_S + 2e5))
         assert _rows_read(place) - before < 200
 
+    def test_what_is_read_for_a_document_does_not_grow_with_the_documents(
+        self, each_cluster: Cluster
+    ) -> None:
+        place = each_cluster.new_schema()
+        with closing(open_postgres(place, tenant="local")) as store:
+            for _ in range(10):  # often enough for plans to be kept
+                asyncio.run(_use_documents(store))
+            many = [document(f"{n:03}", collection=f"c{n % 90}", job=f"j{n}") for n in range(900)]
+            asyncio.run(store.documents.put(many))
+            asyncio.run(_use_documents(store))
+            line = Takedown("k", "n", "r", START_S, 0, 1)
+            asyncio.run(store.providers.erase(line, [document("007").url_hash]))
+        assert _rows_read(place) < 900
+
 
 async def _keep_pages(store: PostgresStore, many: int, *, at_s: float) -> None:
     """Let a job keep pages, ten a transaction."""
@@ -464,6 +481,18 @@ async def _look_up(store: PostgresStore, *, at_s: float) -> None:
     await store.pages.get(url().url_hash)
     await store.refusals.find(url().url_hash, wall_s=at_s)
     await store.frontier.settle(batch(visit(lease, page=page(url(f"/{at_s}"))), give_back(lease)))
+
+
+async def _use_documents(store: PostgresStore) -> None:
+    """Do what is done for one document."""
+    documents = store.documents
+    await documents.put([document("500x", collection="mine", host="mine.test", job="mine")])
+    assert await documents.get("500x") is not None
+    assert len(await documents.known(["500x", "none"])) == 1
+    for which in (DocumentFilter("mine"), DocumentFilter(site="mine.test")):
+        assert len(await documents.list(which, after="", limit=9)) == 1
+    assert await documents.drop(["none"]) == 0
+    assert await documents.delete(DocumentFilter(job="mine")) == 1
 
 
 def _after_all(place: str) -> psycopg.Connection:

@@ -16,8 +16,10 @@ import pytest
 
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.documents import narrowed
 from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
+from geomi.model.document import DocumentFilter
 from geomi.model.entry import Discovered
 from geomi.model.verdict import State
 from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
@@ -226,3 +228,33 @@ class TestStatements:
         with closing(sqlite3.connect(path)) as db:
             plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", (1, b"x" * 16, 0)).fetchall()
         assert any("USING COVERING INDEX entries_key" in line for *_, line in plan)
+
+    @pytest.mark.parametrize("name", ["list", "delete"])
+    @pytest.mark.parametrize(
+        ("column", "which"),
+        [
+            ("collection", DocumentFilter(collection="x")),
+            ("site", DocumentFilter(site="x")),
+            ("job", DocumentFilter(job="x")),
+        ],
+        ids=["collection", "site", "job"],
+    )
+    def test_documents_of_a_filter_are_found_by_an_index(
+        self, store: SqliteStore, path: Path, name: str, column: str, which: DocumentFilter
+    ) -> None:
+        asked = narrowed(name, which)
+        values = {"tenant": "local", "after": "", "many": 9, column: "x"}
+        with closing(sqlite3.connect(path)) as db:
+            plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", values).fetchall()
+        (line,) = (line for *_, line in plan)  # nothing is sorted
+        assert f"INDEX documents_of_{column} (tenant=? AND {column}=?" in line
+
+    def test_collections_are_counted_without_their_documents(
+        self, store: SqliteStore, path: Path
+    ) -> None:
+        with closing(sqlite3.connect(path)) as db:
+            asked = statements("sqlite", "documents")["collections"]
+            plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", ("local",)).fetchall()
+        assert [line for *_, line in plan] == [
+            "SEARCH documents USING COVERING INDEX documents_of_collection (tenant=?)"
+        ]

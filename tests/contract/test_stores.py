@@ -11,10 +11,12 @@ from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSh
 from geomi.testing.contracts.crowding import TestManyWorkers
 from geomi.testing.contracts.fairness import TestFairness
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
+from geomi.testing.contracts.knowing import TestDocuments
 from geomi.testing.contracts.learning import TestHistories, TestStandings, TestSweeps
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
 from geomi.testing.contracts.losing import TestLostSegments, TestOwners
 from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver
+from geomi.testing.contracts.paying import TestCosts
 from geomi.testing.contracts.ranking import TestRanks, TestVisited
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
 from geomi.testing.contracts.reopening import TestReopening
@@ -28,8 +30,10 @@ __all__ = [
     "TestCash",
     "TestCensus",
     "TestClaiming",
+    "TestCosts",
     "TestCounting",
     "TestDeadOwners",
+    "TestDocuments",
     "TestDuties",
     "TestFairness",
     "TestFencing",

@@ -237,6 +237,8 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         ranks=store.ranks,
         histories=store.histories,
         sweeps=store.sweeps,
+        documents=store.documents,
+        costs=store.costs,
         archive=archive,
         compute=compute,
         sink=ear,

@@ -125,6 +125,8 @@ async def open_home(
             ranks=store.ranks,
             histories=store.histories,
             sweeps=store.sweeps,
+            documents=store.documents,
+            costs=store.costs,
             archive=archive,
             compute=compute,
             sink=sink,
@@ -137,11 +139,8 @@ async def open_home(
         heart = _heart(world, store, clock, _card(world, root), lambda: recover(home))
         home = Home(root, settings, store, archive, world, heart)
         try:
-            with Presence(root, owner):  # one for all crawls of this process
-                try:
-                    yield home
-                finally:
-                    await _close(archive, heart)  # if it fails, the lock stays: others mend then
+            async with _present(home):
+                yield home
         finally:
             await client.aclose()
             await compute.aclose()
@@ -162,6 +161,16 @@ def _heart(
         keep_time=lambda: keep_clock(store, clock, world.owner),
         agree=lambda: agree(store, clock, silence_s=world.silence_s),
     )
+
+
+@asynccontextmanager
+async def _present(home: Home) -> AsyncIterator[None]:
+    """Hold this process's lock, one for all its crawls, until what they made is safe."""
+    with Presence(home.root, home.world.owner):
+        try:
+            yield
+        finally:
+            await _close(home.archive, home.heart)  # if it fails, the lock stays: others mend then
 
 
 async def _close(archive: KeptArchive, heart: Heart) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
+from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
@@ -53,6 +54,8 @@ class World:
     ranks: Ranks
     histories: Histories
     sweeps: Sweeps
+    documents: Documents
+    costs: Costs
     archive: Archive
     compute: Compute
     sink: EventSink

@@ -62,7 +62,10 @@ class Providers(Protocol):
         ...
 
     async def erase(self, takedown: Takedown, url_hashes: Sequence[bytes]) -> None:
-        """Forget pages of the tenant and keep the line that says so, in one transaction."""
+        """Forget pages of the tenant and keep the line that says so, in one transaction.
+
+        What was understood of them goes with them.
+        """
         ...
 
     async def takedowns(self) -> list[Takedown]:

@@ -158,7 +158,7 @@ class Jobs(Protocol):
         ...
 
     async def delete(self, job: str) -> None:
-        """Forget a job, its entries and its captures."""
+        """Forget a job, its entries, its captures and its documents."""
         ...
 
 

@@ -82,5 +82,6 @@ class MemoryJobs:
         book.job = replace(book.job, active_s=book.job.active_s + seconds)
 
     async def delete(self, job: str) -> None:
-        """Forget a job, its entries and its captures."""
+        """Forget a job, its entries, its captures and its documents."""
         del self._world.books[self._world.book(job, self._tenant).job.id]
+        self._world.forget_documents(self._tenant, lambda row: row.job == job)

@@ -43,6 +43,7 @@ class MemoryProviders:
             world.histories.pop((self._tenant, url_hash), None)
             world.versions.pop((self._tenant, url_hash), None)
             urls |= {page.url, page.final_url} if page else set()
+        world.forget_documents(self._tenant, lambda row: row.url_hash in erased)
         # The rows of the log stay: they prove that the site was asked politely, which is owed to it
         # even now. Only what they tell of its content goes.
         for key, one in world.requests.items():

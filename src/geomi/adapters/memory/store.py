@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.memory.census import MemoryCensus
+from geomi.adapters.memory.costs import MemoryCosts
+from geomi.adapters.memory.documents import MemoryDocuments
 from geomi.adapters.memory.frontier import MemoryFrontier
 from geomi.adapters.memory.jobs import MemoryJobs
 from geomi.adapters.memory.log import MemoryRequestLog
@@ -41,6 +43,8 @@ class MemoryStore:
         self.ranks = MemoryRanks(world)
         self.histories = MemoryHistories(world, tenant)
         self.sweeps = MemorySweeps(world, tenant)
+        self.documents = MemoryDocuments(world, tenant)
+        self.costs = MemoryCosts(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

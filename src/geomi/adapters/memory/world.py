@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from geomi.adapters.ledger.anchor import Anchor
+from geomi.adapters.ledger.cost import CostKey
 from geomi.adapters.ledger.host import Demands, HostRow, demands_of
 from geomi.adapters.ledger.terms import Terms, budget_of, share_of
 from geomi.errors import UnknownName
 from geomi.frontier.importance import FIRST_CASH
 from geomi.model.asked import Asked
+from geomi.model.cost import CostLine
+from geomi.model.document import DocumentRow
 from geomi.model.entry import HostState, Tally, UrlEntry
 from geomi.model.history import History, Pool, Version
 from geomi.model.job import CrawlJob
@@ -120,6 +123,8 @@ class World:
     versions: dict[tuple[str, bytes], dict[float, Version]] = field(default_factory=dict)
     pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
     sweeps: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
+    documents: dict[tuple[str, str], DocumentRow] = field(default_factory=dict)
+    costs: dict[tuple[str, CostKey], CostLine] = field(default_factory=dict)
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0
@@ -152,6 +157,14 @@ class World:
         """Let a page that is there be due at another time."""
         if page := self.pages.get((tenant, url_hash)):
             self.pages[tenant, url_hash] = replace(page, due_s=due_s)
+
+    def forget_documents(self, tenant: str, is_meant: Callable[[DocumentRow], bool]) -> int:
+        """Forget some documents of a tenant; return how many."""
+        own = ((key, row) for key, row in self.documents.items() if key[0] == tenant)
+        gone = [key for key, row in own if is_meant(row)]
+        for key in gone:
+            del self.documents[key]
+        return len(gone)
 
     def open_queue(self, book: Book, host: str) -> Queue:
         """Return the queue of a host and job, which is made if need be."""

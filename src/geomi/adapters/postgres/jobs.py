@@ -73,7 +73,7 @@ class PostgresJobs:
         await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))
 
     async def delete(self, job: str) -> None:
-        """Forget a job, its entries and its captures."""
+        """Forget a job, its entries, its captures and its documents."""
         await self._database.write(partial(_delete, job=job, tenant=self._tenant))
 
 

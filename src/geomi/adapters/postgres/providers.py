@@ -67,7 +67,7 @@ def _erase(db: Session, *, tenant: str, takedown: Takedown, hashes: list[bytes])
     # even now. Only what they tell of its content goes.
     db.run(SQL["hush_log"], values)
     pages = db.rows(SQL["forget_pages"], values)
-    for name in ("forget_histories", "forget_versions"):
+    for name in ("forget_histories", "forget_versions", "forget_documents"):
         db.run(SQL[name], values)
     lose_bands(db, [(band, row[0]) for row in pages for band in band_keys(tenant, *row[1:])])
     jobs = db.rows(SQL["forget_captures"], values)

@@ -13,6 +13,8 @@ from geomi.adapters.ledger.rows import legible
 from geomi.adapters.postgres.address import read_address
 from geomi.adapters.postgres.census import PostgresCensus
 from geomi.adapters.postgres.connection import Database
+from geomi.adapters.postgres.costs import PostgresCosts
+from geomi.adapters.postgres.documents import PostgresDocuments
 from geomi.adapters.postgres.frontier import PostgresFrontier
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.jobs import PostgresJobs
@@ -77,6 +79,8 @@ class PostgresStore:
         self.workers = PostgresWorkers(database)
         self.histories = PostgresHistories(database, tenant)
         self.sweeps = PostgresSweeps(database, tenant)
+        self.documents = PostgresDocuments(database, tenant)
+        self.costs = PostgresCosts(database, tenant)
 
     @property
     def shown(self) -> str:

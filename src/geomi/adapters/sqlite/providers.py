@@ -85,5 +85,5 @@ def _forget_pages(db: sqlite3.Connection, tenant: str) -> None:
     for number, *known in db.execute(SQL["erased_pages"], (tenant,)).fetchall():
         bands = band_keys(tenant, *known)
         db.executemany(SQL["forget_band"], ((band, number) for band in bands))
-    for name in ("forget_pages", "forget_histories", "forget_versions"):
+    for name in ("forget_pages", "forget_histories", "forget_versions", "forget_documents"):
         db.execute(SQL[name], (tenant,))

@@ -11,6 +11,8 @@ from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.ledger.rows import legible
 from geomi.adapters.sqlite.census import SqliteCensus
 from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.costs import SqliteCosts
+from geomi.adapters.sqlite.documents import SqliteDocuments
 from geomi.adapters.sqlite.frontier import SqliteFrontier
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.jobs import SqliteJobs
@@ -56,6 +58,8 @@ class SqliteStore:
         self.workers = SqliteWorkers(database)
         self.histories = SqliteHistories(database, tenant)
         self.sweeps = SqliteSweeps(database, tenant)
+        self.documents = SqliteDocuments(database, tenant)
+        self.costs = SqliteCosts(database, tenant)
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to this machine's clock."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.adapters.ledger.anchor import Anchor
+from geomi.model.document import DocumentFilter
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Exclusion
 from geomi.testing.contracts.handles import Store
+from geomi.testing.contracts.knowing import document
 from geomi.testing.contracts.material import (
     START_S,
     asked,
@@ -22,6 +24,7 @@ from geomi.testing.contracts.material import (
     url,
     visit,
 )
+from geomi.testing.contracts.paying import cost
 from geomi.testing.contracts.sites import PROVIDER
 
 # A table of every store in SQL, and a change of it that nobody can read.
@@ -45,6 +48,8 @@ DAMAGES = (
     ("requests", "purpose = 'fun'"),
     ("site_rules", "review = 'maybe'"),
     ("providers", "provider = '{}'"),
+    ("documents", "state = 'lost'"),
+    ("costs", "purpose = 'fun'"),
     ("meta", "value = '[1]'"),
 )
 
@@ -67,6 +72,8 @@ async def fill(store: Store) -> None:
     await store.robots.put(RobotsCopy(RobotsKey("http", "a.test:80", "geomi"), 0, b"", START_S))
     await store.sites.put(SiteRule("a.test", "", Review.EXCLUDE))
     await store.providers.put(PROVIDER)
+    await store.documents.put([document()])
+    await store.costs.add([cost()])
     store.set_anchor(Anchor("boot", 1.0, 2.0), instead_of=None)
 
 
@@ -81,4 +88,6 @@ async def read_all(store: Store) -> None:
     await store.requests.of_host("a.test:80", after_s=0.0, limit=9)
     await store.sites.list()
     await store.providers.list()
+    await store.documents.list(DocumentFilter(), after="", limit=9)
+    await store.costs.list()
     store.anchor()

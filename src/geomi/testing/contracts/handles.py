@@ -7,6 +7,7 @@ from typing import Protocol
 
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.entry import UrlEntry
+from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
@@ -63,6 +64,12 @@ class Store(Protocol):
 
     @property
     def sweeps(self) -> Sweeps: ...
+
+    @property
+    def documents(self) -> Documents: ...
+
+    @property
+    def costs(self) -> Costs: ...
 
     def anchor(self) -> Anchor | None: ...
 

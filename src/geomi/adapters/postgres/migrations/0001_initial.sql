@@ -272,6 +272,54 @@ CREATE TABLE sweeps (
     PRIMARY KEY (tenant, crawl)
 ) WITH (fillfactor = 50);
 
+-- One page of one collection, and what was understood of it: `analysis` is JSON, `capture` its place
+-- in the feed of its job, `quality` NULL where nobody looked.
+CREATE TABLE documents (
+    capture bigint NOT NULL,
+    updated_at_s double precision NOT NULL,
+    quality double precision,
+    chunks integer NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    url_hash bytea NOT NULL,
+    collection text COLLATE "C" NOT NULL,
+    site text COLLATE "C" NOT NULL,
+    job text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    version text NOT NULL,
+    reason text NOT NULL,
+    page_type text NOT NULL,
+    language text NOT NULL,
+    url text COLLATE "C" NOT NULL,
+    title text NOT NULL,
+    detail text NOT NULL,
+    analysis bytea NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+-- The tenant stands first in the key alone: plans are made while the table is empty, when any index
+-- that begins with it would seem good enough for everything.
+CREATE INDEX documents_of_collection ON documents (collection, tenant, id);
+CREATE INDEX documents_of_site ON documents (site, tenant, id);
+CREATE INDEX documents_of_job ON documents (job, tenant, id);
+CREATE INDEX documents_of_page ON documents (url_hash);
+
+-- What models did for a job, day by day: kept when the job is deleted, because it was paid.
+-- `micros` are millionths of a dollar.
+CREATE TABLE costs (
+    calls bigint NOT NULL,
+    failures bigint NOT NULL,
+    tokens_in bigint NOT NULL,
+    tokens_out bigint NOT NULL,
+    micros bigint NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    job text COLLATE "C" NOT NULL,
+    day text COLLATE "C" NOT NULL,
+    purpose text COLLATE "C" NOT NULL,
+    provider text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, job, day, purpose, provider, model)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
 -- What a job collected, in the order of commits: the feed of every derived output. `exact_key` is
 -- NULL where later pages are not to be compared with it.
 CREATE TABLE captures (

@@ -90,6 +90,12 @@ DELETE FROM exclusions WHERE job = %(job)s;
 -- Forget how far a job's outputs have come.
 DELETE FROM cursors WHERE job = %(job)s;
 
+-- name: forget_documents
+-- Forget what was understood of a job's pages.
+DELETE FROM documents
+USING jobs
+WHERE jobs.number = %(job)s AND documents.tenant = jobs.tenant AND documents.job = jobs.id;
+
 -- name: forget_job
 -- Forget the job itself.
 DELETE FROM jobs WHERE number = %(job)s;

@@ -71,3 +71,9 @@ WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[]);
 -- Forget what the erased pages were before.
 DELETE FROM versions
 WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[]);
+
+-- name: forget_documents
+-- Forget what was understood of the erased pages. They are found by their hashes; the tenant is
+-- looked at then, because by its key all its documents would be read.
+DELETE FROM documents
+WHERE tenant || '' = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[]);

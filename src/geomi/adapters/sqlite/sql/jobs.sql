@@ -90,6 +90,11 @@ DELETE FROM exclusions WHERE job = ?;
 -- Forget how far a job's outputs have come.
 DELETE FROM cursors WHERE job = ?;
 
+-- name: forget_documents
+-- Forget what was understood of a job's pages.
+DELETE FROM documents
+WHERE (tenant, job) IN (SELECT jobs.tenant, jobs.id FROM jobs WHERE jobs.number = ?);
+
 -- name: forget_job
 -- Forget the job itself.
 DELETE FROM jobs WHERE number = ?;

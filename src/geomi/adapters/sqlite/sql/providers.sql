@@ -91,3 +91,8 @@ WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);
 -- Forget what they were before.
 DELETE FROM versions
 WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);
+
+-- name: forget_documents
+-- Forget what was understood of them.
+DELETE FROM documents
+WHERE tenant = ? AND url_hash IN (SELECT url_hash FROM temp.erased);
