@@ -16,7 +16,7 @@ from geomi.analyse.quality import check_quality
 from geomi.analyse.reading import Reading, read_text
 from geomi.analyse.sensitive import find_sensitive
 from geomi.analyse.summary import summarize
-from geomi.model.analysis import Analysis, Fields, PageType, Subject
+from geomi.model.analysis import Analysis, Decision, Fields, PageType, Subject
 from geomi.model.indexing import AnalysisRules, OnFinding
 
 
@@ -35,6 +35,13 @@ def analyse(subject: Subject, rules: AnalysisRules) -> Analysis:
     findings = Findings(len(reading.text), classification, quality, copyright, sensitive)
     decision = decide(subject, findings, rules)
     return Analysis(decision, classification, quality, fields, summary, copyright, sensitive)
+
+
+def decide_anew(subject: Subject, known: Analysis, rules: AnalysisRules) -> Decision:
+    """Decide upon a page of which more is known than what was counted."""
+    chars = len(read_text(subject.article.markdown, rules.max_chars).text)
+    found = (known.classification, known.quality, known.copyright, known.sensitive)
+    return decide(subject, Findings(chars, *found), rules)
 
 
 def _fields(

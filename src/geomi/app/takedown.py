@@ -5,9 +5,10 @@ The order is what makes it safe to be cut short at any point and run again:
 1. The provider is marked as forbidden, so that no crawl of it begins any more.
 2. Its jobs are cancelled and locked, so that nobody writes their files.
 3. Their files go: the store still names the jobs, so whatever is left is found again.
-4. The rows of their pages go, in one transaction with the line that says so.
-5. The jobs' own rows go, and with them the last that refers to any of it.
-6. The store's file is written anew: a deleted row's bytes would stay in its free pages.
+4. What can be found of them goes from the index.
+5. The rows of their pages go, in one transaction with the line that says so.
+6. The jobs' own rows go, and with them the last that refers to any of it.
+7. The store's file is written anew: a deleted row's bytes would stay in its free pages.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from geomi.adapters.presence import Presence
 from geomi.app import registry
 from geomi.app.home import Home
 from geomi.app.run import is_running
+from geomi.app.shelf import forget
 from geomi.engine import jobs as use
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
@@ -91,6 +93,7 @@ async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedo
         for job in jobs:
             await home.archive.erase(job.id)
             await asyncio.to_thread(remove_job, home.root, job.id)
+        await forget(home, [job.id for job in jobs])
         line = replace(line, pages=len(pages))
         await home.world.providers.erase(line, pages)
         for job in jobs:

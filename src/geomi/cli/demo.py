@@ -17,6 +17,8 @@ import typer
 from geomi.adapters.telemetry.fan import Fan
 from geomi.cli.options import AsJson
 from geomi.cli.sample import DELAY_S, Sample, crawl_sample
+from geomi.cli.search import as_data as search_data
+from geomi.cli.search import tell as tell_hits
 from geomi.cli.status import as_data
 from geomi.cli.talk import give, note, say, say_check
 from geomi.engine.status import Problem
@@ -53,6 +55,7 @@ def _as_data(sample: Sample, output: Path) -> dict[str, object]:
         "requests": sample.requests,
         "seconds": round(sample.report.seconds, 3),
         "shortest_gap_s": {host: round(gap, 4) for host, gap in sample.gaps_s.items()},
+        "answers": {query: search_data(found) for query, found in sample.answers.items()},
         "output": str(output),
         "faults": sample.faults,
     }
@@ -66,6 +69,7 @@ def _tell(sample: Sample, output: Path) -> None:
     _tell_problems("Visited and not kept", problems, State.SKIPPED)
     _tell_exclusions(sample)
     _tell_politeness(sample)
+    _tell_answers(sample)
     _tell_files(output)
 
 
@@ -104,6 +108,12 @@ def _tell_politeness(sample: Sample) -> None:
         say_check(f"{host}: {gap_s:.3f} s (asked for: {DELAY_S} s)", is_good=gap_s >= DELAY_S)
 
 
+def _tell_answers(sample: Sample) -> None:
+    for query, found in sample.answers.items():
+        say(f"Search: {query}", style="bold")
+        tell_hits(found)
+
+
 def _tell_files(output: Path) -> None:
     say("Files", style="bold")
     for name, told in {
@@ -117,6 +127,7 @@ def _tell_files(output: Path) -> None:
     say("Try next", style="bold")
     say(f"  {geomi} why {_REFUSED} -o {folder}")
     say(f"  {geomi} status -o {folder}")
+    say(f"  {geomi} search 'orb web' -o {folder}")
     say(f"  {geomi} export -f jsonl -o {folder} | head -n 1")
 
 

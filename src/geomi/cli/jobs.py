@@ -13,6 +13,7 @@ import typer
 
 from geomi.adapters.outlet.folder import remove_job
 from geomi.app import Home, is_running
+from geomi.app.shelf import forget
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.status import job_data, job_state
@@ -149,6 +150,7 @@ async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
             f"a worker has not let go of job {found.id} yet", hint="try again in some seconds"
         )
     await home.archive.erase(found.id)  # first: nothing else names what is in a bucket
+    await forget(home, [found.id])
     await home.world.jobs.delete(found.id)
     await asyncio.to_thread(remove_job, home.root, found.id)
     return found

@@ -19,13 +19,16 @@ import typer
 from geomi import __version__
 from geomi.cli import (
     INTERRUPTED,
+    analyse,
     audit,
     backup,
     blocked,
     config,
+    cost,
     crawl,
     demo,
     doctor,
+    enrich,
     export,
     fleet,
     jobs,
@@ -37,6 +40,7 @@ from geomi.cli import (
     report,
     robots,
     scrape,
+    search,
     status,
     traps,
     why,
@@ -66,6 +70,11 @@ program.command()(worker.worker)
 program.command()(workers.workers)
 program.command()(scrape.scrape)
 program.command("map")(map_)
+program.command()(search.search)
+program.command()(enrich.enrich)
+program.command()(analyse.analyse)
+program.command()(analyse.preview)
+program.command()(cost.cost)
 program.command()(plan.plan)
 program.command()(why.why)
 program.command()(robots.robots)

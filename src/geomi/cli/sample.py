@@ -12,11 +12,13 @@ from pathlib import Path
 
 from geomi.app import crawl as run_crawl
 from geomi.app import make_plan, open_home
+from geomi.app.shelf import Found, find
 from geomi.demo import DemoSite, Visit
 from geomi.engine.export import records
 from geomi.engine.status import Status, status
 from geomi.engine.supervise import Report
 from geomi.library import Page
+from geomi.model.search import NO_FILTERS
 from geomi.model.verdict import Outcome
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
@@ -41,6 +43,11 @@ EXPECTED: dict[str, Outcome] = {
 }
 EXPECTED_RULES = ("trap.repeating_path", "block.calendar", "block.cart")
 OLD_LETTER = ("/ko/letter-1998", "할머니")
+# What is looked for in the end, and the page that has to come first.
+QUERIES: dict[str, str] = {
+    "how long do you keep personal data": f"{_WWW}/privacy",
+    "이슬이 내린 아침": f"{_BLOG}/ko/morning-web",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,7 @@ class Sample:
 
     Args:
         gaps_s: the shortest rest of each host, from the end of an answer to the next request.
+        answers: what was found for each query.
         faults: what is not as it should be; empty when all is well.
     """
 
@@ -57,6 +65,7 @@ class Sample:
     pages: tuple[Page, ...]
     requests: int
     gaps_s: Mapping[str, float]
+    answers: Mapping[str, Found]
     faults: tuple[str, ...]
 
 
@@ -71,9 +80,15 @@ async def crawl_sample(root: Path, listen: Callable[[Clock], EventSink]) -> Samp
             pages = tuple(
                 [Page.from_record(line) async for line in records(home.world, report.job.id)]
             )
+            answers = {query: await find(home, query, NO_FILTERS, limit=1) for query in QUERIES}
         gaps_s = shortest_gaps_s(site.log)
-        faults = (*_page_faults(pages), *_fate_faults(found), *_gap_faults(gaps_s))
-        return Sample(report, found, pages, len(site.log), gaps_s, faults)
+        faults = (
+            *_page_faults(pages),
+            *_fate_faults(found),
+            *_gap_faults(gaps_s),
+            *_search_faults(answers),
+        )
+        return Sample(report, found, pages, len(site.log), gaps_s, answers, faults)
 
 
 def shortest_gaps_s(visits: Sequence[Visit]) -> dict[str, float]:
@@ -122,3 +137,10 @@ def _gap_faults(gaps_s: Mapping[str, float]) -> Iterator[str]:
     for host, gap_s in gaps_s.items():
         if gap_s < DELAY_S:
             yield f"{host} was asked again after {gap_s:.3f} s; {DELAY_S} s was promised"
+
+
+def _search_faults(answers: Mapping[str, Found]) -> Iterator[str]:
+    for query, found in answers.items():
+        first = next((hit.passage.url for hit in found.hits), "nothing")
+        if first != QUERIES[query]:
+            yield f"a search for `{query}` finds {first}, not {QUERIES[query]}"

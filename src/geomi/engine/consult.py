@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from geomi.errors import ModelError
-from geomi.ports.language import Answer, LanguageModel, Prompt
+from geomi.model.language import Answer, Prompt
+from geomi.ports.language import LanguageModel
 
 MAX_PROBLEM_CHARS = 300
 MAX_REPEATED_CHARS = 4000  # of an answer that is sent back

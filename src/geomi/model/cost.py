@@ -22,6 +22,21 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, in millionths of a dollar for a million tokens, read and written."""
+
+    tokens_in: int
+    tokens_out: int
+
+    def of(self, tokens_in: int, tokens_out: int) -> int:
+        """Return what so many tokens cost, rounded up: a budget is never exceeded by rounding."""
+        return -(-(tokens_in * self.tokens_in + tokens_out * self.tokens_out) // MICROS)
+
+
+FREE = Price(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class CostLine:
     """What one model did for one job and one purpose on one day.
 

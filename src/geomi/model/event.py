@@ -92,4 +92,23 @@ class JobEnded:
     seconds: float
 
 
-Event = JobStarted | PageSettled | RobotsFetched | RobotsJudged | Progressed | Warned | JobEnded
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """Some pages of a job were understood: how many can be found now, and how many not."""
+
+    job: str
+    indexed: int
+    skipped: int
+    failed: int
+
+
+Event = (
+    JobStarted
+    | PageSettled
+    | RobotsFetched
+    | RobotsJudged
+    | Progressed
+    | Warned
+    | JobEnded
+    | Enriched
+)

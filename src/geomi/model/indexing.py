@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, MaxLen, MinLen, Predicate
 
 
 class WantedType(StrEnum):
@@ -43,6 +43,8 @@ class SensitiveCategory(StrEnum):
 class AnalysisRules:
     """What is understood of a page, and which pages are indexed (CFG-16, CFG-17)."""
 
+    index: bool = True  # whether its pages can be searched
+    collection: Annotated[str, MinLen(1), MaxLen(100), Predicate(str.isprintable)] = "default"
     classify: bool = True
     quality: bool = True
     summary: bool = True
@@ -54,3 +56,4 @@ class AnalysisRules:
     sensitive: OnFinding = OnFinding.FLAG
     sensitive_categories: tuple[SensitiveCategory, ...] = tuple(SensitiveCategory)
     copyright: OnFinding = OnFinding.FLAG
+    budget_usd: Annotated[float, Ge(0), Le(1_000_000)] = 0.0  # for models; 0: no limit

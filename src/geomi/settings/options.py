@@ -27,6 +27,12 @@ class Settings:
     db: str = ""  # the URL of a database in place of the file in the data directory
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
+    model_endpoint: str = ""  # an OpenAI-compatible server, such as http://127.0.0.1:8080/v1
+    model_key: str = ""
+    model: str = ""  # which of its models is asked for page types and quality
+    model_extract: str = ""  # which is asked for fields; the same where nothing is said
+    model_prices: tuple[str, ...] = ()  # name=IN/OUT, in dollars for a million tokens
+    unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
 
 

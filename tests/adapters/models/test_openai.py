@@ -10,7 +10,7 @@ from geomi.adapters.http import Egress, EgressRules, HttpClient
 from geomi.adapters.models.openai import MAX_ANSWER_BYTES, OpenAiModel
 from geomi.engine.consult import Consulted, consult
 from geomi.errors import ConfigError, ModelBusy, ModelError
-from geomi.ports.language import Answer, Prompt
+from geomi.model.language import Answer, Prompt
 from geomi.testing.models import ModelServer, Scripted, completion
 from tests.adapters.http.support import LOOPBACK, RealClock
 

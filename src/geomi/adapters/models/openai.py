@@ -17,8 +17,8 @@ import orjson
 
 from geomi.adapters.models.answer import read_object
 from geomi.errors import ConfigError, ModelBusy, ModelError
+from geomi.model.language import Answer, Prompt
 from geomi.model.page import Fetched, Headers, Request
-from geomi.ports.language import Answer, Prompt
 from geomi.ports.web import Fetcher
 from geomi.url.parse import parse as parse_url
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TextIO, assert_never
 
 from geomi.model.event import (
+    Enriched,
     Event,
     JobEnded,
     JobStarted,
@@ -75,5 +76,7 @@ def _described(event: Event) -> tuple[str, str]:
             return "job_ended", "error"
         case JobEnded():
             return "job_ended", "info"
+        case Enriched(failed=failed):
+            return "enriched", "warning" if failed else "info"
         case _:
             assert_never(event)

@@ -1,0 +1,193 @@
+"""`geomi analyse` and `geomi preview`: what is understood of a page, and whether it is indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import orjson
+import typer
+
+from geomi.analyse.page import analyse as analyse_page
+from geomi.app import Home
+from geomi.cli.home import in_home
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    Blobs,
+    CaFile,
+    ConfigFile,
+    Database,
+    Directory,
+    JobId,
+    Profile,
+    Resolve,
+    configure,
+    process_flags,
+)
+from geomi.cli.talk import give, say, say_check, say_pairs
+from geomi.engine.compare import Comparison, compare
+from geomi.engine.jobs import find, read_seeds
+from geomi.engine.naming import Naming
+from geomi.engine.recall import subject_of
+from geomi.engine.record import read_line
+from geomi.engine.understand import analysis_json
+from geomi.errors import ConfigError
+from geomi.extract.page import extract
+from geomi.library import Crawler, Options
+from geomi.model.analysis import Analysis, Subject
+from geomi.model.config import CrawlConfig
+from geomi.model.indexing import AnalysisRules
+from geomi.url.parse import Url
+
+MAX_FILE_BYTES = 10 * 1024 * 1024
+
+
+def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    page: Annotated[
+        str, typer.Argument(help="A collected page, or a file.", metavar="URL|FILE")
+    ] = "",
+    compared: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--compare",
+            metavar="A.toml B.toml",
+            help="Decide upon all pages of a job by the settings of two files instead.",
+        ),
+    ] = None,
+    job: JobId = "latest",
+    profile: Profile = None,
+    assignments: Assignments = None,
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Say what is understood of a page that was collected, or of an HTML file."""
+    if (compared is None) == (not page):
+        raise ConfigError(
+            "either a page or two files are wanted",
+            hint="geomi analyse URL, or geomi analyse --compare A.toml B.toml",
+        )
+    if compared is not None:
+        first, second = (configure({}, config=path).resolved.config.analysis for path in compared)
+        _tell(
+            in_home(output, lambda home: _compare(home, job, first, second), db=db, blobs=blobs),
+            json,
+        )
+        return
+    configured = configure({"profile": profile}, assignments=assignments, config=config)
+    rules = configured.resolved.config
+    if Path(page).is_file():
+        subject = _in_file(Path(page), rules)
+    else:
+        (url,) = read_seeds([page])
+        subject = in_home(output, lambda home: _collected(home, job, url), db=db, blobs=blobs)
+    _give(analyse_page(subject, rules.analysis), json)
+
+
+def preview(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    url: Annotated[str, typer.Argument(help="The page.", metavar="URL")],
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Fetch one page and say what is understood of it; robots.txt is obeyed, nothing is stored."""
+    configured = configure(
+        {"profile": profile},
+        assignments=assignments,
+        process=process_flags(allow_private, resolve, ca_file),
+        config=config,
+    )
+    options = Options(configured.settings, configured.resolved, configured.flags)
+    subject = asyncio.run(_fetched(url, options))
+    _give(analyse_page(subject, configured.resolved.config.analysis), json)
+
+
+async def _fetched(url: str, options: Options) -> Subject:
+    async with Crawler(configured=options) as crawler:
+        page = await crawler.scrape(url)
+    return subject_of(read_line(page.to_json().encode()), now_s=time.time())
+
+
+async def _collected(home: Home, job: str, url: Url) -> Subject:
+    world = home.world
+    naming = Naming((await find(world, job)).config)
+    row = await world.pages.get(naming.hash(url))
+    if row is None:
+        raise ConfigError(
+            f"{url.href} was not collected",
+            hint="`geomi why URL` says why; `geomi preview URL` fetches and analyses it",
+        )
+    record = await world.archive.read(row.record)
+    return subject_of(read_line(record), now_s=world.clock.wall_s())
+
+
+def _in_file(path: Path, rules: CrawlConfig) -> Subject:
+    """Read a page from a file, as if it lay at the root of a site without a name."""
+    with path.open("rb") as file:
+        body = file.read(MAX_FILE_BYTES + 1)
+    if len(body) > MAX_FILE_BYTES:
+        raise ConfigError(
+            f"`{path}` has more than {MAX_FILE_BYTES:,} bytes", hint="give a smaller file"
+        )
+    url = f"https://file.invalid/{quote(path.name)}"
+    kind = mimetypes.guess_type(path.name)[0] or "text/html"
+    return Subject(url, extract(body, url, kind, rules.extract), now_s=time.time())
+
+
+async def _compare(home: Home, job: str, first: AnalysisRules, second: AnalysisRules) -> Comparison:
+    return await compare(home.world, (await find(home.world, job)).id, first, second)
+
+
+def _tell(found: Comparison, as_json: bool) -> None:
+    if as_json:
+        give(found)
+        return
+    for name, counts in (("A", found.first), ("B", found.second)):
+        say(f"{name}: {', '.join(f'{reason} {many}' for reason, many in counts)}")
+    for change in found.changes:
+        sign = "+" if change.second.should_index else "-"
+        say(f"{sign} {change.url}: {change.first.detail} → {change.second.detail}")
+    say(f"{found.changed} of {found.pages} pages change", style="bold")
+
+
+def _give(analysis: Analysis, as_json: bool) -> None:
+    if as_json:
+        print(analysis_json(analysis).decode())
+        return
+    decision = analysis.decision
+    answer = "is indexed" if decision.should_index else f"is not indexed: {decision.reason}"
+    say_check(f"{answer} ({decision.detail})", is_good=decision.should_index)
+    say_pairs(dict(_told(analysis)))
+
+
+def _told(analysis: Analysis) -> Iterator[tuple[str, str]]:
+    kind, quality, summary = analysis.classification, analysis.quality, analysis.summary
+    if kind is not None:
+        finer = f" ({', '.join(kind.subtypes)})" if kind.subtypes else ""
+        yield "type", f"{kind.page_type}{finer}, sure to {kind.confidence:.2f}: {kind.reasoning}"
+    if quality is not None:
+        flags = f"; {', '.join(quality.raised)}" if quality.raised else ""
+        yield "quality", f"{quality.overall} of 10{flags}"
+    if analysis.fields is not None:
+        yield "fields", orjson.dumps(analysis.fields.data).decode()
+    if summary is not None:
+        yield "summary", summary.short
+        yield "keywords", ", ".join(summary.keywords)
+        yield "entities", ", ".join(f"{one.text} ({one.type})" for one in summary.entities)
+    if analysis.copyright is not None:
+        yield "copyright", analysis.copyright.notice
+    if analysis.sensitive:
+        yield "sensitive", ", ".join(one.category for one in analysis.sensitive)

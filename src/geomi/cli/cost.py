@@ -1,0 +1,70 @@
+"""`geomi cost`: what models have cost so far, or what a number of pages would."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from geomi.app import Home
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Database, Directory, configure
+from geomi.cli.talk import give, say, say_pairs
+from geomi.engine.estimate import Estimate, estimate
+from geomi.engine.jobs import find
+from geomi.model.cost import MICROS, CostLine
+from geomi.settings.models import read_unit_prices
+
+MAX_PAGES = 1_000_000_000
+
+
+def cost(
+    job: Annotated[
+        str, typer.Option("--job", metavar="ID", help="Of this job alone.", show_default="all")
+    ] = "",
+    pages: Annotated[
+        int | None,
+        typer.Option("--estimate", metavar="PAGES", min=1, max=MAX_PAGES, help="Reckon instead."),
+    ] = None,
+    output: Directory = None,
+    db: Database = None,
+    json: AsJson = False,
+) -> None:
+    """Say what was paid for models, by day, purpose and model; or reckon what pages will cost."""
+    if pages is not None:
+        settings = configure({}).settings
+        _tell_estimate(estimate(pages, read_unit_prices(settings.unit_prices)), json)
+        return
+    lines = in_home(output, lambda home: _lines(home, job), db=db)
+    if json:
+        total = sum(line.micros for line in lines) / MICROS
+        give({"lines": [asdict(line) for line in lines], "dollars": total})
+    else:
+        _tell(lines)
+
+
+async def _lines(home: Home, job: str) -> list[CostLine]:
+    only = (await find(home.world, job)).id if job else ""
+    return await home.world.costs.list(only)
+
+
+def _tell(lines: list[CostLine]) -> None:
+    for line in lines:
+        failed = f", {line.failures} in vain" if line.failures else ""
+        say(
+            f"{line.day}  {line.job}  {line.purpose:<9}  {line.model}: "
+            f"{line.calls:,} calls{failed}, "
+            f"{line.tokens_in:,} + {line.tokens_out:,} tokens, {line.micros / MICROS:.4f} $"
+        )
+    say(f"{sum(line.micros for line in lines) / MICROS:.4f} $ in all", style="bold")
+
+
+def _tell_estimate(reckoned: Estimate, as_json: bool) -> None:
+    if as_json:
+        parts = {name: round(dollars, 6) for name, dollars in reckoned.parts}
+        give({"pages": reckoned.pages, "parts": parts, "dollars": round(reckoned.total, 6)})
+        return
+    say_pairs({name: f"{dollars:,.4f} $" for name, dollars in reckoned.parts})
+    say(f"{reckoned.total:,.2f} $ for {reckoned.pages:,} pages", style="bold")
+    say(f"of it {reckoned.models:,.2f} $ for models; without any, nothing of that is paid")

@@ -1,0 +1,175 @@
+"""The loop behind a crawl: what it collected is understood, cut into chunks, and can be found.
+
+A batch goes into the index, then into the documents. Vectors come after, in a loop of their own: a
+page can be found by its words before a model has seen it (C-80).
+
+Rules kept:
+- A page replaces what an earlier capture of it said, never what a later one did.
+- A cursor belongs to a version: of the job's rules, the engines, and the way to cut. Under another
+  version all pages of the job are understood anew.
+- A page that fails costs itself alone; its document says what went wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from geomi.engine import jobs
+from geomi.engine.advise import Advisor, Panel
+from geomi.engine.embed import embedding
+from geomi.engine.follow import Follower, Read
+from geomi.engine.understand import Understanding, Understood
+from geomi.engine.vanish import take_out_gone
+from geomi.engine.world import World
+from geomi.errors import StoreError
+from geomi.model.document import DocumentFilter, DocumentState
+from geomi.model.event import Enriched
+from geomi.model.job import CrawlJob
+from geomi.model.page import CaptureRow
+from geomi.model.search import Scope
+from geomi.ports.index import Index
+from geomi.ports.models import Embedder
+
+MAX_JOBS = 10_000
+# How often it is looked whether a crawl has brought more.
+LOOK_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where pages are put so that they are found, and which models have a say."""
+
+    index: Index
+    panel: Panel | None = None
+    embedder: Embedder | None = None
+
+
+async def enrich_all(
+    world: World, shelf: Shelf, *, only: str = "", leave: asyncio.Event | None = None
+) -> int:
+    """Enrich all that the jobs of a store have collected so far; return how many pages.
+
+    Args:
+        only: the one job that is meant.
+        leave: set by whoever does not want to wait for the end; the batch under way is kept.
+    """
+    leave = leave or asyncio.Event()
+    wanted = await _wanted(world, only)
+    done = 0
+    for job in wanted:
+        done += await enricher(world, shelf, job).catch_up(leave)
+        await take_out_gone(world, shelf.index, job)
+    if shelf.embedder is not None:
+        for job in wanted:
+            await embedding(world, shelf.index, shelf.embedder, job).catch_up(leave)
+    return done
+
+
+async def is_behind(world: World, shelf: Shelf) -> bool:
+    """Say whether anything that was collected cannot be found yet."""
+    for job in await _wanted(world, ""):
+        if await enricher(world, shelf, job).is_behind():
+            return True
+    return False
+
+
+async def follow(world: World, shelf: Shelf, leave: asyncio.Event, *, only: str = "") -> None:
+    """Enrich whatever comes, until told to leave."""
+    while not leave.is_set():
+        if not await enrich_all(world, shelf, only=only, leave=leave):
+            await _rest(leave)
+
+
+async def begin_again(world: World, shelf: Shelf, *, only: str = "") -> None:
+    """Let everything be enriched once more, whatever is known of it."""
+    for job in await _wanted(world, only):
+        await world.documents.delete(DocumentFilter(job=job.id))
+        await enricher(world, shelf, job).rewind()
+        if shelf.embedder is not None:
+            await embedding(world, shelf.index, shelf.embedder, job).rewind()
+
+
+async def is_lost(world: World, shelf: Shelf) -> bool:
+    """Say whether the index is gone that documents were put into."""
+    if (await shelf.index.count()).documents:
+        return False
+    return any(counts.indexed for counts in await world.documents.collections())
+
+
+def enricher(world: World, shelf: Shelf, job: CrawlJob) -> Follower:
+    """Return what enriches the pages of a job."""
+    panel = shelf.panel
+    way = Understanding(job, advisers=panel.name if panel else "")
+    advisor = Advisor(world, job, panel) if panel else None
+    work = Enriching(world, shelf.index, way, advisor)
+    return Follower(world, job.id, f"enrich {way.version}", work.on)
+
+
+async def _wanted(world: World, only: str) -> list[CrawlJob]:
+    """List the jobs whose pages are to be found, the oldest first."""
+    if only:
+        return [await jobs.find(world, only)]
+    newest = await world.jobs.list(limit=MAX_JOBS)
+    return [job for job in reversed(newest) if job.config.analysis.index]
+
+
+async def _rest(leave: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(LOOK_S):
+            await leave.wait()
+    except TimeoutError:
+        pass
+
+
+class Enriching:
+    """What is done with the captures of one job."""
+
+    def __init__(
+        self, world: World, index: Index, way: Understanding, advisor: Advisor | None
+    ) -> None:
+        self._world = world
+        self._index = index
+        self._way = way
+        self._advisor = advisor
+
+    async def on(self, read: Sequence[Read]) -> None:
+        """Understand a batch and put it where it is found."""
+        newest = {one.row.id: one async for one in self._understand(read)}.values()
+        await self._index.put([one.document for one in newest if one.document])
+        for one in newest:
+            if one.document is None:  # it may have been found until now
+                await self._index.delete(Scope.DOCUMENT, one.row.id)
+        await self._world.documents.put([one.row for one in newest])
+        states = [one.row.state for one in newest]
+        self._world.sink.emit(
+            Enriched(
+                self._way.job,
+                indexed=states.count(DocumentState.INDEXED),
+                skipped=states.count(DocumentState.SKIPPED),
+                failed=states.count(DocumentState.FAILED),
+            )
+        )
+
+    async def _understand(self, read: Sequence[Read]) -> AsyncIterator[Understood]:
+        known = await self._world.documents.known([self._way.name(row) for row, _ in read])
+        for row, record in read:
+            capture, version = known.get(self._way.name(row), (-1, ""))
+            if capture > row.seq or (capture, version) == (row.seq, self._way.version):
+                continue
+            yield await self._understand_one(row, record)
+            await asyncio.sleep(0)  # others in this process have work, too
+
+    async def _understand_one(self, row: CaptureRow, record: bytes) -> Understood:
+        now_s, way = self._world.clock.wall_s(), self._way
+        try:
+            page = way.read(record, now_s=now_s)
+            analysis = page.analysis
+            if self._advisor is not None:
+                analysis = await self._advisor.advise(page.subject, analysis, way.rules)
+            return way.kept(row, page, analysis)
+        except StoreError:
+            raise
+        except Exception as error:  # a fault of ours must cost this page alone
+            return way.failed(row, error, now_s=now_s)

@@ -1,0 +1,147 @@
+"""One capture of a job, understood: the document that it becomes, and the chunks it is found by."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+import orjson
+
+from geomi.analyse.engines import engines
+from geomi.analyse.page import analyse
+from geomi.chunk.split import SIZES, split
+from geomi.chunk.tokens import GEOMI_1
+from geomi.engine.naming import Naming
+from geomi.engine.recall import date_of, subject_of
+from geomi.engine.record import Fields, read_line
+from geomi.model.analysis import Analysis, Subject
+from geomi.model.document import DocumentRow, DocumentState
+from geomi.model.indexing import AnalysisRules
+from geomi.model.job import CrawlJob
+from geomi.model.page import CaptureRow
+from geomi.model.search import Document
+from geomi.text.digest import sha256_hex
+from geomi.url.parse import split as split_url
+
+VERSION_CHARS = 12
+MAX_DETAIL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What became of a capture; without a document there is nothing to be found."""
+
+    row: DocumentRow
+    document: Document | None = None
+
+
+def version_of(rules: AnalysisRules, advisers: str = "") -> str:
+    """Return a short digest of all that decides what is made of the same page.
+
+    Args:
+        advisers: the names of the models that are asked, if any are.
+    """
+    told = (replace(rules, budget_usd=0.0), advisers, engines(), GEOMI_1.name, SIZES)
+    return sha256_hex(repr(told))[:VERSION_CHARS]
+
+
+def analysis_json(analysis: Analysis) -> bytes:
+    """Write down what was understood of a page; a flag that nobody can tell is null."""
+    told = asdict(analysis)
+    if analysis.quality is not None:
+        flags = analysis.quality.flags
+        told["quality"]["flags"] = {flag.value: is_up for flag, is_up in flags}
+    return orjson.dumps(told)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page of the archive and what is understood of it without a model."""
+
+    fields: Fields
+    subject: Subject
+    analysis: Analysis
+
+
+class Understanding:
+    """How the pages of one job become documents."""
+
+    def __init__(self, job: CrawlJob, *, advisers: str = "") -> None:
+        self.job = job.id
+        self._naming = Naming(job.config)
+        self.rules = job.config.analysis
+        self.version = version_of(self.rules, advisers)
+
+    def name(self, capture: CaptureRow) -> str:
+        """Return the id of the document that a capture becomes."""
+        return f"{self.rules.collection}/{self._hash(capture).hex()}"
+
+    def read(self, record: bytes, *, now_s: float) -> ReadPage:
+        """Read a record and understand it."""
+        fields = read_line(record)
+        subject = subject_of(fields, now_s=now_s)
+        return ReadPage(fields, subject, analyse(subject, self.rules))
+
+    def kept(self, capture: CaptureRow, page: ReadPage, analysis: Analysis) -> Understood:
+        """Return the document of a page, and its chunks if it is to be found."""
+        decision, kind, fields = analysis.decision, analysis.classification, page.fields
+        state = DocumentState.INDEXED if decision.should_index else DocumentState.SKIPPED
+        document = self._document(capture, fields, analysis) if decision.should_index else None
+        row = replace(
+            self._row(capture, page.subject.now_s),
+            state=state,
+            reason=decision.reason,
+            detail=decision.detail,
+            title=fields["title"],
+            page_type=kind.page_type if kind else "",
+            language=fields["language"],
+            quality=analysis.quality.overall if analysis.quality else None,
+            chunks=len(document.chunks) if document else 0,
+            analysis=analysis_json(analysis),
+        )
+        return Understood(row, document)
+
+    def failed(self, capture: CaptureRow, error: Exception, *, now_s: float) -> Understood:
+        """Return the document of a page that could not be understood."""
+        detail = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
+        return Understood(replace(self._row(capture, now_s), detail=detail))
+
+    def _document(self, capture: CaptureRow, fields: Fields, analysis: Analysis) -> Document:
+        kind = analysis.classification
+        return Document(
+            id=self.name(capture),
+            url=fields["final_url"],
+            title=fields["title"],
+            collection=self.rules.collection,
+            site=split_url(fields["final_url"]).host,
+            job=self.job,
+            chunks=split(fields["markdown"][: self.rules.max_chars]).chunks,
+            page_type=kind.page_type if kind else "",
+            language=fields["language"],
+            date_s=date_of(fields),
+        )
+
+    def _row(self, capture: CaptureRow, now_s: float) -> DocumentRow:
+        """Return the row of a page of which nothing is known."""
+        return DocumentRow(
+            id=self.name(capture),
+            url_hash=self._hash(capture),
+            url=capture.url,
+            title="",
+            collection=self.rules.collection,
+            site=split_url(capture.url).host,
+            job=self.job,
+            capture=capture.seq,
+            version=self.version,
+            state=DocumentState.FAILED,
+            reason="error",
+            detail="",
+            page_type="",
+            language="",
+            quality=None,
+            chunks=0,
+            analysis=b"{}",
+            updated_at_s=now_s,
+        )
+
+    def _hash(self, capture: CaptureRow) -> bytes:
+        return self._naming.hash(split_url(capture.url))

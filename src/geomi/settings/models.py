@@ -1,0 +1,62 @@
+"""What models cost, as people write it: `name=IN/OUT`, in dollars for a million tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geomi.engine.estimate import UNIT_PRICES
+from geomi.errors import ConfigError
+from geomi.model.cost import MICROS, Price
+
+# List prices of the models that the catalogue names, November 2026; a setting changes them.
+LISTED = (
+    "amazon.nova-micro-v1:0=0.035/0.14",
+    "anthropic.claude-3-haiku-20240307-v1:0=0.25/1.25",
+    "anthropic.claude-3-5-sonnet-20240620-v1:0=3/15",
+    "amazon.titan-embed-text-v2:0=0.02/0",
+)
+
+
+def read_prices(texts: Sequence[str]) -> dict[str, Price]:
+    """Read prices; a later one of the same model counts."""
+    return dict(map(_price, (*LISTED, *texts)))
+
+
+def _price(text: str) -> tuple[str, Price]:
+    name, is_given, amounts = text.rpartition("=")
+    told_in, _, told_out = amounts.partition("/")
+    try:
+        price = Price(_per_million(told_in), _per_million(told_out))
+    except ValueError:
+        is_given = ""
+    if not is_given or not name:
+        raise ConfigError(
+            f"`{text}` is no price of a model", hint="GEOMI_MODEL_PRICES='name=0.15/0.60'"
+        )
+    return name, price
+
+
+def _per_million(text: str) -> int:
+    """Return millionths of a dollar for a million tokens."""
+    dollars = float(text)
+    if not 0 <= dollars <= MICROS:
+        raise ValueError(text)
+    return round(dollars * MICROS)
+
+
+def read_unit_prices(texts: Sequence[str]) -> dict[str, float]:
+    """Read what a page costs in each part, `part=DOLLARS`, over the catalogue's prices."""
+    prices = dict(UNIT_PRICES)
+    for text in texts:
+        name, _, amount = text.partition("=")
+        try:
+            dollars = float(amount)
+        except ValueError:
+            dollars = -1.0
+        if name not in prices or not 0 <= dollars <= MICROS:
+            raise ConfigError(
+                f"`{text}` is no price of a page",
+                hint=f"PART=DOLLARS, with one of {', '.join(prices)}",
+            )
+        prices[name] = dollars
+    return prices

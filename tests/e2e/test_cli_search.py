@@ -1,0 +1,171 @@
+"""`geomi search`, `geomi enrich`, `geomi analyse` and `geomi preview`, as people call them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from geomi.testing.server import Reply, Site
+from tests.e2e.command import LOCAL, run, start
+
+SENTENCES = {
+    "/": "Our workshop mends clocks of every age. We open at nine and close when the last customer "
+    "has left, and in between we drink a good deal of tea.",
+    "/winding": "A tower clock is wound by hand once a week. Turn the crank until the weight "
+    "reaches the mark, and never let it run back by itself, because the pawl would break.",
+    "/oil": "Oil the pivots twice a year with a drop no larger than a grain of rice. More oil "
+    "attracts dust, and dust wears the brass down faster than any winter does.",
+    "/ko": "괘종시계는 일주일에 한 번 손으로 감아야 합니다. 추가 표시선에 닿을 때까지 손잡이를 "
+    "돌리고, 톱니가 부러지지 않도록 저절로 풀리게 두지 마십시오. 기름은 일 년에 두 번 칩니다.",
+}
+
+
+def _page(path: str, text: str) -> Reply:
+    links = "".join(f'<a href="{other}">{other}</a> ' for other in SENTENCES)
+    language = "ko" if path == "/ko" else "en"
+    body = f"<main><h1>Clock {path}</h1><p>{text}</p></main><nav>{links}</nav>"
+    return Reply(f"<html lang={language}><title>Clock {path}</title><body>{body}".encode())
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Site]]:
+    """Crawl a small site in two languages."""
+    folder = tmp_path_factory.mktemp("searched")
+    with Site({path: _page(path, text) for path, text in SENTENCES.items()}) as site:
+        ended = run("crawl", site.url("/"), "-o", str(folder), "--delay", "0", *LOCAL, *EVERY)
+        assert ended.returncode == 0, ended.stderr
+        yield folder, site
+
+
+EVERY = ("--set", "analysis.quality_threshold=0")
+
+
+def test_a_search_finds_words_and_shows_where(crawled: tuple[Path, Site]) -> None:
+    folder, site = crawled
+    told = json.loads(run("search", "winding the crank", "-o", str(folder), "--json").stdout)
+    first = told["hits"][0]
+    assert first["url"] == site.url("/winding")
+    assert "crank" in first["snippet"] and len(first["snippet"]) <= 200
+    marked = [first["snippet"][start:end] for start, end in first["marks"]]
+    assert "crank" in marked
+    assert told["searched"]["documents"] == 4 and told["is_whole"]
+    shown = run("search", "drop of oil", "-o", str(folder), "-n", "1").stdout
+    assert site.url("/oil") in shown and "pivots" in shown
+
+
+@pytest.mark.req("G-24", "IDX-02")
+def test_a_search_in_korean_and_filters(crawled: tuple[Path, Site]) -> None:
+    folder, site = crawled
+
+    def urls(*arguments: str) -> list[str]:
+        ended = run("search", *arguments, "-o", str(folder), "--json")
+        assert ended.returncode == 0, ended.stderr
+        return [hit["url"] for hit in json.loads(ended.stdout)["hits"]]
+
+    assert urls("괘종시계를 감는 법") == [site.url("/ko")]
+    assert urls("clock", "--language", "ko") == [site.url("/ko")]
+    assert site.url("/ko") not in urls("clock", "--language", "en")
+    host = site.url("/").split("/")[2].partition(":")[0]
+    assert len(urls("clock", "--site", host)) == 4
+    assert urls("clock", "--site", "elsewhere.test") == []
+    assert urls("clock", "--collection", "other") == []
+    assert urls("clock", "--since", "2100-01-01") == []
+    assert urls('"grain of rice"') == [site.url("/oil")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ((" ",), "a query has 1 to 1,000 characters"),
+        (("x" * 1001,), "this one 1,001"),
+        (("clock", "--since", "yesterday"), "`yesterday` is no date"),
+        (("clock", "--type", "novel"), "'novel'"),
+    ],
+    ids=["empty", "too long", "no date", "no type"],
+)
+def test_what_cannot_be_searched_for(
+    crawled: tuple[Path, Site], arguments: tuple[str, ...], word: str
+) -> None:
+    ended = run("search", *arguments, "-o", str(crawled[0]))
+    assert ended.returncode == 2
+    assert word in ended.stderr and "hint:" in ended.stderr
+
+
+def test_an_analysis_of_a_page_of_a_file_and_of_a_preview(
+    crawled: tuple[Path, Site], tmp_path: Path
+) -> None:
+    folder, site = crawled
+    told = json.loads(run("analyse", site.url("/oil"), "-o", str(folder), "--json").stdout)
+    assert told["classification"]["page_type"] and told["quality"]["flags"]["thin_content"]
+    assert told["decision"]["engine"]["version"]
+    file = tmp_path / "page.html"
+    file.write_bytes(_page("/oil", SENTENCES["/oil"]).body)
+    shown = run("analyse", str(file), *EVERY).stdout
+    assert "is indexed" in shown and "summary" in shown
+    before = len(site.log)
+    ended = run("preview", site.url("/oil"), "--json", "--allow-private")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["summary"]["short"].startswith("Oil the pivots")
+    assert len(site.log) > before
+    missing = run("analyse", site.url("/nowhere"), "-o", str(folder))
+    assert missing.returncode == 2 and "was not collected" in missing.stderr
+
+
+@pytest.mark.req("FUT-18")
+def test_two_sets_of_rules_compared(crawled: tuple[Path, Site], tmp_path: Path) -> None:
+    folder, site = crawled
+    for name, least in (("a", 0), ("b", 150)):
+        (tmp_path / f"{name}.toml").write_text(
+            f"[crawl]\nanalysis.quality_threshold = 0\nanalysis.min_chars = {least}\n"
+        )
+    files = [str(tmp_path / "a.toml"), str(tmp_path / "b.toml")]
+    told = json.loads(run("analyse", "--compare", *files, "-o", str(folder), "--json").stdout)
+    assert told["pages"] == 4
+    assert told["changed"] == len(told["changes"]) > 0
+    assert {change["second"]["reason"] for change in told["changes"]} == {"too_short"}
+    assert site.url("/winding") not in [change["url"] for change in told["changes"]]
+
+
+@pytest.mark.slow
+def test_an_enricher_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
+    rng = random.Random(6)
+    routes = {
+        f"/p{number}": _page("/", " ".join(rng.choices(SENTENCES["/oil"].split(), k=400)))
+        for number in range(120)
+    }
+    links = "".join(f'<a href="{path}">x</a>' for path in routes)
+    with Site({"/": Reply(f"<html><body>{links}".encode()), **routes}) as site:
+        crawl = ("crawl", site.url("/"), "-o", str(tmp_path), "-n", "0", "--delay", "0")
+        assert run(*crawl, *LOCAL, "--set", "analysis.min_chars=0", *EVERY).returncode == 0
+    kills = 0
+    while kills < 8:
+        process = start("enrich", "--once", "-o", str(tmp_path))
+        deadline_s = time.monotonic() + rng.uniform(0.7, 1.6)
+        while process.poll() is None and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+        if process.poll() is not None:
+            break
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert kills > 0
+    ended = run("enrich", "--once", "-o", str(tmp_path), timeout_s=60)
+    assert ended.returncode == 0, ended.stderr
+    with closing(sqlite3.connect(tmp_path / "geomi.db")) as db:
+        collected = db.execute("SELECT COUNT(*) FROM captures").fetchone()[0]
+        documents = db.execute("SELECT state, COUNT(*), SUM(chunks) FROM documents GROUP BY 1")
+        by_state = {state: (many, chunks) for state, many, chunks in documents}
+    assert sum(many for many, _ in by_state.values()) == collected == 121
+    assert "failed" not in by_state
+    told = json.loads(run("search", "pivots", "-o", str(tmp_path), "--json").stdout)
+    assert told["searched"] == dict(zip(("documents", "chunks"), by_state["indexed"], strict=True))
+    assert told["is_whole"]
