@@ -71,7 +71,7 @@ async def rows(world: World) -> dict[str, DocumentRow]:
 
 
 async def found(index: Index, text: str) -> list[str]:
-    return [hit.passage.url.rpartition("/")[2] for hit in await search(index, text)]
+    return [hit.passage.url.rpartition("/")[2] for hit in (await search(index, text)).hits]
 
 
 class TestFollowing:
@@ -136,7 +136,7 @@ class TestFollowing:
                 assert [one.collection for one in await home.world.documents.collections()] == [
                     "manuals"
                 ]
-                (hit, *_) = await search(shelf.index, "bridge")
+                (hit, *_) = (await search(shelf.index, "bridge")).hits
                 assert hit.passage.collection == "manuals"
 
         run(work())

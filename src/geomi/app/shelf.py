@@ -20,7 +20,7 @@ from geomi.engine.search import search
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, Purpose
 from geomi.model.language import Answer
-from geomi.model.search import Filters, Hit, IndexCounts, Scope
+from geomi.model.search import Filters, Found, IndexCounts, Scope
 from geomi.ports.web import Fetcher
 from geomi.settings.models import read_prices
 from geomi.settings.options import Settings
@@ -29,17 +29,17 @@ FOLDER = "index"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Searched:
     """The answers to a query, what was looked through, and whether that was all there is."""
 
-    hits: tuple[Hit, ...]
-    searched: IndexCounts
+    found: Found
+    counts: IndexCounts
     is_whole: bool
 
 
 async def find(
     home: Home, query: str, filters: Filters, *, limit: int, is_as_is: bool = False
-) -> Found:
+) -> Searched:
     """Answer a query over all that was collected so far.
 
     Args:
@@ -48,9 +48,11 @@ async def find(
     async with open_shelf(home) as shelf:
         if not is_as_is:
             await bring_up(home, shelf)
-        hits = await search(shelf.index, query, filters=filters, limit=limit)
+        found = await search(
+            shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder
+        )
         is_whole = not await is_behind(home.world, shelf)
-        return Found(tuple(hits), await shelf.index.count(), is_whole)
+        return Searched(found, await shelf.index.count(), is_whole)
 
 
 async def bring_up(

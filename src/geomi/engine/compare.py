@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from geomi.analyse.page import analyse
 from geomi.engine.export import records
-from geomi.engine.recall import subject_of
+from geomi.engine.kept import subject_of
 from geomi.engine.record import read_line
 from geomi.engine.world import World
 from geomi.model.analysis import Decision, Subject

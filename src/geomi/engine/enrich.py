@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 from geomi.engine import jobs
 from geomi.engine.advise import Advisor, Panel
-from geomi.engine.embed import embedding
 from geomi.engine.follow import Follower, Read
 from geomi.engine.understand import Understanding, Understood
 from geomi.engine.vanish import take_out_gone
+from geomi.engine.vectors import vectoring
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.document import DocumentFilter, DocumentState
@@ -63,7 +63,7 @@ async def enrich_all(
         await take_out_gone(world, shelf.index, job)
     if shelf.embedder is not None:
         for job in wanted:
-            await embedding(world, shelf.index, shelf.embedder, job).catch_up(leave)
+            await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
     return done
 
 
@@ -88,7 +88,7 @@ async def begin_again(world: World, shelf: Shelf, *, only: str = "") -> None:
         await world.documents.delete(DocumentFilter(job=job.id))
         await enricher(world, shelf, job).rewind()
         if shelf.embedder is not None:
-            await embedding(world, shelf.index, shelf.embedder, job).rewind()
+            await vectoring(world, shelf.index, shelf.embedder, job).rewind()
 
 
 async def is_lost(world: World, shelf: Shelf) -> bool:

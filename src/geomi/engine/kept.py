@@ -6,6 +6,8 @@ of today, wherever their bytes are by then.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from geomi.engine.record import Fields, Metadata, links_of
 from geomi.model.analysis import Subject
 from geomi.model.page import Article
@@ -57,6 +59,21 @@ def article_of(fields: Fields) -> Article:
         kind=_text(told, "kind"),
         kinds=tuple((n, float(v)) for n, v in shares.items()) if isinstance(shares, dict) else (),
     )
+
+
+def date_of(fields: Fields) -> float:
+    """Return when a page was changed by its own word, or else when it was fetched."""
+    told = fields["metadata"]
+    texts = (_text(told, "modified_at"), _text(told, "published_at"), str(fields["fetched_at"]))
+    return next((at_s for text in texts if (at_s := _seconds(text)) is not None), 0.0)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _text(told: Metadata, name: str) -> str:

@@ -10,8 +10,8 @@ from geomi.analyse.engines import engines
 from geomi.analyse.page import analyse
 from geomi.chunk.split import SIZES, split
 from geomi.chunk.tokens import GEOMI_1
+from geomi.engine.kept import date_of, subject_of
 from geomi.engine.naming import Naming
-from geomi.engine.recall import date_of, subject_of
 from geomi.engine.record import Fields, read_line
 from geomi.model.analysis import Analysis, Subject
 from geomi.model.document import DocumentRow, DocumentState
@@ -85,14 +85,15 @@ class Understanding:
         """Return the document of a page, and its chunks if it is to be found."""
         decision, kind, fields = analysis.decision, analysis.classification, page.fields
         state = DocumentState.INDEXED if decision.should_index else DocumentState.SKIPPED
-        document = self._document(capture, fields, analysis) if decision.should_index else None
+        page_type = kind.page_type if kind else ""
+        document = self.document(capture, fields, page_type) if decision.should_index else None
         row = replace(
             self._row(capture, page.subject.now_s),
             state=state,
             reason=decision.reason,
             detail=decision.detail,
             title=fields["title"],
-            page_type=kind.page_type if kind else "",
+            page_type=page_type,
             language=fields["language"],
             quality=analysis.quality.overall if analysis.quality else None,
             chunks=len(document.chunks) if document else 0,
@@ -105,8 +106,8 @@ class Understanding:
         detail = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
         return Understood(replace(self._row(capture, now_s), detail=detail))
 
-    def _document(self, capture: CaptureRow, fields: Fields, analysis: Analysis) -> Document:
-        kind = analysis.classification
+    def document(self, capture: CaptureRow, fields: Fields, page_type: str) -> Document:
+        """Return a page as an index takes it."""
         return Document(
             id=self.name(capture),
             url=fields["final_url"],
@@ -115,7 +116,7 @@ class Understanding:
             site=split_url(fields["final_url"]).host,
             job=self.job,
             chunks=split(fields["markdown"][: self.rules.max_chars]).chunks,
-            page_type=kind.page_type if kind else "",
+            page_type=page_type,
             language=fields["language"],
             date_s=date_of(fields),
         )
