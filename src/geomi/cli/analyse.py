@@ -34,8 +34,8 @@ from geomi.cli.options import (
 from geomi.cli.talk import give, say, say_check, say_pairs
 from geomi.engine.compare import Comparison, compare
 from geomi.engine.jobs import find, read_seeds
+from geomi.engine.kept import subject_of
 from geomi.engine.naming import Naming
-from geomi.engine.recall import subject_of
 from geomi.engine.record import read_line
 from geomi.engine.understand import analysis_json
 from geomi.errors import ConfigError

@@ -55,7 +55,7 @@ def _as_data(sample: Sample, output: Path) -> dict[str, object]:
         "requests": sample.requests,
         "seconds": round(sample.report.seconds, 3),
         "shortest_gap_s": {host: round(gap, 4) for host, gap in sample.gaps_s.items()},
-        "answers": {query: search_data(found) for query, found in sample.answers.items()},
+        "answers": {query: search_data(searched) for query, searched in sample.answers.items()},
         "output": str(output),
         "faults": sample.faults,
     }
@@ -109,9 +109,9 @@ def _tell_politeness(sample: Sample) -> None:
 
 
 def _tell_answers(sample: Sample) -> None:
-    for query, found in sample.answers.items():
+    for query, searched in sample.answers.items():
         say(f"Search: {query}", style="bold")
-        tell_hits(found)
+        tell_hits(searched)
 
 
 def _tell_files(output: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from geomi.app import crawl as run_crawl
 from geomi.app import make_plan, open_home
-from geomi.app.shelf import Found, find
+from geomi.app.shelf import Searched, find
 from geomi.demo import DemoSite, Visit
 from geomi.engine.export import records
 from geomi.engine.status import Status, status
@@ -65,7 +65,7 @@ class Sample:
     pages: tuple[Page, ...]
     requests: int
     gaps_s: Mapping[str, float]
-    answers: Mapping[str, Found]
+    answers: Mapping[str, Searched]
     faults: tuple[str, ...]
 
 
@@ -139,8 +139,8 @@ def _gap_faults(gaps_s: Mapping[str, float]) -> Iterator[str]:
             yield f"{host} was asked again after {gap_s:.3f} s; {DELAY_S} s was promised"
 
 
-def _search_faults(answers: Mapping[str, Found]) -> Iterator[str]:
-    for query, found in answers.items():
-        first = next((hit.passage.url for hit in found.hits), "nothing")
+def _search_faults(answers: Mapping[str, Searched]) -> Iterator[str]:
+    for query, searched in answers.items():
+        first = next((hit.passage.url for hit in searched.found.hits), "nothing")
         if first != QUERIES[query]:
             yield f"a search for `{query}` finds {first}, not {QUERIES[query]}"

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from geomi.app.shelf import Found, find
+from geomi.app.shelf import Searched, find
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.talk import give, note, one_line, say
@@ -59,38 +59,41 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
         languages=tuple(language or ()),
         since_s=_day(since) if since else None,
     )
-    found = in_home(
+    searched = in_home(
         output,
         lambda home: find(home, query, filters, limit=limit, is_as_is=as_is),
         db=db,
         blobs=blobs,
     )
     if json:
-        give(as_data(found))
+        give(as_data(searched))
         return
-    tell(found)
-    if not found.is_whole:
+    tell(searched)
+    if searched.found.problem:
+        note(f"answered by words alone: {searched.found.problem}")
+    if not searched.is_whole:
         note("some pages that were collected are not in the index yet")
 
 
-def as_data(found: Found) -> dict[str, object]:
+def as_data(searched: Searched) -> dict[str, object]:
     """Return answers as JSON has them."""
     return {
-        "hits": [_hit_data(hit) for hit in found.hits],
-        "searched": {"documents": found.searched.documents, "chunks": found.searched.chunks},
-        "is_whole": found.is_whole,
+        "hits": [_hit_data(hit) for hit in searched.found.hits],
+        "searched": {"documents": searched.counts.documents, "chunks": searched.counts.chunks},
+        "is_whole": searched.is_whole,
+        "problem": searched.found.problem,
     }
 
 
-def tell(found: Found) -> None:
+def tell(searched: Searched) -> None:
     """Print answers for people: title, link and a quotation of each."""
-    for number, hit in enumerate(found.hits, 1):
+    for number, hit in enumerate(searched.found.hits, 1):
         where = " › ".join((hit.passage.title or hit.passage.url, *hit.passage.headings))
         say(f"{number}. {where}", style="bold")
         say(f"   {hit.passage.url}")
         _quote(hit.snippet)
-    if not found.hits:
-        say(f"nothing found in {found.searched.documents:,} documents")
+    if not searched.found.hits:
+        say(f"nothing found in {searched.counts.documents:,} documents")
 
 
 def _hit_data(hit: Hit) -> dict[str, object]:
