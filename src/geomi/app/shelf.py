@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
 
-from geomi.adapters.http.client import HttpClient
-from geomi.adapters.http.egress import Egress
+from geomi.adapters.bucket_url import read_bucket_url
+from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.index.sqlite import open_sqlite_index
-from geomi.adapters.models.openai import OpenAiModel
-from geomi.app.home import Home, egress_rules
+from geomi.app.home import Home
+from geomi.app.models import open_models
 from geomi.app.recover import recover
 from geomi.app.store import TENANT
-from geomi.engine.advise import Panel
 from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
 from geomi.engine.search import search
-from geomi.errors import ConfigError
-from geomi.model.cost import FREE, Purpose
-from geomi.model.language import Answer
 from geomi.model.search import Filters, Found, IndexCounts, Scope
-from geomi.ports.web import Fetcher
-from geomi.settings.models import read_prices
-from geomi.settings.options import Settings
+from geomi.ports.index import KeptIndex
 
 FOLDER = "index"
 
@@ -76,48 +71,25 @@ async def bring_up(
 
 async def forget(home: Home, jobs: Iterable[str]) -> None:
     """Take all that was put there of some jobs out of the index, if there is one."""
-    if not (home.root / FOLDER).is_dir():
+    if not home.settings.index and not (home.root / FOLDER).is_dir():
         return
-    index = open_sqlite_index(home.root / FOLDER, tenant=TENANT)
-    try:
+    with closing(_open_index(home)) as index:
         for job in jobs:
             await index.delete(Scope.JOB, job)
         await index.scrub()
-    finally:
-        index.close()
 
 
 @asynccontextmanager
 async def open_shelf(home: Home) -> AsyncIterator[Shelf]:
     """Open the index of a data directory, which is made if need be, and the way to the models."""
-    index = open_sqlite_index(home.root / FOLDER, tenant=TENANT)
-    # A model's address comes from the operator, not from a page: it may be a private one.
-    rules = replace(egress_rules(home.settings), allow_private=True)
-    egress = Egress(rules, home.world.clock)
-    client = HttpClient(egress, home.world.clock)
-    try:
-        yield Shelf(index, _panel(home.settings, client))
-    finally:
-        await client.aclose()
-        egress.close()
-        index.close()
+    async with open_models(home) as models:
+        with closing(_open_index(home)) as index:
+            yield Shelf(index, models.panel, models.embedder)
 
 
-def _panel(settings: Settings, fetcher: Fetcher) -> Panel | None:
-    if not settings.model_endpoint:
-        return None
-    if not settings.model:
-        raise ConfigError(
-            "GEOMI_MODEL_ENDPOINT is set, and no model is named", hint="GEOMI_MODEL=its-name"
-        )
-    prices = read_prices(settings.model_prices)
-
-    def ask(name: str) -> OpenAiModel:
-        return OpenAiModel(fetcher, settings.model_endpoint, name, key=settings.model_key)
-
-    def price(answer: Answer) -> int:
-        return prices.get(answer.model, FREE).of(answer.tokens_in, answer.tokens_out)
-
-    small, large = ask(settings.model), ask(settings.model_extract or settings.model)
-    models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}
-    return Panel(settings.model_endpoint, models, price)
+def _open_index(home: Home) -> KeptIndex:
+    place = home.settings.index
+    if not place:
+        return open_sqlite_index(home.root / FOLDER, tenant=TENANT)
+    is_bucket = place.startswith("s3:")
+    return open_lance_index(read_bucket_url(place) if is_bucket else Path(place), tenant=TENANT)

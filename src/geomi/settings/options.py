@@ -27,6 +27,9 @@ class Settings:
     db: str = ""  # the URL of a database in place of the file in the data directory
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
+    index: str = ""  # a folder or bucket for LanceDB, in place of the data directory
+    embedder: str = ""  # onnx:FOLDER, openai:MODEL or titan
+    embedder_languages: tuple[str, ...] = ("en",)  # those that it understands
     model_endpoint: str = ""  # an OpenAI-compatible server, such as http://127.0.0.1:8080/v1
     model_key: str = ""
     model: str = ""  # which of its models is asked for page types and quality

@@ -1,0 +1,95 @@
+"""The models that settings name: those that advise on pages, and the one that makes vectors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from geomi.adapters.http.client import HttpClient
+from geomi.adapters.http.egress import Egress
+from geomi.adapters.models.bedrock import Bedrock, TitanEmbedder
+from geomi.adapters.models.onnx import OnnxEmbedder
+from geomi.adapters.models.openai import OpenAiModel, Server
+from geomi.adapters.models.openai_vectors import open_openai_embedder
+from geomi.app.home import Home, egress_rules
+from geomi.engine.advise import Panel
+from geomi.errors import ConfigError
+from geomi.model.cost import FREE, Purpose
+from geomi.model.language import Answer
+from geomi.ports.models import Embedder
+from geomi.ports.web import Fetcher
+from geomi.settings.models import read_prices
+from geomi.settings.options import Settings
+
+FORMS = "onnx:FOLDER, openai:MODEL or titan"
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Whoever may be asked; both may be nobody."""
+
+    panel: Panel | None
+    embedder: Embedder | None
+
+
+@asynccontextmanager
+async def open_models(home: Home) -> AsyncIterator[Models]:
+    """Open the way to the models; none is asked anything but how long its vectors are."""
+    # A model's address comes from the operator, not from a page: it may be a private one.
+    rules = replace(egress_rules(home.settings), allow_private=True)
+    egress = Egress(rules, home.world.clock)
+    client = HttpClient(egress, home.world.clock)
+    try:
+        async with _embedder(home.settings, client) as embedder:
+            yield Models(_panel(home.settings, client), embedder)
+    finally:
+        await client.aclose()
+        egress.close()
+
+
+def _panel(settings: Settings, fetcher: Fetcher) -> Panel | None:
+    if not settings.model:
+        return None
+    prices = read_prices(settings.model_prices)
+    endpoint = _endpoint(settings, "GEOMI_MODEL")
+
+    def ask(name: str) -> OpenAiModel:
+        return OpenAiModel(fetcher, endpoint, name, key=settings.model_key)
+
+    def price(answer: Answer) -> int:
+        return prices.get(answer.model, FREE).of(answer.tokens_in, answer.tokens_out)
+
+    small, large = ask(settings.model), ask(settings.model_extract or settings.model)
+    models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}
+    return Panel(endpoint, models, price)
+
+
+@asynccontextmanager
+async def _embedder(settings: Settings, fetcher: Fetcher) -> AsyncIterator[Embedder | None]:
+    kind, _, name = settings.embedder.partition(":")
+    languages = settings.embedder_languages
+    match kind:
+        case "":
+            yield None
+        case "onnx" if name:
+            with closing(OnnxEmbedder(Path(name), languages=languages)) as folder:
+                yield folder
+        case "openai" if name:
+            server = Server(fetcher, _endpoint(settings, "GEOMI_EMBEDDER"), key=settings.model_key)
+            yield await open_openai_embedder(server, name, languages=languages)
+        case "titan" if not name:
+            with closing(Bedrock()) as bedrock:
+                yield TitanEmbedder(bedrock, languages=languages)
+        case _:
+            raise ConfigError(f"`{settings.embedder}` is no embedder", hint=f"give {FORMS}")
+
+
+def _endpoint(settings: Settings, name: str) -> str:
+    if not settings.model_endpoint:
+        raise ConfigError(
+            f"{name} names a model, and no server is named that has it",
+            hint="GEOMI_MODEL_ENDPOINT=http://127.0.0.1:8080/v1",
+        )
+    return settings.model_endpoint
