@@ -22,6 +22,7 @@ from geomi.testing.webs import random_web
 from tests.e2e.command import GEOMI, clean_env, records, run
 
 PAGES = 8
+FOLDERS = ("raw", "extracted")
 HERE = ("--allow-private", "--delay", "0", "-q", "-d", "50")
 
 
@@ -118,6 +119,18 @@ def test_export_writes_every_form(original: Crawled, tmp_path: Path, form: str) 
     piped = subprocess.run(command, capture_output=True, env=clean_env(), check=True)
     assert piped.stdout == file.read_bytes()
     assert len(piped.stdout) > PAGES
+
+
+def test_export_writes_the_layout_of_a_knowledge_base(original: Crawled, tmp_path: Path) -> None:
+    told = json.loads(original.ask("export", "-f", "kb", "--to", str(tmp_path / "kb"), "--json"))
+    assert (told["format"], told["count"]) == ("kb", PAGES)
+    pages = tmp_path / "kb" / "crawls" / "local" / original.job
+    raw, extracted = ({path.stem for path in (pages / name).iterdir()} for name in FOLDERS)
+    assert raw == extracted
+    assert len(raw) == PAGES
+    refused = run("export", "-f", "kb", "--to", "-", "-o", str(original.folder))
+    assert refused.returncode == 2
+    assert "has no place on stdout" in refused.stderr
 
 
 def test_export_makes_markdown_again_where_it_was(crawled: Crawled) -> None:
