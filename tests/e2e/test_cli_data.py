@@ -227,6 +227,22 @@ def test_deleting_asks_first_and_then_leaves_nothing(crawled: Crawled) -> None:
     assert not (crawled.folder / "pages.jsonl").is_symlink()
 
 
+def test_clean_says_what_would_go_and_lets_it_go(tmp_path: Path) -> None:
+    folder = ["-o", str(tmp_path)]
+    with Site(random_web(3, pages=3).routes) as site:
+        kept = ["--set", "retention.urls_days=0.000001"]
+        assert run("crawl", site.url("/"), *folder, *HERE, *kept).returncode == 0
+    (would,) = json.loads(run("clean", *folder, "--dry-run", "--json").stdout)
+    assert (would["what"], would["urls"], would["pages"]) == ("urls", 3, 3)
+    assert "nothing was removed" in run("clean", *folder, "--dry-run").stderr
+    assert json.loads(run("clean", *folder, "--json").stdout) == {
+        "urls_of": [would["job"]],
+        "jobs": [],
+        "left": {},
+    }
+    assert "0 jobs are gone, and the URLs of 0 others" in run("clean", *folder).stderr
+
+
 def test_config_show_names_every_origin(tmp_path: Path) -> None:
     (tmp_path / "geomi.toml").write_text("[crawl]\ndepth = 4\n[geomi]\ncontact = 'me@a.test'\n")
     env = {

@@ -15,6 +15,7 @@ from geomi.settings.options import Settings
 from geomi.testing.s3 import S3Server
 from geomi.testing.server import Site
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, page, robots, run
+from tests.engine.test_revisits import tagged
 
 ROUTES = {
     "/robots.txt": robots("User-agent: *", "Disallow: /private"),
@@ -63,8 +64,7 @@ def test_the_same_comes_out_of_a_bucket(tmp_path: Path, s3: S3Server) -> None:
 
 
 def test_a_page_that_had_not_changed_has_no_body_of_its_own(tmp_path: Path) -> None:
-    tagged = replace(page("home"), headers=(("ETag", '"1"'),))
-    with Site({"/": tagged}) as site:
+    with Site({"/": tagged(page("home"))}) as site:
         crawl_site(tmp_path, site.url("/"))
         crawl_site(tmp_path, site.url("/"))
     job, count = _written(tmp_path, tmp_path / "kb", LOCAL)

@@ -22,6 +22,7 @@ from geomi.cli import (
     audit,
     backup,
     blocked,
+    clean,
     config,
     crawl,
     demo,
@@ -73,6 +74,7 @@ program.command()(status.status)
 program.command()(report.report)
 program.command()(audit.audit)
 program.command()(export.export)
+program.command()(clean.clean)
 program.command()(backup.backup)
 program.command()(backup.restore)
 program.command()(doctor.doctor)

@@ -15,6 +15,7 @@ from annotated_types import Ge, Le
 from geomi.model.markdown import MarkdownForm
 from geomi.model.order import Order, Weights
 from geomi.model.private import Safety
+from geomi.model.retention import Retention
 
 MIB = 1024 * 1024
 
@@ -295,3 +296,4 @@ class CrawlConfig:
     store: Storing = field(default_factory=Storing)
     safety: Safety = field(default_factory=Safety)
     recrawl: Recrawl = field(default_factory=Recrawl)
+    retention: Retention = field(default_factory=Retention)

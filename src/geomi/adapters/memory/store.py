@@ -11,6 +11,7 @@ from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
 from geomi.adapters.memory.ranks import MemoryRanks
 from geomi.adapters.memory.recrawl import MemoryHistories, MemorySweeps
+from geomi.adapters.memory.retention import MemoryRetention
 from geomi.adapters.memory.robots import MemoryRobotsCopies
 from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.workers import MemoryWorkers
@@ -41,6 +42,7 @@ class MemoryStore:
         self.ranks = MemoryRanks(world)
         self.histories = MemoryHistories(world, tenant)
         self.sweeps = MemorySweeps(world, tenant)
+        self.retention = MemoryRetention(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

@@ -22,6 +22,7 @@ from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
 from geomi.adapters.postgres.ranks import PostgresRanks
 from geomi.adapters.postgres.recrawl import PostgresHistories, PostgresSweeps
+from geomi.adapters.postgres.retention import PostgresRetention
 from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
@@ -77,6 +78,7 @@ class PostgresStore:
         self.workers = PostgresWorkers(database)
         self.histories = PostgresHistories(database, tenant)
         self.sweeps = PostgresSweeps(database, tenant)
+        self.retention = PostgresRetention(database, tenant)
 
     @property
     def shown(self) -> str:

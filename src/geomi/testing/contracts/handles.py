@@ -8,6 +8,7 @@ from typing import Protocol
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.entry import UrlEntry
 from geomi.ports.recrawl import Histories, Sweeps
+from geomi.ports.retention import Retention
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import Frontier, Jobs, Pages, RequestLog, RobotsCopies
@@ -63,6 +64,9 @@ class Store(Protocol):
 
     @property
     def sweeps(self) -> Sweeps: ...
+
+    @property
+    def retention(self) -> Retention: ...
 
     def anchor(self) -> Anchor | None: ...
 

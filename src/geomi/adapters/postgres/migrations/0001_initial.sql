@@ -24,7 +24,8 @@ CREATE SEQUENCE turns AS bigint;
 -- only in the transaction that changes what they count. `captured` numbers the captures of a job:
 -- its row is locked until the commit, so that their order is the order of commits. `importance` is
 -- its share in the order, NULL where the order keeps no cash, and `root` the cash that belongs to
--- no URL; the limits of what waits repeat the config too, 0 is none.
+-- no URL; the limits of what waits repeat the config too, 0 is none, and so do `keep_urls_s` and
+-- `keep_job_s`, how long what it leaves is kept, 0 is for ever. `expired` is what has gone of it.
 CREATE TABLE jobs (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     created_at_s double precision NOT NULL,
@@ -35,6 +36,8 @@ CREATE TABLE jobs (
     crawl_delay_cap_s double precision NOT NULL,
     importance double precision,
     root double precision NOT NULL DEFAULT 1,
+    keep_urls_s double precision NOT NULL,
+    keep_job_s double precision NOT NULL,
     pending bigint NOT NULL DEFAULT 0,
     completed bigint NOT NULL DEFAULT 0,
     discovered bigint NOT NULL DEFAULT 0,
@@ -66,7 +69,8 @@ CREATE TABLE jobs (
     stop text,
     error text NOT NULL,
     provider text NOT NULL,
-    crawl text COLLATE "C" NOT NULL
+    crawl text COLLATE "C" NOT NULL,
+    expired text COLLATE "C" NOT NULL DEFAULT ''
 ) WITH (
     -- Every settlement changes a row of this small table: half-empty pages keep the change on the
     -- page, and what is dead is taken away at once.
@@ -322,7 +326,7 @@ CREATE TABLE names (
 );
 
 -- Every request that was sent, whoever sent it: written once, never changed, kept when its job is
--- deleted, because politeness is owed to the site. `ip` is NULL where no address is known.
+-- deleted, because politeness is owed to the site; it goes when its job's time is over. `ip` is NULL where no address is known.
 CREATE TABLE requests (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     host bigint NOT NULL,

@@ -1,0 +1,8 @@
+-- What is kept for a time. `keep_urls_s` and `keep_job_s` repeat the config where cleaning needs it, 0
+-- is for ever; `expired` is what has gone of a job.
+ALTER TABLE jobs ADD COLUMN keep_urls_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN keep_job_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN expired TEXT NOT NULL DEFAULT '';
+
+-- A job's queues are forgotten a few at a time, and each time the next has to be found.
+CREATE INDEX queues_of_job ON queues (job);
