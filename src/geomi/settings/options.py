@@ -27,6 +27,7 @@ class Settings:
     db: str = ""  # the URL of a database in place of the file in the data directory
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
+    max_queued: Annotated[int, Ge(0)] = 0  # URLs of all jobs that wait at once; 0: no limit
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
 
 

@@ -11,7 +11,8 @@ from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.retention import Retention
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
-from geomi.ports.store import Frontier, Jobs, Pages, RequestLog, RobotsCopies
+from geomi.ports.store import Frontier as FrontierPort
+from geomi.ports.store import Jobs, Pages, RequestLog, RobotsCopies
 from geomi.ports.workers import Workers
 
 
@@ -21,6 +22,12 @@ class Census(CensusPort, Protocol):
     async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job."""
         ...
+
+
+class Frontier(FrontierPort, Protocol):
+    """A frontier with a limit over all jobs, which belongs to whoever opened it."""
+
+    max_queued: int
 
 
 class Store(Protocol):

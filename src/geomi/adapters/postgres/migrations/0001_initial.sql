@@ -79,6 +79,10 @@ CREATE TABLE jobs (
     autovacuum_vacuum_cost_delay = 0
 );
 
+-- What waits in all is added up over the jobs that are not over. The index holds none of the counters,
+-- so that a change of them stays on its page.
+CREATE INDEX jobs_open ON jobs (number) WHERE state NOT IN ('completed', 'failed', 'cancelled');
+
 -- Politeness and lease of name:port, for every job and tenant: it is owed to the site. `template`
 -- is what its pages repeat, as JSON; NULL before its first page. The indexes ask `is_lent` and not
 -- the time itself: a lease that is prolonged then changes no index, and its row stays on its page.
