@@ -110,6 +110,16 @@ CREATE TABLE hosts (
 CREATE INDEX hosts_lent ON hosts (job) WHERE is_lent;
 CREATE INDEX hosts_lent_ip ON hosts (ip) WHERE is_lent;
 
+-- The jobs that were turned away from a crowded address: since when they wait for it, and when they
+-- asked last. Most addresses have no line.
+CREATE TABLE lines (
+    job bigint NOT NULL,
+    since_s double precision NOT NULL,
+    seen_s double precision NOT NULL,
+    ip text COLLATE "C" NOT NULL,
+    PRIMARY KEY (ip, job)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
 -- One job's URLs on one host. `ready_s`: when a claim looks at it next, never later than it could
 -- be served (a second at most for a crowded address). `is_waiting` for the same reason as `is_lent`:
 -- nearly every settlement changes how many URLs wait.

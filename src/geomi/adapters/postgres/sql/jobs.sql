@@ -97,6 +97,10 @@ DELETE FROM exclusions WHERE job = %(job)s;
 -- Forget how far a job's outputs have come.
 DELETE FROM cursors WHERE job = %(job)s;
 
+-- name: forget_lines
+-- Let a job wait for no address.
+DELETE FROM lines WHERE job = %(job)s;
+
 -- name: forget_job
 -- Forget the job itself.
 DELETE FROM jobs WHERE number = %(job)s;

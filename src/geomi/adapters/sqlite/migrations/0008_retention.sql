@@ -10,3 +10,13 @@ CREATE INDEX queues_of_job ON queues (job);
 -- What waits in all is added up over the jobs that are not over. The index holds none of the counters,
 -- so that counting costs nothing.
 CREATE INDEX jobs_open ON jobs (number) WHERE state NOT IN ('completed', 'failed', 'cancelled');
+
+-- The jobs that were turned away from a crowded address: since when they wait for it, and when they
+-- asked last. Most addresses have no line.
+CREATE TABLE lines (
+    ip TEXT NOT NULL,
+    job INTEGER NOT NULL,
+    since_s REAL NOT NULL,
+    seen_s REAL NOT NULL,
+    PRIMARY KEY (ip, job)
+) WITHOUT ROWID;

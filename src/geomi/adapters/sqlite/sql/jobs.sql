@@ -93,6 +93,10 @@ DELETE FROM exclusions WHERE job = ?;
 -- Forget how far a job's outputs have come.
 DELETE FROM cursors WHERE job = ?;
 
+-- name: forget_lines
+-- Let a job wait for no address.
+DELETE FROM lines WHERE job = ?;
+
 -- name: forget_job
 -- Forget the job itself.
 DELETE FROM jobs WHERE number = ?;
