@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import TypeVar
-
-Job = TypeVar("Job", int, str)
 
 # A job that was turned away is looked at again after `CROWDED_S`, by a worker that polls every two
 # seconds at the latest.
 LINE_S = 3.0
 
 
-def has_to_yield(line: Mapping[Job, float], job: Job) -> bool:
+def has_to_yield(line: Mapping[int, float], job: int) -> bool:
     """Whether others came before a job to an address.
 
     Args:
