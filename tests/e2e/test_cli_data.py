@@ -22,6 +22,7 @@ from geomi.testing.webs import random_web
 from tests.e2e.command import GEOMI, clean_env, records, run
 
 PAGES = 8
+FOLDERS = ("raw", "extracted")
 HERE = ("--allow-private", "--delay", "0", "-q", "-d", "50")
 
 
@@ -120,6 +121,18 @@ def test_export_writes_every_form(original: Crawled, tmp_path: Path, form: str) 
     assert len(piped.stdout) > PAGES
 
 
+def test_export_writes_the_layout_of_a_knowledge_base(original: Crawled, tmp_path: Path) -> None:
+    told = json.loads(original.ask("export", "-f", "kb", "--to", str(tmp_path / "kb"), "--json"))
+    assert (told["format"], told["count"]) == ("kb", PAGES)
+    pages = tmp_path / "kb" / "crawls" / "local" / original.job
+    raw, extracted = ({path.stem for path in (pages / name).iterdir()} for name in FOLDERS)
+    assert raw == extracted
+    assert len(raw) == PAGES
+    refused = run("export", "-f", "kb", "--to", "-", "-o", str(original.folder))
+    assert refused.returncode == 2
+    assert "has no place on stdout" in refused.stderr
+
+
 def test_export_makes_markdown_again_where_it_was(crawled: Crawled) -> None:
     before = _tree(crawled.folder / "md")
     shutil.rmtree(crawled.folder / "jobs" / crawled.job / "md")
@@ -212,6 +225,22 @@ def test_deleting_asks_first_and_then_leaves_nothing(crawled: Crawled) -> None:
     assert json.loads(crawled.ask("jobs", "list", "--json")) == []
     assert list((crawled.folder / "jobs").iterdir()) == []
     assert not (crawled.folder / "pages.jsonl").is_symlink()
+
+
+def test_clean_says_what_would_go_and_lets_it_go(tmp_path: Path) -> None:
+    folder = ["-o", str(tmp_path)]
+    with Site(random_web(3, pages=3).routes) as site:
+        kept = ["--set", "retention.urls_days=0.000001"]
+        assert run("crawl", site.url("/"), *folder, *HERE, *kept).returncode == 0
+    (would,) = json.loads(run("clean", *folder, "--dry-run", "--json").stdout)
+    assert (would["what"], would["urls"], would["pages"]) == ("urls", 3, 3)
+    assert "nothing was removed" in run("clean", *folder, "--dry-run").stderr
+    assert json.loads(run("clean", *folder, "--json").stdout) == {
+        "urls_of": [would["job"]],
+        "jobs": [],
+        "left": {},
+    }
+    assert "0 jobs are gone, and the URLs of 0 others" in run("clean", *folder).stderr
 
 
 def test_config_show_names_every_origin(tmp_path: Path) -> None:

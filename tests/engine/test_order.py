@@ -9,6 +9,7 @@ import pytest
 
 from geomi.admit.rules import Admission
 from geomi.engine.endorse import Endorsements
+from geomi.engine.explain import Explanation, explain
 from geomi.engine.links import LinkGate
 from geomi.engine.worth import Worth, worth_of
 from geomi.frontier.priority import merit
@@ -21,7 +22,7 @@ from geomi.testing.webs import random_web
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.engine.by_hand import hand_in
-from tests.engine.running import crawl_site, page, paths, run
+from tests.engine.running import LOCAL, Ear, crawl_site, home_in, page, paths, run
 from tests.engine.test_links import entry
 
 RANKED = CrawlConfig(order=Order.WEIGHTED, limits=Limits(max_depth=2))
@@ -63,6 +64,31 @@ def test_urls_without_room_are_told_and_taken_when_there_is_more(tmp_path: Path)
         more = crawl_site(tmp_path, seed, assignments=["limits.max_queued=0"], resume=True)
         assert len(more.records) == 11
         assert len(paths(site.log)) == 11
+
+
+@pytest.mark.req("FRN-15")
+def test_a_limit_over_all_jobs_keeps_links_out_and_why_says_so(tmp_path: Path) -> None:
+    names = [f"/p{number}" for number in range(10)]
+    routes = {"/": page("home", *names)} | {name: page(name) for name in names}
+    crowded = replace(LOCAL, max_queued=4)
+    with Site(routes) as site:
+        few = crawl_site(tmp_path, site.url("/"), settings=crowded)
+        assert len(few.records) == 5
+        count, examples = few.exclusions["geomi.max_queued"]
+        assert count == 6
+
+        async def ask(url: str) -> Explanation:
+            async with home_in(tmp_path, Ear(), crowded) as home:
+                asked = parse(url)
+                assert asked is not None
+                return await explain(home.world, few.report.job, asked, ())
+
+        told = run(ask(examples[0]))
+        assert (told.answer, told.decided_by) == ("not fetched", "geomi.max_queued")
+        assert "GEOMI_MAX_QUEUED" in told.hint
+        again = ["limits.max_queued=0"]
+        more = crawl_site(tmp_path, site.url("/"), assignments=again, resume=True)
+        assert len(more.records) == 11
 
 
 def test_a_url_without_room_is_found_again_by_the_next_page(tmp_path: Path) -> None:

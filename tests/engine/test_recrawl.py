@@ -26,7 +26,8 @@ from geomi.recrawl.rate import stage
 from geomi.recrawl.report import Change, Changes
 from geomi.testing.server import Reply, Route, Site
 from tests.engine.by_hand import Hand, hand_in
-from tests.engine.running import page, paths, robots, run
+from tests.engine.running import page, paths, profile_config, robots, run
+from tests.engine.test_revisits import tagged
 
 DAY_S = 86_400.0
 CONFIG = CrawlConfig(
@@ -57,13 +58,17 @@ def routes(site: Site) -> dict[str, Route]:
     return site.routes
 
 
-def by_hand(root: Path, work: Callable[[Hand, Site, CrawlJob], Awaitable[T]]) -> T:
+def by_hand(
+    root: Path,
+    work: Callable[[Hand, Site, CrawlJob], Awaitable[T]],
+    config: CrawlConfig = CONFIG,
+) -> T:
     """Crawl the web to its end and then do some work, in a world whose time is turned by hand."""
 
     async def all_of_it() -> T:
         async with hand_in(root) as hand:
             with web() as site:
-                job = await hand.crawl(CONFIG, site.url("/"))
+                job = await hand.crawl(config, site.url("/"))
                 await jobs.finish(hand.world, job, StopReason.DONE)
                 site.log.clear()
                 return await work(hand, site, await hand.job(job))
@@ -169,7 +174,50 @@ def test_why_and_status_say_when_a_page_is_due_and_how_that_is_known(tmp_path: P
     by_hand(tmp_path, work)
 
 
-@pytest.mark.req("CHG-05")
+@pytest.mark.req("STO-05")
+def test_documentation_is_due_every_week_and_replaced(tmp_path: Path) -> None:
+    """However often it changed: its profile learns no interval."""
+    weekly = replace(CONFIG, recrawl=profile_config("docs").recrawl)
+
+    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+        for number in range(4):
+            hand.clock.advance(6.9 * DAY_S)
+            assert await recrawl.begin(hand.world, crawl, Wish()) is None
+            hand.clock.advance(0.1 * DAY_S + 60)
+            routes(site)["/a"] = page(f"a {number}", "/", "/deep", text=f"visit {number} " * 20)
+            _, changes = await again(hand, crawl)
+            assert changes.counts == {Change.CHANGED: 1, Change.UNCHANGED: 3}
+            kept = await hand.store.pages.get((await hand.entries(crawl))["/a"].url_hash)
+            assert kept is not None and kept.title == f"a {number}"
+
+    by_hand(tmp_path, work, weekly)
+
+
+@pytest.mark.req("CHG-11", "FUT-12")
+def test_a_knowledge_base_asks_again_only_for_what_has_changed(tmp_path: Path) -> None:
+    rules = profile_config("knowledge-base")
+    rules = replace(rules, politeness=CONFIG.politeness, limits=CONFIG.limits)
+
+    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+        for path, reply in routes(site).items():
+            if isinstance(reply, Reply):
+                routes(site)[path] = tagged(reply)
+        hand.clock.advance(8 * DAY_S)
+        await again(hand, crawl)  # the tags are known now
+        hand.clock.advance(31 * DAY_S)
+        routes(site)["/b"] = page("b", "/", "/a", text="what nobody had read before " * 9)
+        job, changes = await again(hand, crawl)
+        assert changes.counts == {Change.CHANGED: 1, Change.UNCHANGED: 3}
+        assert changes.urls[Change.CHANGED] == [site.url("/b")]
+        entries = await hand.entries(job)
+        assert entries["/b"].outcome is Outcome.OK
+        spared = {entries[path].outcome for path in ("/", "/a", "/deep")}
+        assert spared == {Outcome.NOT_MODIFIED}
+
+    by_hand(tmp_path, work, rules)
+
+
+@pytest.mark.req("CHG-05", "FUT-19")
 def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         for number in range(6):

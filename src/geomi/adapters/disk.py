@@ -49,6 +49,19 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             part.unlink()
 
 
+def place_file(path: Path, data: bytes) -> None:
+    """Write one of very many files: it appears whole, and is on the disk when the system likes."""
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # what is in the way may be its folder
+            part.unlink(missing_ok=True)
+        raise refusal(error, path) from error
+
+
 def refusal(error: OSError, path: Path) -> StoreError:
     """Say in our words why the system refused a file."""
     reason = os.strerror(error.errno) if error.errno else str(error)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
 from geomi.app import registry
+from geomi.app.clean import clean_on
 from geomi.app.home import Home
 from geomi.app.plan import check_identity
 from geomi.app.recover import recover, sent
@@ -57,7 +59,15 @@ async def serve(
     )
     await home.heart.enrol(Role.WORKER)
     on_start(shift)
-    await beating(home.heart, shift.run(once=task.once))
+    await beating(home.heart, _beside(clean_on(home), shift.run(once=task.once)))
+
+
+async def _beside(chores: Coroutine[None, None, None], work: Coroutine[None, None, None]) -> None:
+    """Do chores for as long as the work takes."""
+    async with asyncio.TaskGroup() as group:
+        cleaning = group.create_task(chores, name="clean")
+        await work
+        cleaning.cancel()
 
 
 async def _hire(home: Home, job: CrawlJob) -> Worker:

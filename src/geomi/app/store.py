@@ -38,11 +38,9 @@ def open_store(
     Args:
         waits: give a server that is away the time to come back; a person is told at once.
     """
-    if settings.db:
-        return _open_postgres(settings.db, create=create, waits=waits)
-    if not create and not (root / DATABASE).is_file():
-        raise StoreMissing(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
-    return open_sqlite(root / DATABASE, tenant=TENANT)
+    store = _open(root, settings, create=create, waits=waits)
+    store.frontier.max_queued = settings.max_queued
+    return store
 
 
 def clock_of(store: Store) -> SystemClock:
@@ -56,6 +54,14 @@ def owners_here(store: Store) -> Sequence[str] | None:
     None for a shared database: who holds a lease there may live on another machine.
     """
     return store.lease_owners() if isinstance(store, SqliteStore) else None
+
+
+def _open(root: Path, settings: Settings, *, create: bool, waits: bool) -> Store:
+    if settings.db:
+        return _open_postgres(settings.db, create=create, waits=waits)
+    if not create and not (root / DATABASE).is_file():
+        raise StoreMissing(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
+    return open_sqlite(root / DATABASE, tenant=TENANT)
 
 
 def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:

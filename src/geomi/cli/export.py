@@ -20,6 +20,7 @@ from geomi.adapters.disk import refusal, whole_file
 from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.app import Home
+from geomi.app.knowledge import write_knowledge
 from geomi.app.outputs import write_output
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory, JobId
@@ -27,6 +28,7 @@ from geomi.cli.talk import give, note
 from geomi.engine.export import records
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
+from geomi.model.job import CrawlJob
 from geomi.settings.network import same_archive
 
 STDOUT = Path("-")
@@ -42,6 +44,7 @@ class Form(StrEnum):
     LLMS = "llms"
     LLMS_FULL = "llms-full"
     PARQUET = "parquet"
+    KB = "kb"
 
 
 # What a terminal should not be sent, and where it could go.
@@ -49,6 +52,7 @@ _BINARY = {
     Form.WARC: ("a WARC file", "pages.warc.gz"),
     Form.PARQUET: ("a parquet file", "pages.parquet"),
 }
+_FOLDERS = {Form.MD: "markdown", Form.KB: "the layout of a knowledge base"}
 _COUNTED = {Form.WARC: "segments", Form.CDXJ: "responses"}
 
 
@@ -69,8 +73,8 @@ def export(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="A file, or a folder for md; `-` is stdout.",
-            show_default="stdout; the job's own folder for md",
+            help="A file, or a folder for md and kb; `-` is stdout.",
+            show_default="stdout; the job's own folder for md and kb",
         ),
     ] = None,
     output: Directory = None,
@@ -78,7 +82,7 @@ def export(
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """Write everything a job has collected, as one file or a folder of markdown."""
+    """Write everything a job has collected, as one file or a folder of many."""
     exported = in_home(output, lambda home: _export(home, form, job, to), db=db, blobs=blobs)
     if json and exported.to != str(STDOUT):
         give(exported)
@@ -90,9 +94,9 @@ def export(
 async def _export(home: Home, form: Form, job: str, to: Path | None) -> Exported:
     found = await find(home.world, job)
     same_archive(found, home.settings)
-    if form is Form.MD:
-        folder = to or home.root / "jobs" / found.id / "md"
-        return Exported(found.id, form, str(folder), await _markdown(home, found.id, folder))
+    if form in _FOLDERS:
+        folder = to or home.root / "jobs" / found.id / form
+        return Exported(found.id, form, str(folder), await _many(home, form, found, folder))
     file = to or STDOUT
     if form in _BINARY and file == STDOUT and sys.stdout.isatty():
         what, name = _BINARY[form]
@@ -104,9 +108,16 @@ async def _export(home: Home, form: Form, job: str, to: Path | None) -> Exported
     return Exported(found.id, form, str(file), count)
 
 
-async def _markdown(home: Home, job: str, folder: Path) -> int:
+async def _many(home: Home, form: Form, job: CrawlJob, folder: Path) -> int:
     if folder == STDOUT:
-        raise ConfigError("markdown is one file a page and has no place on stdout", hint="--to DIR")
+        what = _FOLDERS[form]
+        raise ConfigError(f"{what} is many files and has no place on stdout", hint="--to DIR")
+    if form is Form.KB:
+        return await write_knowledge(home, job, folder)
+    return await _markdown(home, job.id, folder)
+
+
+async def _markdown(home: Home, job: str, folder: Path) -> int:
     tree = MarkdownTree(folder)
     count = 0
     async for record in records(home.world, job):

@@ -23,6 +23,7 @@ from geomi.cli import (
     audit,
     backup,
     blocked,
+    clean,
     config,
     cost,
     crawl,
@@ -82,6 +83,7 @@ program.command()(status.status)
 program.command()(report.report)
 program.command()(audit.audit)
 program.command()(export.export)
+program.command()(clean.clean)
 program.command()(backup.backup)
 program.command()(backup.restore)
 program.command()(doctor.doctor)

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import orjson
-
 from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS, judge_tally
 from geomi.engine.freshness import when_due
+from geomi.engine.mention import Mention, find_mention, without_room
 from geomi.engine.naming import Naming
 from geomi.engine.patterns import Patterns
 from geomi.engine.privacy import Privacy
@@ -30,10 +29,6 @@ from geomi.model.site import SiteRule
 from geomi.model.verdict import Outcome, State, Verdict
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
-
-# How many collected pages are read back to find who links to a URL that has no entry.
-PAGES_READ_BACK = 20_000
-PAGES_PER_READ = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +52,6 @@ class Explanation:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Mention:
-    """The shallowest collected page that links to a URL."""
-
-    parent: str
-    depth: int
-
-
 async def explain(
     world: World, job: CrawlJob, url: Url, reviews: Sequence[SiteRule]
 ) -> Explanation:
@@ -76,9 +63,10 @@ async def explain(
     naming = Naming(job.config)
     url = naming.wire(url)
     entry = await _find(world, job, naming.hash(url), url.authority)
-    mention = None if entry else await _mention(world, job, url, naming)
+    mention = None if entry else await find_mention(world, job, url, naming)
+    room = await without_room(world, job, url) if mention else None
     rules = await _rules(world, job, url, entry, mention, Reviews(reviews))
-    steps = [*rules, _frontier(url, entry, mention, job)]
+    steps = [*rules, _frontier(url, entry, mention, job, room)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
     told = _conclude(url, job, entry, steps)
@@ -99,7 +87,7 @@ async def _rules(
     job: CrawlJob,
     url: Url,
     entry: UrlEntry | None,
-    mention: _Mention | None,
+    mention: Mention | None,
     reviews: Reviews,
 ) -> list[Step]:
     """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
@@ -174,7 +162,9 @@ _ANSWERS = {
 }
 
 
-def _frontier(url: Url, entry: UrlEntry | None, mention: _Mention | None, job: CrawlJob) -> Step:
+def _frontier(
+    url: Url, entry: UrlEntry | None, mention: Mention | None, job: CrawlJob, room: Verdict | None
+) -> Step:
     if entry is not None:
         found = f"found on {entry.parent}" if entry.parent else f"a {entry.source} of this job"
         if entry.url != url.href:  # both have one identity
@@ -185,6 +175,8 @@ def _frontier(url: Url, entry: UrlEntry | None, mention: _Mention | None, job: C
         return Step("frontier", Verdict(True, "frontier", detail + _waiting(entry), _way_on(job)))
     if mention is not None:
         detail = f"linked from {mention.parent}, which lies at depth {mention.depth - 1}"
+        if room is not None:
+            return Step("frontier", replace(room, detail=f"{detail}; {room.detail}"))
         return Step("frontier", Verdict(False, "frontier", detail))
     detail = f"never seen: none of the {job.stats.collected} collected pages links to it"
     hint = "give it as a start URL, or crawl deeper or wider so that a page linking to it is read"
@@ -258,33 +250,6 @@ async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     if copy is None:
         return None
     return read_copy(copy, job.config.robots, now_s=copy.fetched_s).judge(url)
-
-
-async def _mention(world: World, job: CrawlJob, url: Url, naming: Naming) -> _Mention | None:
-    """Read collected pages back until the shallowest one that links to this URL is known."""
-    wanted = naming.hash(url)
-    needle = url.path.encode()
-    best: _Mention | None = None
-    after = seen = 0
-    while seen < PAGES_READ_BACK:
-        rows = await world.pages.feed(job.id, after=after, limit=PAGES_PER_READ)
-        for row in rows:
-            line = await world.archive.read(row.record)
-            if needle in line and (found := _links_to(line, wanted, naming)) is not None:
-                best = found if best is None or found.depth < best.depth else best
-        if len(rows) < PAGES_PER_READ:
-            break
-        after, seen = rows[-1].seq, seen + len(rows)
-    return best
-
-
-def _links_to(line: bytes, wanted: bytes, naming: Naming) -> _Mention | None:
-    record = orjson.loads(line)
-    for link in record["links"]:
-        target = parse_url(link["url"])
-        if target is not None and naming.hash(target) == wanted:
-            return _Mention(record["final_url"], record["depth"] + 1)
-    return None
 
 
 def _path(url: str) -> str:

@@ -8,10 +8,15 @@ yet and is never handed out.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from geomi.engine.world import World
+from geomi.fetch.request import product_token, user_agent
+from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow
+from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.ports.store import Pages
+from geomi.url.parse import Url
 
 ROWS_PER_READ = 500
 
@@ -21,6 +26,33 @@ async def records(world: World, job: str) -> AsyncIterator[bytes]:
     async for rows in _captures(world.pages, job):
         for row in rows:
             yield await world.archive.read(row.record)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A page as it lies in the archive.
+
+    Args:
+        response: head and body as the server sent them; empty where a job has none of its own.
+    """
+
+    url: str
+    record: bytes
+    response: bytes
+
+
+async def kept_pages(world: World, job: str) -> AsyncIterator[Kept]:
+    """Return every committed page of a job with its response, the oldest first."""
+    async for rows in _captures(world.pages, job):
+        for row in rows:
+            response = await world.archive.read(row.response) if row.response else b""
+            yield Kept(row.url, await world.archive.read(row.record), response)
+
+
+async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:
+    """Return the newest robots.txt that was fetched for a URL under a job's name."""
+    token = product_token(user_agent(job.config, version=world.version))
+    return await world.robots.get(RobotsKey(url.scheme, url.authority, token))
 
 
 async def segment_ends(pages: Pages, job: str) -> dict[str, int]:

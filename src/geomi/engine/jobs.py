@@ -79,9 +79,14 @@ async def start(
 
 
 async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
-    """Find what `--resume` goes on with: the newest unfinished job of these seeds, else any."""
+    """Find what `--resume` goes on with: the newest unfinished job of these seeds, else any.
+
+    A job whose URLs have expired has nothing to go on from.
+    """
     wanted = {seed.href for seed in seeds}
-    listed = [job for job in await world.jobs.list(limit=LISTED_JOBS) if not job.crawl]
+    listed = [
+        job for job in await world.jobs.list(limit=LISTED_JOBS) if not (job.crawl or job.expired)
+    ]
     same = [job for job in listed if set(job.seeds) == wanted]
     unfinished = [job for job in same if not job.state.is_final]
     return next(iter(unfinished or same), None)

@@ -129,12 +129,15 @@ async def choose(
 async def first_job(world: World, name: str) -> CrawlJob:
     """Find the first job of the crawl that a job belongs to."""
     job = await jobs.find(world, name)
-    if not job.crawl:
-        return job
-    found = await world.jobs.get(job.crawl)
+    found = await world.jobs.get(job.crawl) if job.crawl else job
     if found is None:
         raise ConfigError(
             f"job {job.id} visits crawl {job.crawl} again, which was deleted",
+            hint="crawl the site anew with geomi crawl",
+        )
+    if found.expired:
+        raise ConfigError(
+            f"the URLs of job {found.id} have expired (retention.urls_days)",
             hint="crawl the site anew with geomi crawl",
         )
     return found
@@ -151,6 +154,7 @@ async def begin(world: World, crawl: CrawlJob, wish: Wish) -> tuple[CrawlJob, bo
             hint="go on with it first: geomi crawl --resume",
         )
     async with sweeping(world, crawl.id):
+        await first_job(world, crawl.id)  # nothing of it goes from now on
         job = await _unfinished(world, crawl.id)
         if job is not None and job.state not in _NOT_PUT_BACK:
             return await _go_on(world, job), True

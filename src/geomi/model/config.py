@@ -16,6 +16,7 @@ from geomi.model.indexing import AnalysisRules
 from geomi.model.markdown import MarkdownForm
 from geomi.model.order import Order, Weights
 from geomi.model.private import Safety
+from geomi.model.retention import Retention
 
 MIB = 1024 * 1024
 
@@ -297,3 +298,4 @@ class CrawlConfig:
     safety: Safety = field(default_factory=Safety)
     analysis: AnalysisRules = field(default_factory=AnalysisRules)
     recrawl: Recrawl = field(default_factory=Recrawl)
+    retention: Retention = field(default_factory=Retention)

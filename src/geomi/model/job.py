@@ -53,6 +53,15 @@ class StopReason(StrEnum):
     FAILED = "failed"
 
 
+class Expired(StrEnum):
+    """What has gone of a job because its time was over; what is going is never used again."""
+
+    NOTHING = ""
+    URLS_GOING = "urls_going"
+    URLS = "urls"
+    JOB_GOING = "job_going"
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlStats:
     """A job's counters, kept in the transaction that changes what they count."""
@@ -79,6 +88,7 @@ class CrawlJob:
         active_s: seconds this job has worked so far, so that `max_time` survives a restart.
         provider: key of the provider it was started for, if any.
         crawl: the first job of the crawl that it visits again; empty for a first job.
+        expired: what was kept for a time and has gone.
     """
 
     id: str
@@ -97,3 +107,4 @@ class CrawlJob:
     origins: tuple[tuple[str, str], ...] = ()
     provider: str = ""
     crawl: str = ""
+    expired: Expired = Expired.NOTHING

@@ -263,8 +263,14 @@ class PageRecord:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A page that a job collected, in the order of commits; `seq` is the reader's cursor."""
+    """A page that a job collected, in the order of commits; `seq` is the reader's cursor.
+
+    Args:
+        response: the raw answer; None where it is not kept, or where it lies in an earlier job's
+            archive, because the page had not changed.
+    """
 
     seq: int
     url: str
     record: Ref
+    response: Ref | None = None

@@ -74,6 +74,15 @@ class State(StrEnum):
     BLOCKED = "blocked"
 
 
+class Room(StrEnum):
+    """The limits of what may wait, as rules that keep links out: all of them are settings."""
+
+    OF_ALL = "geomi.max_queued"
+    OF_JOB = "limits.max_queued"
+    OF_HOST = "limits.max_queued_per_host"
+    OF_PATTERN = "limits.max_queued_per_pattern"
+
+
 @dataclass(frozen=True, slots=True)
 class Exclusion:
     """A link that a rule kept out of the frontier; counted per rule, some kept as examples."""

@@ -41,6 +41,7 @@ def test_what_is_met_again_is_kept() -> None:
     assert seen.is_known("a", 0)
 
 
+@pytest.mark.req("C-83")
 @given(
     st.integers(-1, 3),
     st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3), st.booleans())),

@@ -100,6 +100,8 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("recrawl.first_interval_s", (7 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),
     ("recrawl.min_interval_s", (3600.0, 7 * DAY_S, ..., ..., ..., ...)),
     ("recrawl.max_interval_s", (30 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),
+    ("retention.urls_days", (0.0, ..., ..., ..., ..., 7.0)),  # G-04
+    ("retention.jobs_days", (0.0, ..., ..., ..., 5 * 365.25, 90.0)),
 ]
 
 
@@ -128,6 +130,12 @@ def test_what_a_profile_changes_stands_in_the_matrix_or_is_a_header() -> None:
     }
     changed = {key for name in ORDER for key in read_profile(name).layer.values}
     assert changed - spoken == set()
+
+
+@pytest.mark.req("STO-04", "C-39")
+def test_pages_at_web_scale_are_kept_five_years_and_others_for_ever() -> None:
+    assert under(WEB_SCALE).config.retention.jobs_days >= 5 * 365
+    assert under(DEFAULT).config.retention.jobs_days == 0
 
 
 @pytest.mark.req("HTTP-04")

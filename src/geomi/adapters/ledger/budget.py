@@ -8,27 +8,34 @@ redirect's target always has room: it takes the place of the URL that led to it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geomi.model.entry import Discovered
-
-OF_JOB = "limits.max_queued"
-OF_HOST = "limits.max_queued_per_host"
-OF_PATTERN = "limits.max_queued_per_pattern"
+from geomi.model.verdict import Room
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many URLs of a job may wait: in all, of one host, of one pattern; 0 is no limit."""
+    """How many URLs of a job may wait: in all, of one host, of one pattern; 0 is no limit.
+
+    Args:
+        beside_others: what the limit over all jobs (FRN-15) leaves of it; None without one.
+    """
 
     per_job: int = 0
     per_host: int = 0
     per_pattern: int = 0
+    beside_others: int | None = None
 
     def suffices(self, waiting: int, found: int) -> bool:
         """Whether so many finds need not be counted one by one."""
         is_wide = not self.per_job or waiting + found <= self.per_job
-        return is_wide and not self.per_host and not self.per_pattern
+        is_free = self.beside_others is None or waiting + found <= self.beside_others
+        return is_wide and is_free and not self.per_host and not self.per_pattern
+
+    def beside(self, others: int, *, overall: int) -> Budget:
+        """Return what is left where URLs of other jobs wait, too, and all together are limited."""
+        return replace(self, beside_others=max(0, overall - others))
 
 
 NO_BUDGET = Budget()
@@ -64,12 +71,14 @@ class Rooms:
         if budget.per_pattern and url.pattern and place not in self._patterns:
             self._patterns[place] = self._in_pattern(*place)
         if not url.hops:
+            if budget.beside_others is not None and self._waiting >= budget.beside_others:
+                return Room.OF_ALL
             if budget.per_job and self._waiting >= budget.per_job:
-                return OF_JOB
+                return Room.OF_JOB
             if budget.per_host and self._hosts[host] >= budget.per_host:
-                return OF_HOST
+                return Room.OF_HOST
             if place in self._patterns and self._patterns[place] >= budget.per_pattern:
-                return OF_PATTERN
+                return Room.OF_PATTERN
         self._waiting += 1
         if host in self._hosts:
             self._hosts[host] += 1

@@ -8,8 +8,11 @@ from geomi.adapters.ledger.codec import decode, decode_pairs, decode_strings, en
 from geomi.adapters.ledger.host import demands_of
 from geomi.adapters.ledger.rows import Row, legible
 from geomi.adapters.ledger.terms import budget_of, share_of
+from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.job import CrawlJob, CrawlStats, JobState, StopReason
+from geomi.model.job import CrawlJob, CrawlStats, Expired, JobState, StopReason
+
+DAY_S = 86_400.0
 
 
 def created_columns(job: CrawlJob) -> dict[str, Any]:
@@ -47,6 +50,9 @@ def running_columns(job: CrawlJob) -> dict[str, Any]:
         "stop": job.stop.value if job.stop else None,
         "error": job.error,
         "is_active": not job.paused and not job.state.is_final,
+        "keep_urls_s": config.retention.urls_days * DAY_S,
+        "keep_job_s": config.retention.jobs_days * DAY_S,
+        "is_over": job.state.is_final,
     }
 
 
@@ -62,12 +68,20 @@ def turned_columns(job: CrawlJob) -> dict[str, Any]:
     }
 
 
+def gone_on_too_late(job: CrawlJob) -> StoreError:
+    """Say that a job cannot go on: what it would go on from has gone."""
+    return StoreError(
+        f"the URLs of job {job.id} have expired; it cannot go on",
+        hint="crawl anew, without --resume",
+    )
+
+
 def job_of(row: Row) -> CrawlJob:
     """Read a job with its counters."""
     (
         job, tenant, seeds, config, origins, created_at_s,
         state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-        *counters,
+        expired, *counters,
     ) = row  # fmt: skip
     with legible("jobs", job):
         return CrawlJob(
@@ -87,4 +101,5 @@ def job_of(row: Row) -> CrawlJob:
             origins=decode_pairs(origins),
             provider=provider,
             crawl=crawl,
+            expired=Expired(expired),
         )

@@ -15,6 +15,7 @@ from geomi.errors import StoreError
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
 from geomi.model.page import (
     NO_TEMPLATE,
+    CaptureRow,
     DuplicateReason,
     Fingerprint,
     PageRecord,
@@ -126,7 +127,7 @@ def page_of(row: Row) -> PageRecord:
                 content_hash, html_hash, exact_key, _unsigned(simhash), sketch, words
             ),
             record=Ref(*row[13:16]),
-            response=None if row[16] is None else Ref(*row[16:19]),
+            response=_place_of(row[16:19]),
             etag=etag,
             last_modified=last_modified,
             title=title,
@@ -149,9 +150,18 @@ def page_columns(page: PageRecord) -> Row:
     )  # fmt: skip
 
 
+def capture_of(row: Row) -> CaptureRow:
+    """Read a capture."""
+    return CaptureRow(row[0], row[1], Ref(*row[2:5]), _place_of(row[5:8]))
+
+
 def capture_columns(page: PageRecord) -> Row:
     """Write a capture."""
     return (page.url_hash, page.url, *_places(page), page.fingerprint.exact_key or None)
+
+
+def _place_of(where: Row) -> Ref | None:
+    return None if where[0] is None else Ref(*where)
 
 
 def _signed(simhash: int) -> int:

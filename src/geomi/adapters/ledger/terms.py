@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geomi.adapters.ledger.budget import NO_BUDGET, Budget
 from geomi.frontier.importance import FIRST_CASH
@@ -27,6 +27,11 @@ class Terms:
     root: float = FIRST_CASH
     waiting: int = 0
     budget: Budget = NO_BUDGET
+
+
+def beside(terms: Terms, others: int, *, overall: int) -> Terms:
+    """Return the terms of a job where URLs of other jobs wait, too, and all may be so many."""
+    return replace(terms, budget=terms.budget.beside(others, overall=overall))
 
 
 def terms_of(row: tuple[int, float | None, float, int, int, int, int]) -> Terms:

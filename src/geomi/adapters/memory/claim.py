@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geomi.adapters.ledger.host import CROWDED_S, YIELD_S, as_lease, free_s, lend
+from geomi.adapters.ledger.line import LINE_S, has_to_yield
 from geomi.adapters.ledger.terms import share_of
 from geomi.adapters.memory.cash import lift
 from geomi.adapters.memory.world import Book, Queue, World
@@ -115,9 +116,29 @@ def _hindered_until_s(
         return host_free_s
     if host_free_s + YIELD_S > now_s and _has_rivals(world, queue, now_s):
         return host_free_s + YIELD_S
-    if _is_crowded(world, book, queue.host, now_s):
+    ip = world.host(queue.host).state.ip
+    if ip is None:
+        return None
+    line, own = _line(world, ip, now_s), _number(world, ask.job)
+    if _is_crowded(world, book, queue.host, now_s) or has_to_yield(line, own):
+        world.lines[ip, ask.job] = line.get(own, now_s), now_s
         return now_s + CROWDED_S
+    world.lines.pop((ip, ask.job), None)
     return None
+
+
+def _line(world: World, ip: str, now_s: float) -> dict[int, float]:
+    """Return since when each job waits for an address."""
+    return {
+        _number(world, job): since_s
+        for (of_ip, job), (since_s, seen_s) in world.lines.items()
+        if of_ip == ip and seen_s > now_s - LINE_S and job in world.books
+    }
+
+
+def _number(world: World, job: str) -> int:
+    """Return what comes first of jobs that came at the same moment: the one made first."""
+    return list(world.books).index(job)
 
 
 def _has_rivals(world: World, queue: Queue, now_s: float) -> bool:

@@ -19,6 +19,7 @@ class MemoryFrontier:
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world
         self._tenant = tenant
+        self.max_queued = 0
 
     async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
         """Put URLs into a job's frontier; return how many were new."""
@@ -71,4 +72,4 @@ class MemoryFrontier:
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""
-        return settle(self._world, batch, tenant=self._tenant)
+        return settle(self._world, batch, tenant=self._tenant, max_queued=self.max_queued)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import replace
 
+from geomi.adapters.ledger.job import gone_on_too_late
 from geomi.adapters.memory.world import Book, World
 from geomi.errors import StoreError
 from geomi.model.job import CrawlJob, CrawlStats, JobState
@@ -42,6 +43,8 @@ class MemoryJobs:
     async def update(self, job: CrawlJob) -> None:
         """Write config, state, flags, times, stop reason and error."""
         book = self._world.book(job.id, self._tenant)
+        if book.job.expired and not job.state.is_final:
+            raise gone_on_too_late(job)
         book.job = replace(
             book.job,
             config=job.config,
@@ -57,7 +60,8 @@ class MemoryJobs:
         """Write state, times, stop reason and error of a job that is in the state `was`."""
         book = self._world.book(job.id, self._tenant)
         waits = only_empty and any(queue.pending for queue in book.queues.values())
-        if book.job.state is not was or waits:
+        is_too_late = book.job.expired and not job.state.is_final
+        if book.job.state is not was or waits or is_too_late:
             return False
         book.job = replace(
             book.job,

@@ -51,7 +51,11 @@ class MemoryPages:
         """Return captures of a job after a cursor, in the order of commits."""
         book = self._world.find_book(job, self._tenant)
         captures = book.captures if book else {}
-        rows = [CaptureRow(seq, p.url, p.record) for seq, p in captures.items() if seq > after]
+        rows = [
+            CaptureRow(seq, page.url, page.record, page.response)
+            for seq, page in captures.items()
+            if seq > after
+        ]
         return rows[:limit]
 
     async def cursor(self, job: str, name: str) -> tuple[int, int]:

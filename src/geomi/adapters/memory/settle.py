@@ -15,7 +15,7 @@ from geomi.adapters.ledger.cash import pays
 from geomi.adapters.ledger.count import all_asked, count, total, with_examples
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.pattern import after, grown, kin
-from geomi.adapters.ledger.terms import Terms
+from geomi.adapters.ledger.terms import Terms, beside
 from geomi.adapters.memory.cash import inherit_cash, settle_cash
 from geomi.adapters.memory.log import write_log
 from geomi.adapters.memory.recrawl import write_learned
@@ -36,8 +36,12 @@ from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
 
-def settle(world: World, batch: Batch, *, tenant: str) -> Settled:
-    """Write a batch; return which hosts were lost and how many URLs were new."""
+def settle(world: World, batch: Batch, *, tenant: str, max_queued: int) -> Settled:
+    """Write a batch; return which hosts were lost and how many URLs were new.
+
+    Args:
+        max_queued: how many URLs of all jobs may wait; 0 is no limit.
+    """
     lost: dict[str, None] = {}
     visits: dict[str, list[Settlement]] = {}
     terms: dict[str, Terms] = {}
@@ -47,7 +51,7 @@ def settle(world: World, batch: Batch, *, tenant: str) -> Settled:
             lost[visit.entry.host] = None
             continue
         if book.job.id not in terms:
-            terms[book.job.id] = book.terms()
+            terms[book.job.id] = _terms(world, book, max_queued)
         if _close(world, book, visit):
             visits.setdefault(book.job.id, []).append(visit)
     new_urls, left_out = 0, set[bytes]()
@@ -67,6 +71,15 @@ def add(world: World, book: Book, urls: Sequence[Discovered], *, now_s: float) -
     new = [url for url in urls if _add(world, book, url, now_s)]
     inherit_cash(book, terms, [(url.host, url.url_hash) for url in new])
     return len(new)
+
+
+def _terms(world: World, book: Book, max_queued: int) -> Terms:
+    terms = book.terms()
+    if not max_queued:
+        return terms
+    others = (one for one in world.books.values() if one is not book)
+    waiting = sum(one.terms().waiting for one in others if not one.job.state.is_final)
+    return beside(terms, waiting, overall=max_queued)
 
 
 def _add_finds(

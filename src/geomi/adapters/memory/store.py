@@ -13,6 +13,7 @@ from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
 from geomi.adapters.memory.ranks import MemoryRanks
 from geomi.adapters.memory.recrawl import MemoryHistories, MemorySweeps
+from geomi.adapters.memory.retention import MemoryRetention
 from geomi.adapters.memory.robots import MemoryRobotsCopies
 from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.workers import MemoryWorkers
@@ -45,6 +46,7 @@ class MemoryStore:
         self.sweeps = MemorySweeps(world, tenant)
         self.documents = MemoryDocuments(world, tenant)
         self.costs = MemoryCosts(world, tenant)
+        self.retention = MemoryRetention(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

@@ -112,6 +112,7 @@ class World:
     robots: dict[RobotsKey, RobotsCopy] = field(default_factory=dict)
     requests: dict[RequestKey, Asked] = field(default_factory=dict)
     minutes: dict[int, int] = field(default_factory=dict)
+    lines: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # since, seen
     refusals: dict[tuple[str, bytes], Refusal] = field(default_factory=dict)
     site_rules: dict[tuple[str, str, str], SiteRule] = field(default_factory=dict)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)

@@ -10,13 +10,12 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from geomi.adapters.disk import refusal
+from geomi.adapters.disk import place_file
 from geomi.errors import StoreError
 
 MAX_SLUG_CHARS = 60
@@ -59,16 +58,14 @@ class MarkdownTree:
         page = _parsed(record)
         path = self._root / _relative_path(str(page.get("url") or ""))
         whole = _front_matter(page) + str(page.get("markdown") or "").rstrip() + "\n"
-        part = path.with_suffix(".part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(whole.encode("utf-8", "replace"))
-            part.replace(path)
-        except OSError as error:
-            with suppress(OSError):  # what is in the way may be its folder
-                part.unlink(missing_ok=True)
-            raise refusal(error, path) from error
+        place_file(path, whole.encode("utf-8", "replace"))
         return path
+
+
+def host_name(host: str) -> str:
+    """Return a host as the name of a file or a folder (G-14)."""
+    name = _DOTS.sub(".", _NOT_HOST.sub("_", host.lower()))[:MAX_HOST_CHARS]
+    return name.strip(".") or "_"
 
 
 def _parsed(record: bytes) -> dict[str, Any]:
@@ -84,7 +81,7 @@ def _parsed(record: bytes) -> dict[str, Any]:
 def _relative_path(url: str) -> Path:
     host, path = _split(url)
     digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
-    return Path(_folder(host)) / f"{_slug(path)}-{digest[:12]}.md"
+    return Path(host_name(host)) / f"{_slug(path)}-{digest[:12]}.md"
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -95,12 +92,6 @@ def _split(url: str) -> tuple[str, str]:
     at = end.start() if end else len(rest)
     path = rest[at:].partition("?")[0].partition("#")[0]
     return rest[:at].rpartition("@")[2], path
-
-
-def _folder(host: str) -> str:
-    """Return a host as the name of a folder (G-14)."""
-    name = _DOTS.sub(".", _NOT_HOST.sub("_", host.lower()))[:MAX_HOST_CHARS]
-    return name.strip(".") or "_"
 
 
 def _slug(path: str) -> str:

@@ -11,7 +11,6 @@ or hosts stand in line, because each has to know what the others took.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -27,9 +26,8 @@ from geomi.adapters.ledger.host import (
 )
 from geomi.adapters.ledger.rows import entry_of, host_row
 from geomi.adapters.postgres.cash import SQL as CASH
-from geomi.adapters.postgres.hosts import SQL as HOSTS
+from geomi.adapters.postgres.crowd import Crowd
 from geomi.adapters.postgres.hosts import (
-    crowds,
     demands_on,
     is_crowded,
     lock_host,
@@ -82,7 +80,7 @@ def claim(db: Session, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
             hosts = min(hosts, max_hosts - lent_hosts)
         if max_pages:
             left = min(left, max_pages - settled - lent_entries)
-    looks = _Looks(db, ask, per_ip=per_ip, keeps_cash=keeps_cash)
+    looks = _Looks(db, ask, Crowd(db, ask.now_s, number, per_ip), keeps_cash=keeps_cash)
     many = hosts
     while left > 0 and len(looks.leases) < hosts and len(looks.turned) < MOST_LOOKS:
         turns = looks.due_turns(number, max(many, hosts - len(looks.leases)))
@@ -144,10 +142,10 @@ class _Turned:
 class _Looks:
     """The looks of one claim: what was lent, and what has to be written of the rest."""
 
-    def __init__(self, db: Session, ask: Ask, *, per_ip: int, keeps_cash: bool) -> None:
+    def __init__(self, db: Session, ask: Ask, crowd: Crowd, *, keeps_cash: bool) -> None:
         self.db = db
         self.ask = ask
-        self.per_ip = per_ip
+        self.crowd = crowd
         self.keeps_cash = keeps_cash
         self.leases: list[Lease] = []
         self.turned: list[_Turned] = []
@@ -173,7 +171,8 @@ class _Looks:
         free = [turn for turn in turns if turn.queue not in hindered]
         entries = self._due_entries(free, min(urls, left))
         first_s = first_due_s(self.db, [turn.queue for turn in free if turn.queue not in entries])
-        crowd = _Crowd(self.db, free, per_ip=self.per_ip, now_s=self.ask.now_s)
+        crowd = self.crowd
+        crowd.look_at([turn.row for turn in free])
         lent: list[HostRow] = []
         for turn in turns:
             if left <= 0 or len(self.leases) >= hosts:
@@ -197,6 +196,7 @@ class _Looks:
         """Write when each queue is looked at next."""
         if not self.turned:
             return
+        self.crowd.write_lines()
         lock_queues(self.db, [one.queue for one in self.turned])
         rows = [(one.queue, one.ready_s, one.served_s, one.pending) for one in self.turned]
         self.db.send(SQL["turn"], columns(rows, ("queues", "ready_s", "served_s", "pending")))
@@ -249,32 +249,3 @@ class _Looks:
         self.leases.append(as_lease(lent, ask.job, demands, tuple(entries)))
         self.turned.append(_Turned(turn.queue, ask.until_s, ask.now_s, turn.pending))
         return lent
-
-
-class _Crowd:
-    """How many hosts of each address are lent, by others and in this round."""
-
-    def __init__(self, db: Session, turns: list[_Turn], *, per_ip: int, now_s: float) -> None:
-        ips = {turn.host: turn.row.state.ip for turn in turns if turn.row.state.ip}
-        self._per_ip = per_ip
-        self._here: Counter[str] = Counter()
-        self._ours: frozenset[str] = frozenset()
-        self._others: dict[str, int] = {}
-        if ips:
-            wanted = {"ips": sorted(set(ips.values()))}
-            self._ours = frozenset(ip for (ip,) in db.rows(HOSTS["try_lock_ips"], wanted))
-            self._others = crowds(db, ips, now_s=now_s)
-
-    def is_full(self, row: HostRow) -> bool:
-        """Whether a host's address has its share, or somebody else counts it just now."""
-        ip = row.state.ip
-        if not ip:
-            return False
-        return ip not in self._ours or (
-            self._others[row.state.host] + self._here[ip] >= self._per_ip
-        )
-
-    def join(self, row: HostRow) -> None:
-        """Count a host that is lent."""
-        if row.state.ip:
-            self._here[row.state.ip] += 1

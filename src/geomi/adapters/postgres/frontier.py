@@ -27,6 +27,7 @@ class PostgresFrontier:
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
         self._tenant = tenant
+        self.max_queued = 0
 
     async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
         """Put URLs into a job's frontier; return how many were new."""
@@ -72,7 +73,9 @@ class PostgresFrontier:
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""
-        return await self._database.write(partial(settle, batch=batch, tenant=self._tenant))
+        return await self._database.write(
+            partial(settle, batch=batch, tenant=self._tenant, max_queued=self.max_queued)
+        )
 
     def _add(self, db: Session, *, job: str, urls: Sequence[Discovered], now_s: float) -> int:
         terms = terms_here(db, job, self._tenant)

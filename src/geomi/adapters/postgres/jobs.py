@@ -9,6 +9,7 @@ from psycopg import errors
 
 from geomi.adapters.ledger.job import (
     created_columns,
+    gone_on_too_late,
     job_of,
     running_columns,
     turned_columns,
@@ -94,7 +95,8 @@ def _create(db: Session, *, job: CrawlJob) -> None:
 
 def _update(db: Session, *, job: CrawlJob, tenant: str) -> None:
     number = number_of(db, job.id, tenant)
-    db.run(SQL["update"], running_columns(job) | {"number": number})
+    if db.run(SQL["update"], running_columns(job) | {"number": number}) == 0:
+        raise gone_on_too_late(job)
 
 
 def _turn(db: Session, *, job: CrawlJob, tenant: str, was: JobState, only_empty: bool) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from geomi.adapters.ledger.band import band_keys
-from geomi.adapters.ledger.rows import page_of
+from geomi.adapters.ledger.rows import capture_of, page_of
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.jobs import number_of
 from geomi.adapters.postgres.keep import SQL
 from geomi.adapters.postgres.session import Session
 from geomi.dedup.sketch import PAGES_PER_BAND
-from geomi.model.page import CaptureRow, KnownPage, PageRecord, Ref
+from geomi.model.page import CaptureRow, KnownPage, PageRecord
 
 
 class PostgresPages:
@@ -58,7 +58,7 @@ class PostgresPages:
         """Return captures of a job after a cursor, in the order of commits."""
         values = {"job": job, "tenant": self._tenant, "after": after, "many": limit}
         rows = await self._database.read(lambda db: db.rows(SQL["feed"], values))
-        return [CaptureRow(seq, url, Ref(*where)) for seq, url, *where in rows]
+        return [capture_of(row) for row in rows]
 
     async def cursor(self, job: str, name: str) -> tuple[int, int]:
         """Return (last sequence, committed length) of a derived output."""

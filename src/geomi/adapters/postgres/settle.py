@@ -19,7 +19,7 @@ from geomi.adapters.ledger.count import COUNTERS, all_asked, count, total
 from geomi.adapters.ledger.finds import Finds
 from geomi.adapters.ledger.host import HostRow, close, update
 from geomi.adapters.ledger.rows import Row
-from geomi.adapters.ledger.terms import Terms, terms_of
+from geomi.adapters.ledger.terms import Terms, beside, terms_of
 from geomi.adapters.postgres.cash import Cash, write_root
 from geomi.adapters.postgres.hosts import (
     ask_hosts,
@@ -36,6 +36,7 @@ from geomi.adapters.postgres.recrawl import write_learned
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.postgres.sites import write_refusals
 from geomi.adapters.postgres.tally import write_exclusions, write_tallies
+from geomi.adapters.postgres.terms import SQL as TERMS
 from geomi.adapters.postgres.terms import rooms_of
 from geomi.adapters.statements import statements
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
@@ -50,9 +51,15 @@ _CLOSE = (
 Closed = tuple[Settlement, int, str]  # a visit, its queue, and the state that its entry has now
 
 
-def settle(db: Session, batch: Batch, *, tenant: str) -> Settled:
-    """Write a batch; return which hosts were lost and how many URLs were new."""
+def settle(db: Session, batch: Batch, *, tenant: str, max_queued: int) -> Settled:
+    """Write a batch; return which hosts were lost and how many URLs were new.
+
+    Args:
+        max_queued: how many URLs of all jobs may wait; 0 is no limit.
+    """
     books = _Books(db, tenant, batch)
+    if max_queued:
+        books.look_at_others(max_queued)
     visits = books.valid(batch.settlements)
     finds = Finds()
     for visit in visits:
@@ -102,6 +109,12 @@ class _Books:
             if queue is not None:
                 self._queues[number, host] = queue
                 self._stands[queue, url_hash] = (state, attempts)
+
+    def look_at_others(self, max_queued: int) -> None:
+        """Leave each job what the limit over all of them leaves it."""
+        for number, terms in self.terms.items():
+            others = self.db.value(TERMS["others"], {"number": number})
+            self.terms[number] = beside(terms, others, overall=max_queued)
 
     def key(self, visit: Settlement) -> Key:
         """Return the key of a visit's entry; no queue has the number 0."""

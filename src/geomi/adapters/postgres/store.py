@@ -24,6 +24,7 @@ from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
 from geomi.adapters.postgres.ranks import PostgresRanks
 from geomi.adapters.postgres.recrawl import PostgresHistories, PostgresSweeps
+from geomi.adapters.postgres.retention import PostgresRetention
 from geomi.adapters.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
@@ -81,6 +82,7 @@ class PostgresStore:
         self.sweeps = PostgresSweeps(database, tenant)
         self.documents = PostgresDocuments(database, tenant)
         self.costs = PostgresCosts(database, tenant)
+        self.retention = PostgresRetention(database, tenant)
 
     @property
     def shown(self) -> str:

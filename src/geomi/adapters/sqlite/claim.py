@@ -18,6 +18,7 @@ from geomi.adapters.ledger.host import (
     free_s,
     lend,
 )
+from geomi.adapters.ledger.line import LINE_S, has_to_yield
 from geomi.adapters.ledger.rows import Row, entry_of, host_row
 from geomi.adapters.sqlite.cash import SQL as CASH
 from geomi.adapters.sqlite.hosts import (
@@ -78,7 +79,7 @@ def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int) -> list[Le
             break
         looks += len(rows)
         for queue, served_s, *columns in rows:
-            turn = _Turn(queue, served_s, host_row(tuple(columns)), per_ip, keeps_cash)
+            turn = _Turn(number, queue, served_s, host_row(tuple(columns)), per_ip, keeps_cash)
             lease = _look(db, ask, turn, most=min(urls, left))
             if lease is not None:
                 leases.append(lease)
@@ -113,6 +114,7 @@ def first_due_s(db: sqlite3.Connection, queue: int) -> float:
 class _Turn:
     """One queue that is looked at, with its host."""
 
+    job: int
     queue: int
     served_s: float
     row: HostRow
@@ -145,9 +147,25 @@ def _hindered_until_s(
         return host_free_s
     if host_free_s + YIELD_S > now_s and _has_rivals(db, turn, now_s):
         return host_free_s + YIELD_S
-    if is_crowded(db, state.host, state.ip, per_ip=turn.per_ip, now_s=now_s):
+    if state.ip is not None and not _has_place(db, turn, state.ip, now_s):
         return now_s + CROWDED_S
     return None
+
+
+def _has_place(db: sqlite3.Connection, turn: _Turn, ip: str, now_s: float) -> bool:
+    """Whether an address has a place for a job, and nobody came before it; else it stands in line.
+
+    Most addresses have no line, and looking at none takes 2 µs.
+    """
+    values = {"ip": ip, "job": turn.job, "now_s": now_s, "late_s": now_s - LINE_S}
+    line: dict[int, float] = dict(db.execute(SQL["line"], values).fetchall())
+    host = turn.row.state.host
+    if has_to_yield(line, turn.job) or is_crowded(db, host, ip, per_ip=turn.per_ip, now_s=now_s):
+        db.execute(SQL["stand"], values)
+        return False
+    if turn.job in line:
+        db.execute(SQL["leave"], values)
+    return True
 
 
 def _has_rivals(db: sqlite3.Connection, turn: _Turn, now_s: float) -> bool:

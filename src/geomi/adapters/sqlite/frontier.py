@@ -27,6 +27,7 @@ class SqliteFrontier:
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
         self._tenant = tenant
+        self.max_queued = 0
 
     async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
         """Put URLs into a job's frontier; return how many were new."""
@@ -74,7 +75,9 @@ class SqliteFrontier:
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""
-        return await self._database.write(partial(settle, batch=batch, tenant=self._tenant))
+        return await self._database.write(
+            partial(settle, batch=batch, tenant=self._tenant, max_queued=self.max_queued)
+        )
 
     def _add(
         self, db: sqlite3.Connection, *, job: str, urls: Sequence[Discovered], now_s: float

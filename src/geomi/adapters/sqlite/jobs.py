@@ -8,6 +8,7 @@ from functools import partial
 
 from geomi.adapters.ledger.job import (
     created_columns,
+    gone_on_too_late,
     job_of,
     running_columns,
     turned_columns,
@@ -98,7 +99,9 @@ def _create(db: sqlite3.Connection, *, job: CrawlJob) -> None:
 
 def _update(db: sqlite3.Connection, *, job: CrawlJob, tenant: str) -> None:
     number = number_of(db, job.id, tenant)
-    db.execute(SQL["update"], running_columns(job) | {"number": number})
+    values = running_columns(job) | {"number": number}
+    if db.execute(SQL["update"], values).rowcount == 0:
+        raise gone_on_too_late(job)
 
 
 def _turn(

@@ -8,13 +8,13 @@ from functools import partial
 from itertools import cycle
 
 from geomi.adapters.ledger.band import band_keys
-from geomi.adapters.ledger.rows import page_of
+from geomi.adapters.ledger.rows import capture_of, page_of
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.jobs import number_of
 from geomi.adapters.sqlite.look_up import by_size, look_up
 from geomi.adapters.statements import statements
 from geomi.dedup.sketch import BANDS, PAGES_PER_BAND
-from geomi.model.page import CaptureRow, KnownPage, PageRecord, Ref
+from geomi.model.page import CaptureRow, KnownPage, PageRecord
 
 SQL = statements("sqlite", "pages")
 _VISITED = by_size(SQL["visited"])
@@ -68,7 +68,7 @@ class SqlitePages:
         values = {"job": job, "tenant": self._tenant, "after": after, "many": limit}
         with self._database.read() as db:
             rows = db.execute(SQL["feed"], values).fetchall()
-        return [CaptureRow(seq, url, Ref(*where)) for seq, url, *where in rows]
+        return [capture_of(row) for row in rows]
 
     async def cursor(self, job: str, name: str) -> tuple[int, int]:
         """Return (last sequence, committed length) of a derived output."""

@@ -39,9 +39,13 @@ from geomi.model.verdict import Exclusion, State
 SQL = statements("sqlite", "settle")
 
 
-def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
-    """Write a batch; return which hosts were lost and how many URLs were new."""
-    books = _Books(db, tenant)
+def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str, max_queued: int) -> Settled:
+    """Write a batch; return which hosts were lost and how many URLs were new.
+
+    Args:
+        max_queued: how many URLs of all jobs may wait; 0 is no limit.
+    """
+    books = _Books(db, tenant, max_queued)
     for visit in batch.settlements:
         books.close_visit(visit)
     books.write_bands()
@@ -60,9 +64,10 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str) -> Settled:
 class _Books:
     """What one transaction gathers before it writes each row once."""
 
-    def __init__(self, db: sqlite3.Connection, tenant: str) -> None:
+    def __init__(self, db: sqlite3.Connection, tenant: str, max_queued: int) -> None:
         self.db = db
         self.tenant = tenant
+        self._max_queued = max_queued
         self.finds = Finds()
         self.lost: dict[str, None] = {}
         self._tokens: dict[str, int] = {}
@@ -227,7 +232,7 @@ class _Books:
 
     def _job(self, job: str) -> int | None:
         if job not in self._jobs:
-            terms = find_terms(self.db, job, self.tenant)
+            terms = find_terms(self.db, job, self.tenant, max_queued=self._max_queued)
             self._jobs[job] = terms.number if terms else None
             if terms:
                 self._terms[terms.number] = terms

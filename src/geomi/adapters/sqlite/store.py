@@ -21,6 +21,7 @@ from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
 from geomi.adapters.sqlite.ranks import SqliteRanks
 from geomi.adapters.sqlite.recrawl import SqliteHistories, SqliteSweeps
+from geomi.adapters.sqlite.retention import SqliteRetention
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
@@ -60,6 +61,7 @@ class SqliteStore:
         self.sweeps = SqliteSweeps(database, tenant)
         self.documents = SqliteDocuments(database, tenant)
         self.costs = SqliteCosts(database, tenant)
+        self.retention = SqliteRetention(database, tenant)
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to this machine's clock."""

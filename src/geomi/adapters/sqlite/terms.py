@@ -5,15 +5,25 @@ from __future__ import annotations
 import sqlite3
 
 from geomi.adapters.ledger.budget import Rooms
-from geomi.adapters.ledger.terms import Terms, terms_of
+from geomi.adapters.ledger.terms import Terms, beside, terms_of
 from geomi.adapters.sqlite.cash import SQL
 from geomi.adapters.sqlite.jobs import number_of
 
 
-def find_terms(db: sqlite3.Connection, job: str, tenant: str) -> Terms | None:
-    """Read the terms of a job of this tenant, if it is there."""
+def find_terms(
+    db: sqlite3.Connection, job: str, tenant: str, *, max_queued: int = 0
+) -> Terms | None:
+    """Read the terms of a job of this tenant, if it is there.
+
+    Args:
+        max_queued: how many URLs of all jobs may wait; 0 is no limit.
+    """
     row = db.execute(SQL["terms"], (job, tenant)).fetchone()
-    return terms_of(row) if row else None
+    terms = terms_of(row) if row else None
+    if terms is None or not max_queued:
+        return terms
+    (others,) = db.execute(SQL["others"], (terms.number,)).fetchone()
+    return beside(terms, others, overall=max_queued)
 
 
 def terms_here(db: sqlite3.Connection, job: str, tenant: str) -> Terms:

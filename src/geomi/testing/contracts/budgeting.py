@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from geomi.model.entry import Discovered, Settled
+from geomi.model.job import CrawlJob, JobState
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
@@ -26,6 +27,7 @@ from geomi.testing.contracts.material import (
 
 __all__ = ["TestBudgets"]
 
+OF_ALL = "geomi.max_queued"
 OF_JOB = "limits.max_queued"
 OF_HOST = "limits.max_queued_per_host"
 OF_PATTERN = "limits.max_queued_per_pattern"
@@ -49,6 +51,39 @@ class TestBudgets:
         assert dict(await store.census.exclusions("job")) == {OF_JOB: (2, examples)}
         told = await store.jobs.get("job")
         assert told is not None and told.stats.discovered == 4
+
+    @pytest.mark.req("FRN-15", "G-03")
+    @waits
+    async def test_what_is_too_much_for_all_jobs_together_is_counted(self, stores: Stores) -> None:
+        store = stores("local")
+        store.frontier.max_queued = 6
+        await _waiting(stores("other"), "other", 2, tenant="other")
+        paused = await _waiting(store, "paused", 2)
+        await store.jobs.update(replace(paused, paused=True))
+        await begin(store, url())
+        settled = await _find(store, [url(f"/{n}") for n in range(5)])
+        assert (settled.new_urls, len(settled.left_out)) == (2, 3)
+        assert (await store.census.exclusions("job"))[OF_ALL][0] == 3
+        assert await store.census.exclusions("paused") == {}
+
+    @waits
+    async def test_what_a_job_that_is_over_has_left_takes_no_room(self, stores: Stores) -> None:
+        store = stores("local")
+        store.frontier.max_queued = 4
+        over = await _waiting(store, "over", 3)
+        await store.jobs.update(replace(over, state=JobState.COMPLETED, ended_at_s=START_S))
+        await begin(store, url())
+        settled = await _find(store, [url(f"/{n}") for n in range(5)])
+        assert (settled.new_urls, len(settled.left_out)) == (4, 1)
+
+    @waits
+    async def test_the_narrower_limit_is_named(self, stores: Stores) -> None:
+        store = stores("local")
+        store.frontier.max_queued = 4
+        await begin(store, url(), rules=config(queued=(2, 0, 0)))
+        settled = await _find(store, [url(f"/{n}") for n in range(5)])
+        assert settled.new_urls == 2
+        assert list(await store.census.exclusions("job")) == [OF_JOB]
 
     @waits
     async def test_one_host_leaves_room_for_others(self, stores: Stores) -> None:
@@ -130,6 +165,15 @@ class TestBudgets:
         settled = await _find(store, [url("/a"), url("/a"), url("/b"), url("/c"), url("/c")])
         assert settled.new_urls == many
         assert len(settled.left_out) == 3 - many
+
+
+async def _waiting(store: Store, name: str, many: int, *, tenant: str = "local") -> CrawlJob:
+    """Let URLs of another job wait."""
+    begun = job(name, tenant=tenant)
+    await store.jobs.create(begun)
+    urls = [url(f"/{number}", f"{name}.test") for number in range(many)]
+    await store.frontier.add(name, urls, now_s=START_S)
+    return begun
 
 
 async def _find(store: Store, found: list[Discovered]) -> Settled:

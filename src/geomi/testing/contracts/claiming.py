@@ -42,7 +42,7 @@ class TestClaiming:
         assert (lease.until_s, lease.floor_s) == (START_S + LEASE_S, DELAY_S)
         assert [entry.url for entry in lease.entries] == ["http://a.test/"]
 
-    @pytest.mark.req("FRN-02", "FRN-04")
+    @pytest.mark.req("FRN-02", "FRN-04", "C-40", "C-79")
     @waits
     async def test_best_priority_first_then_the_order_of_discovery(self, stores: Stores) -> None:
         store = stores("local")

@@ -6,16 +6,18 @@ from collections import Counter
 
 import pytest
 
-from geomi.model.entry import Discovered
+from geomi.model.entry import Discovered, HostState, HostUpdate, Lease
 from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.material import (
     DELAY_S,
     START_S,
+    batch,
     begin,
     claim,
     config,
     job,
     url,
+    visit,
     visit_all,
     waits,
 )
@@ -64,6 +66,43 @@ class TestFairness:
         assert served["one h000.test:80"] == 3
         assert sum(name.startswith("many") for name in served) >= 6 * 19
 
+    @pytest.mark.parametrize(
+        ("tenant", "per_ips"),
+        [("local", (1, 1)), ("stranger", (1, 1)), ("local", (2, 1)), ("local", (3, 3))],
+    )
+    @waits
+    async def test_jobs_take_turns_on_an_address(
+        self, stores: Stores, tenant: str, per_ips: tuple[int, int]
+    ) -> None:
+        """One has many hosts there and asks at once for the next; the other has one."""
+        many = _Worker(stores("local"), "many", [f"h{n:02}.test" for n in range(6)])
+        one = _Worker(stores(tenant), "one", ["one.test"])
+        await many.begin("local", per_ips[0])
+        await one.begin(tenant, per_ips[1])
+        now_s = START_S + DELAY_S
+        for _ in range(120):
+            for worker in (many, one):
+                await worker.work(now_s)
+            now_s += 0.5
+        assert one.served >= 6  # of 27 that its host's own rest would allow
+        assert many.served >= 10
+
+    @waits
+    async def test_a_job_that_waits_for_an_address_no_more_holds_nobody_up(
+        self, stores: Stores
+    ) -> None:
+        many = _Worker(stores("local"), "many", [f"h{n:02}.test" for n in range(6)])
+        one = _Worker(stores("local"), "one", ["one.test"])
+        for worker in (many, one):
+            await worker.begin("local", 1)
+        now_s = START_S + DELAY_S
+        await many.work(now_s)
+        await one.work(now_s)  # in vain, and never again
+        for _ in range(60):
+            await many.work(now_s)
+            now_s += 0.5
+        assert many.served >= 10
+
     @waits
     async def test_every_host_is_served_before_any_is_served_again(self, stores: Stores) -> None:
         store = stores("local")
@@ -89,6 +128,49 @@ class TestFairness:
         (first,) = await claim(store, hosts=1)
         (second,) = await claim(store, hosts=1)
         assert [first.host, second.host] == ["a.test:80", "b.test:80"]
+
+
+class _Worker:
+    """A worker of a job whose hosts all have one address; each page takes it two seconds."""
+
+    ADDRESS = "192.0.2.7"
+    PAGE_S = 2.0
+
+    def __init__(self, store: Store, name: str, hosts: list[str]) -> None:
+        self._store = store
+        self._name = name
+        self._hosts = hosts
+        self._held: list[tuple[Lease, float]] = []
+        self._per_ip = 0
+        self.served = 0
+
+    async def begin(self, tenant: str, per_ip: int) -> None:
+        """Begin the job, and visit each host once, so that its address is known."""
+        rules = config(delay_s=0.1, per_ip=per_ip)
+        await self._store.jobs.create(job(self._name, tenant=tenant, rules=rules))
+        found = [url(f"/{n}", host) for host in self._hosts for n in range(40)]
+        await self._store.frontier.add(self._name, found, now_s=START_S)
+        self._per_ip = per_ip
+        for lease in await claim(self._store, self._name, hosts=99, urls=1):
+            await self._give_back(lease, START_S)
+        self.served = 0
+
+    async def work(self, now_s: float) -> None:
+        """Give back what is done, and ask for as much as may be asked at once."""
+        for lease, end_s in self._held[:]:
+            if end_s <= now_s:
+                self._held.remove((lease, end_s))
+                await self._give_back(lease, now_s)
+        room = self._per_ip - len(self._held)
+        if room:
+            leases = await claim(self._store, self._name, now_s=now_s, hosts=room, urls=1)
+            self._held += [(lease, now_s + self.PAGE_S) for lease in leases]
+
+    async def _give_back(self, lease: Lease, now_s: float) -> None:
+        self.served += 1
+        state = HostState(lease.host, last_end_s=now_s, ip=self.ADDRESS)
+        ended = HostUpdate(lease, state, now_s + lease.floor_s)
+        await self._store.frontier.settle(batch(visit(lease, now_s=now_s), ended))
 
 
 async def _begin(store: Store, name: str, tenant: str, found: list[Discovered]) -> None:

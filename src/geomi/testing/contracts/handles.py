@@ -9,9 +9,11 @@ from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.entry import UrlEntry
 from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
+from geomi.ports.retention import Retention
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import Census as CensusPort
-from geomi.ports.store import Frontier, Jobs, Pages, RequestLog, RobotsCopies
+from geomi.ports.store import Frontier as FrontierPort
+from geomi.ports.store import Jobs, Pages, RequestLog, RobotsCopies
 from geomi.ports.workers import Workers
 
 
@@ -21,6 +23,12 @@ class Census(CensusPort, Protocol):
     async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job."""
         ...
+
+
+class Frontier(FrontierPort, Protocol):
+    """A frontier with a limit over all jobs, which belongs to whoever opened it."""
+
+    max_queued: int
 
 
 class Store(Protocol):
@@ -70,6 +78,9 @@ class Store(Protocol):
 
     @property
     def costs(self) -> Costs: ...
+
+    @property
+    def retention(self) -> Retention: ...
 
     def anchor(self) -> Anchor | None: ...
 

@@ -235,7 +235,12 @@ class TestPages:
         first = await store.pages.feed("job", after=0, limit=3)
         rest = await store.pages.feed("job", after=first[-1].seq, limit=9)
         assert [row.url[-1] for row in (*first, *rest)] == list("01234")
-        assert first[0] == CaptureRow(first[0].seq, "http://a.test/0", Ref("segment-1", 10, 20))
+        assert first[0] == CaptureRow(
+            first[0].seq,
+            "http://a.test/0",
+            record=Ref("segment-1", 10, 20),
+            response=Ref("segment-1", 30, 40),
+        )
         assert sorted({row.seq for row in (*first, *rest)}) == [r.seq for r in (*first, *rest)]
 
     @waits

@@ -24,7 +24,8 @@ CREATE SEQUENCE turns AS bigint;
 -- only in the transaction that changes what they count. `captured` numbers the captures of a job:
 -- its row is locked until the commit, so that their order is the order of commits. `importance` is
 -- its share in the order, NULL where the order keeps no cash, and `root` the cash that belongs to
--- no URL; the limits of what waits repeat the config too, 0 is none.
+-- no URL; the limits of what waits repeat the config too, 0 is none, and so do `keep_urls_s` and
+-- `keep_job_s`, how long what it leaves is kept, 0 is for ever. `expired` is what has gone of it.
 CREATE TABLE jobs (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     created_at_s double precision NOT NULL,
@@ -35,6 +36,8 @@ CREATE TABLE jobs (
     crawl_delay_cap_s double precision NOT NULL,
     importance double precision,
     root double precision NOT NULL DEFAULT 1,
+    keep_urls_s double precision NOT NULL,
+    keep_job_s double precision NOT NULL,
     pending bigint NOT NULL DEFAULT 0,
     completed bigint NOT NULL DEFAULT 0,
     discovered bigint NOT NULL DEFAULT 0,
@@ -66,7 +69,8 @@ CREATE TABLE jobs (
     stop text,
     error text NOT NULL,
     provider text NOT NULL,
-    crawl text COLLATE "C" NOT NULL
+    crawl text COLLATE "C" NOT NULL,
+    expired text COLLATE "C" NOT NULL DEFAULT ''
 ) WITH (
     -- Every settlement changes a row of this small table: half-empty pages keep the change on the
     -- page, and what is dead is taken away at once.
@@ -74,6 +78,10 @@ CREATE TABLE jobs (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200,
     autovacuum_vacuum_cost_delay = 0
 );
+
+-- What waits in all is added up over the jobs that are not over. The index holds none of the counters,
+-- so that a change of them stays on its page.
+CREATE INDEX jobs_open ON jobs (number) WHERE state NOT IN ('completed', 'failed', 'cancelled');
 
 -- Politeness and lease of name:port, for every job and tenant: it is owed to the site. `template`
 -- is what its pages repeat, as JSON; NULL before its first page. The indexes ask `is_lent` and not
@@ -101,6 +109,16 @@ CREATE TABLE hosts (
 );
 CREATE INDEX hosts_lent ON hosts (job) WHERE is_lent;
 CREATE INDEX hosts_lent_ip ON hosts (ip) WHERE is_lent;
+
+-- The jobs that were turned away from a crowded address: since when they wait for it, and when they
+-- asked last. Most addresses have no line.
+CREATE TABLE lines (
+    job bigint NOT NULL,
+    since_s double precision NOT NULL,
+    seen_s double precision NOT NULL,
+    ip text COLLATE "C" NOT NULL,
+    PRIMARY KEY (ip, job)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- One job's URLs on one host. `ready_s`: when a claim looks at it next, never later than it could
 -- be served (a second at most for a crowded address). `is_waiting` for the same reason as `is_lent`:
@@ -370,7 +388,7 @@ CREATE TABLE names (
 );
 
 -- Every request that was sent, whoever sent it: written once, never changed, kept when its job is
--- deleted, because politeness is owed to the site. `ip` is NULL where no address is known.
+-- deleted, because politeness is owed to the site; it goes when its job's time is over. `ip` is NULL where no address is known.
 CREATE TABLE requests (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     host bigint NOT NULL,

@@ -5,6 +5,12 @@ SELECT number, importance, root, pending,
 FROM jobs
 WHERE id = %(job)s AND tenant = %(tenant)s;
 
+-- name: others
+-- How many URLs of other jobs wait; those of a job that is over wait for nothing.
+SELECT COALESCE(SUM(pending), 0)::bigint
+FROM jobs
+WHERE state NOT IN ('completed', 'failed', 'cancelled') AND number <> %(number)s;
+
 -- name: purses
 -- What some URLs hold, and whether they wait.
 SELECT found.*

@@ -107,6 +107,26 @@ SELECT asked.queue, COALESCE(
 )
 FROM unnest(%(queues)b::bigint[]) AS asked (queue);
 
+-- name: lines
+-- Since when jobs wait for addresses, of those that have asked of late.
+SELECT ip, job, since_s
+FROM lines
+WHERE ip = ANY(%(ips)b::text[]) AND seen_s > %(late_s)s;
+
+-- name: stand
+-- A job waits for addresses, or still does.
+INSERT INTO lines (ip, job, since_s, seen_s)
+SELECT ip, %(job)s, %(now_s)s, %(now_s)s
+FROM unnest(%(ips)b::text[]) AS full_ones (ip)
+ORDER BY ip COLLATE "C"
+ON CONFLICT (ip, job) DO UPDATE
+SET since_s = CASE WHEN lines.seen_s > %(late_s)s THEN lines.since_s ELSE excluded.since_s END,
+    seen_s = excluded.seen_s;
+
+-- name: leave
+-- A job has got its place at addresses.
+DELETE FROM lines WHERE ip = ANY(%(ips)b::text[]) AND job = %(job)s;
+
 -- name: turn
 -- Queues were lent, or are looked at later; their rows are locked. One that has got new URLs since
 -- it was looked at is not put off: they may be due.

@@ -2,25 +2,30 @@
 -- The number of a job of this tenant.
 SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s;
 
+-- name: lock
+-- The same, and nobody else changes the job meanwhile.
+SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s FOR UPDATE;
+
 -- name: create
 -- Keep a new job.
 INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
     delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider, crawl,
-    importance, max_queued, max_queued_per_host, max_queued_per_pattern
+    importance, max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s
 ) VALUES (
     %(id)s, %(tenant)s, %(seeds)s, %(config)s, %(origins)s, %(created_at_s)s,
     %(state)s, %(paused)s, %(started_at_s)s, %(ended_at_s)s, %(active_s)s, %(stop)s, %(error)s, %(is_active)s,
     %(delay_s)s, %(crawl_delay_cap_s)s, %(max_pages)s, %(max_hosts)s, %(per_ip)s, %(provider)s, %(crawl)s,
-    %(importance)s, %(max_queued)s, %(max_queued_per_host)s, %(max_queued_per_pattern)s
+    %(importance)s, %(max_queued)s, %(max_queued_per_host)s, %(max_queued_per_pattern)s,
+    %(keep_urls_s)s, %(keep_job_s)s
 );
 
 -- name: get
 -- One job with its counters.
 SELECT id, tenant, seeds, config, origins, created_at_s,
        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       expired, discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
 WHERE id = %(id)s AND tenant = %(tenant)s;
@@ -29,7 +34,7 @@ WHERE id = %(id)s AND tenant = %(tenant)s;
 -- A tenant's jobs, newest first.
 SELECT id, tenant, seeds, config, origins, created_at_s,
        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       expired, discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
 WHERE tenant = %(tenant)s
@@ -37,22 +42,24 @@ ORDER BY created_at_s DESC, number DESC
 LIMIT %(many)s;
 
 -- name: update
--- Write what changes while a job runs, the counters left out.
+-- Write what changes while a job runs, the counters left out; none goes on whose URLs have gone.
 UPDATE jobs
 SET config = %(config)s, delay_s = %(delay_s)s, crawl_delay_cap_s = %(crawl_delay_cap_s)s,
     max_pages = %(max_pages)s, max_hosts = %(max_hosts)s, per_ip = %(per_ip)s, state = %(state)s,
     paused = %(paused)s, started_at_s = %(started_at_s)s, ended_at_s = %(ended_at_s)s, stop = %(stop)s,
     error = %(error)s, is_active = %(is_active)s, importance = %(importance)s,
     max_queued = %(max_queued)s, max_queued_per_host = %(max_queued_per_host)s,
-    max_queued_per_pattern = %(max_queued_per_pattern)s
-WHERE number = %(number)s;
+    max_queued_per_pattern = %(max_queued_per_pattern)s,
+    keep_urls_s = %(keep_urls_s)s, keep_job_s = %(keep_job_s)s
+WHERE number = %(number)s AND (expired = '' OR %(is_over)s);
 
 -- name: turn
 -- Take a step of a job that is still where it was; the pause is not touched.
 UPDATE jobs
 SET state = %(state)s, started_at_s = %(started_at_s)s, ended_at_s = %(ended_at_s)s,
     stop = %(stop)s, error = %(error)s, is_active = %(is_open)s AND NOT paused
-WHERE number = %(number)s AND state = %(was)s AND (NOT %(only_empty)s OR pending = 0);
+WHERE number = %(number)s AND state = %(was)s AND (NOT %(only_empty)s OR pending = 0)
+    AND (expired = '' OR NOT %(is_open)s);
 
 -- name: active
 -- The jobs that workers may take up, oldest first.
@@ -95,6 +102,10 @@ DELETE FROM cursors WHERE job = %(job)s;
 DELETE FROM documents
 USING jobs
 WHERE jobs.number = %(job)s AND documents.tenant = jobs.tenant AND documents.job = jobs.id;
+
+-- name: forget_lines
+-- Let a job wait for no address.
+DELETE FROM lines WHERE job = %(job)s;
 
 -- name: forget_job
 -- Forget the job itself.

@@ -10,7 +10,7 @@ ORDER BY name COLLATE "C"
 ON CONFLICT DO NOTHING;
 
 -- name: write
--- Write requests down, unless these very ones were written before.
+-- Write requests down, unless these very ones were written before; of erased pages they have no URL.
 INSERT INTO requests (
     host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
     robots_at_s, robots_line
@@ -29,7 +29,7 @@ FROM unnest(
 WHERE NOT EXISTS (
     SELECT 1 FROM requests AS before
     WHERE before.host = sent.host AND before.started_s = sent.started_s
-        AND before.ended_s = sent.ended_s AND before.url = sent.url AND before.job = sent.job
+        AND before.ended_s = sent.ended_s AND before.url IN (sent.url, '') AND before.job = sent.job
         AND before.owner = sent.owner
 )
 ORDER BY place;

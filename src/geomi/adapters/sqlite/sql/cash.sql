@@ -5,6 +5,12 @@ SELECT number, importance, root, pending,
 FROM jobs
 WHERE id = ? AND tenant = ?;
 
+-- name: others
+-- How many URLs of other jobs wait; those of a job that is over wait for nothing.
+SELECT COALESCE(SUM(pending), 0)
+FROM jobs
+WHERE state NOT IN ('completed', 'failed', 'cancelled') AND number <> ?;
+
 -- name: cash
 -- What one URL holds.
 SELECT cash FROM entries WHERE queue = ? AND url_hash = ?;

@@ -66,6 +66,21 @@ SELECT CASE
     )
 END;
 
+-- name: line
+-- Since when jobs wait for an address, of those that have asked of late.
+SELECT job, since_s FROM lines WHERE ip = :ip AND seen_s > :late_s;
+
+-- name: stand
+-- A job waits for an address, or still does.
+INSERT INTO lines (ip, job, since_s, seen_s) VALUES (:ip, :job, :now_s, :now_s)
+ON CONFLICT DO UPDATE
+SET since_s = CASE WHEN seen_s > :late_s THEN since_s ELSE excluded.since_s END,
+    seen_s = excluded.seen_s;
+
+-- name: leave
+-- A job has got its place at an address.
+DELETE FROM lines WHERE ip = :ip AND job = :job;
+
 -- name: postpone
 -- Look at a queue later.
 UPDATE queues SET ready_s = :ready_s WHERE number = :queue;

@@ -8,19 +8,20 @@ INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
     delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider, crawl,
-    importance, max_queued, max_queued_per_host, max_queued_per_pattern
+    importance, max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s
 ) VALUES (
     :id, :tenant, :seeds, :config, :origins, :created_at_s,
     :state, :paused, :started_at_s, :ended_at_s, :active_s, :stop, :error, :is_active,
     :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider, :crawl,
-    :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern
+    :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern,
+    :keep_urls_s, :keep_job_s
 );
 
 -- name: get
 -- One job with its counters.
 SELECT id, tenant, seeds, config, origins, created_at_s,
        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       expired, discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
 WHERE id = :id AND tenant = :tenant;
@@ -29,7 +30,7 @@ WHERE id = :id AND tenant = :tenant;
 -- A tenant's jobs, newest first.
 SELECT id, tenant, seeds, config, origins, created_at_s,
        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
+       expired, discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
        retries, requests, bytes_received
 FROM jobs
 WHERE tenant = :tenant
@@ -37,22 +38,24 @@ ORDER BY created_at_s DESC, number DESC
 LIMIT :many;
 
 -- name: update
--- Write what changes while a job runs, the counters left out.
+-- Write what changes while a job runs, the counters left out; none goes on whose URLs have gone.
 UPDATE jobs
 SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s,
     max_pages = :max_pages, max_hosts = :max_hosts, per_ip = :per_ip, state = :state,
     paused = :paused, started_at_s = :started_at_s, ended_at_s = :ended_at_s, stop = :stop,
     error = :error, is_active = :is_active, importance = :importance,
     max_queued = :max_queued, max_queued_per_host = :max_queued_per_host,
-    max_queued_per_pattern = :max_queued_per_pattern
-WHERE number = :number;
+    max_queued_per_pattern = :max_queued_per_pattern,
+    keep_urls_s = :keep_urls_s, keep_job_s = :keep_job_s
+WHERE number = :number AND (expired = '' OR :is_over);
 
 -- name: turn
 -- Take a step of a job that is still where it was; the pause is not touched.
 UPDATE jobs
 SET state = :state, started_at_s = :started_at_s, ended_at_s = :ended_at_s,
     stop = :stop, error = :error, is_active = :is_open AND NOT paused
-WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0);
+WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0)
+    AND (expired = '' OR NOT :is_open);
 
 -- name: active
 -- The jobs that workers may take up, oldest first.
@@ -94,6 +97,10 @@ DELETE FROM cursors WHERE job = ?;
 -- Forget what was understood of a job's pages.
 DELETE FROM documents
 WHERE (tenant, job) IN (SELECT jobs.tenant, jobs.id FROM jobs WHERE jobs.number = ?);
+
+-- name: forget_lines
+-- Let a job wait for no address.
+DELETE FROM lines WHERE job = ?;
 
 -- name: forget_job
 -- Forget the job itself.

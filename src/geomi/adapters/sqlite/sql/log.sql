@@ -7,7 +7,7 @@ SELECT number FROM names WHERE name = ?;
 INSERT INTO names (name) VALUES (?);
 
 -- name: write
--- Write a request down, unless this very one was written before.
+-- Write a request down, unless this very one was written before; of an erased page it has no URL.
 INSERT INTO requests (
     host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
     robots_at_s, robots_line
@@ -15,7 +15,7 @@ INSERT INTO requests (
 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
 WHERE NOT EXISTS (
     SELECT 1 FROM requests
-    WHERE host = ?1 AND started_s = ?7 AND ended_s = ?8 AND url = ?6 AND job = ?2
+    WHERE host = ?1 AND started_s = ?7 AND ended_s = ?8 AND url IN (?6, '') AND job = ?2
         AND owner = ?3
 );
 

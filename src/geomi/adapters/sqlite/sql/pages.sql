@@ -45,7 +45,8 @@ ORDER BY pages.number;
 
 -- name: feed
 -- Captures of a job after a cursor, in the order of commits.
-SELECT seq, url, record_segment, record_offset, record_length
+SELECT seq, url, record_segment, record_offset, record_length,
+       response_segment, response_offset, response_length
 FROM captures
 WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant) AND seq > :after
 ORDER BY seq

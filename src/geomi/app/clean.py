@@ -1,0 +1,150 @@
+"""Cleaning: what a job was to be kept for a time goes when that is over (FRN-14, STO-06, G-04).
+
+The order is what makes it safe to be killed at any point; whoever cleans next goes on:
+
+1. It is written down that the job's URLs, or all of it, are going. From then on nobody goes on with
+   it or visits it again, and the next to clean knows that it is not finished.
+2. Its URLs go, a few in each transaction.
+3. Of a whole job the rows of those pages go whose newest copy is its own, with their histories: no
+   page leads to bytes that are not there. A page that a younger job has is that job's.
+4. Its bytes and outputs go, and what can be found of it. Segments are of one job alone, so that no other's page lies in them.
+5. Its captures go, then its rows of the request log.
+6. The job's own row goes last: until then everything that is left of it can be found.
+
+Every transaction is short and followed by a rest, so that a crawl beside it is not held up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from geomi.adapters.outlet.folder import remove_job
+from geomi.adapters.presence import Presence
+from geomi.app.archive import directory_id
+from geomi.app.home import Home
+from geomi.app.run import is_running
+from geomi.app.shelf import forget
+from geomi.engine.duty import Duty
+from geomi.engine.recrawl import sweeping
+from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, Expired
+from geomi.settings.network import same_archive, same_directory
+
+CLEAN = "clean"
+# Rows in one transaction: some 5 ms in a file of a million URLs, during which nobody else writes.
+ROWS = 500
+LOG_ROWS = 5000  # they are looked at, and few of them are deleted
+REST_S = 0.005
+MOST_JOBS = 1000  # in one go; the rest is due at the next
+EVERY_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """A job that has something to lose, and what: its URLs, or all of it."""
+
+    job: CrawlJob
+    what: Expired
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """What has gone, and which jobs were left: their bytes are elsewhere, or they are in use."""
+
+    urls_of: list[str]
+    jobs: list[str]
+    left: dict[str, str]
+
+
+async def due(home: Home) -> list[Expiry]:
+    """Return what would go now."""
+    found = await home.store.retention.due(wall_s=home.world.clock.wall_s(), limit=MOST_JOBS)
+    jobs = [(await home.world.jobs.get(name), what) for name, what in found]
+    return [Expiry(job, what) for job, what in jobs if job is not None]
+
+
+async def clean(home: Home) -> Cleaned:
+    """Let go what is due; `StoreBusy` where somebody else is at it."""
+    duty = Duty(home.world, CLEAN)
+    if not await duty.take():
+        raise StoreBusy(
+            f"{duty.holder} is cleaning now",
+            hint=f"its right to passes after {home.world.silence_s:g} s should it have died",
+        )
+    try:
+        return await _clean(home, duty)
+    finally:
+        await duty.drop()
+
+
+async def clean_on(home: Home) -> None:
+    """Clean from time to time until cancelled; of all who do, one at a time has the duty."""
+    while True:
+        try:
+            await clean(home)
+        except StoreBusy:
+            pass  # whoever has the duty cleans for all
+        except StoreError as error:  # an archive that is away costs nobody a page
+            home.world.sink.emit(Warned("", error.message, error.hint))
+        await asyncio.sleep(EVERY_S)
+
+
+async def _clean(home: Home, duty: Duty) -> Cleaned:
+    cleaned = Cleaned([], [], {})
+    for one in await due(home):
+        job = one.job
+        try:
+            await _check_ours(home, job)
+            async with sweeping(home.world, job.crawl or job.id):  # nobody begins a recrawl of it
+                wall_s = home.world.clock.wall_s()
+                if not await home.store.retention.begin(job.id, one.what, wall_s=wall_s):
+                    continue
+            with Presence(home.root, f"job-{job.id}"):
+                await _let_go(home, job, one.what, duty)
+        except (StoreBusy, ConfigError) as error:
+            cleaned.left[job.id] = error.message
+            continue
+        except UnknownName:
+            continue  # somebody has deleted it meanwhile
+        (cleaned.jobs if one.what is Expired.JOB_GOING else cleaned.urls_of).append(job.id)
+    return cleaned
+
+
+async def _check_ours(home: Home, job: CrawlJob) -> None:
+    """Refuse a job whose bytes this process cannot reach, or that somebody is using."""
+    same_archive(job, home.settings)
+    same_directory(job, directory_id(home.root, home.settings))
+    if await is_running(home, job):
+        raise StoreBusy(f"job {job.id} is in use")
+
+
+async def _let_go(home: Home, job: CrawlJob, what: Expired, duty: Duty) -> None:
+    kept = home.store.retention
+    await _until_none(duty, lambda: kept.forget_urls(job.id, limit=ROWS))
+    if what is not Expired.JOB_GOING:
+        return
+    after = 0
+    while after := (await kept.forget_pages(job.id, after=after, limit=ROWS)).after:
+        await _rest(duty)
+    await home.archive.erase(job.id)
+    await asyncio.to_thread(remove_job, home.root, job.id)
+    await forget(home, [job.id])
+    await _until_none(duty, lambda: kept.forget_captures(job.id, limit=ROWS))
+    while after := (await kept.forget_requests(job.id, after=after, limit=LOG_ROWS)).after:
+        await _rest(duty)
+    await home.world.jobs.delete(job.id)
+
+
+async def _until_none(duty: Duty, forget: Callable[[], Awaitable[int]]) -> None:
+    while await forget():
+        await _rest(duty)
+
+
+async def _rest(duty: Duty) -> None:
+    """Let others write; whoever has lost the duty leaves the rest to its new holder."""
+    await asyncio.sleep(REST_S)
+    if not await duty.take():
+        raise StoreBusy(f"{duty.holder} is cleaning now")

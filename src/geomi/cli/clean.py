@@ -1,0 +1,74 @@
+"""`geomi clean`: let go what was to be kept for a time, now."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+
+from geomi.app import Home, recover
+from geomi.app.clean import Cleaned, Expiry, due
+from geomi.app.clean import clean as clean_now
+from geomi.cli.home import in_home
+from geomi.cli.options import AsJson, Blobs, Database, Directory
+from geomi.cli.talk import give, note, say
+from geomi.model.job import Expired
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A job that has something to lose."""
+
+    job: str
+    what: str
+    urls: int
+    pages: int
+
+
+def clean(
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would go.", show_default=False)
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Remove URLs and jobs whose time is over (settings `retention.*`)."""
+    if dry_run:
+        rows = in_home(output, _look, db=db, blobs=blobs)
+        if json:
+            give([asdict(row) for row in rows])
+            return
+        for row in rows:
+            what = "its URLs" if row.what == "urls" else f"all of it, {row.pages:,} pages"
+            say(f"{row.job}  {what}, {row.urls:,} URLs")
+        note(f"{len(rows)} jobs have something to lose; nothing was removed")
+        return
+    cleaned = in_home(output, _clean, db=db, blobs=blobs)
+    if json:
+        give(asdict(cleaned))
+    else:
+        _tell(cleaned)
+
+
+async def _clean(home: Home) -> Cleaned:
+    await recover(home)  # one that was killed at it holds the right to no more
+    return await clean_now(home)
+
+
+async def _look(home: Home) -> list[Row]:
+    return [_row(one) for one in await due(home)]
+
+
+def _row(one: Expiry) -> Row:
+    what = "job" if one.what is Expired.JOB_GOING else "urls"
+    urls = 0 if one.job.expired is Expired.URLS else one.job.stats.discovered
+    return Row(one.job.id, what, urls, one.job.stats.collected)
+
+
+def _tell(cleaned: Cleaned) -> None:
+    for job, why in cleaned.left.items():
+        note(f"job {job} stays: {why}")
+    note(f"{len(cleaned.jobs)} jobs are gone, and the URLs of {len(cleaned.urls_of)} others")
