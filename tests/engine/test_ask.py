@@ -13,6 +13,7 @@ import pytest
 
 from geomi.engine.ask import Asker, MustRest
 from geomi.engine.lease import HEARD_S, HOLD_SHARE, lease_s
+from geomi.engine.privacy import Privacy
 from geomi.engine.spent import Spending
 from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
@@ -23,6 +24,7 @@ from geomi.model.config import CrawlConfig, Politeness, RobotsRules, Storing
 from geomi.model.entry import Batch, HostUpdate, Lease
 from geomi.model.job import CrawlJob
 from geomi.model.page import Fetched
+from geomi.model.private import Safety
 from geomi.model.verdict import Outcome
 from geomi.testing.server import End, Raw, Reply, Site
 from tests.engine.by_hand import TICK_S, Hand, hand_in
@@ -146,7 +148,8 @@ class TestLog:
 
         async def work() -> None:
             async with talk_in(tmp_path, polite()) as talk:
-                spending = Spending(await talk.lease(), "w-hand", keeps_rows=True, slack_s=0.0)
+                lease, privacy = await talk.lease(), Privacy(Safety())
+                spending = Spending(lease, "w-hand", privacy, keeps_rows=True, slack_s=0.0)
                 request = build(talk.site.url("/1"), talk.config, version="0", purpose=Purpose.PAGE)
                 late = Fetched(request.url, started_s=100.0, ended_s=9000.0, status=200)
                 spending.add(request, late, ip="127.0.0.1", owed_s=DELAY_S)

@@ -22,6 +22,7 @@ from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
+from geomi.engine.privacy import keeps_raw
 from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
@@ -226,6 +227,9 @@ async def _warn(world: World, job: CrawlJob) -> None:
     """Tell what a person should know of this job, each time it begins."""
     for message in weaknesses(job.config):
         world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
+    if job.config.safety.removes and keeps_raw(job.config):  # C-47
+        message = "responses are kept as they came, with the personal data in them (store.raw)"
+        world.sink.emit(Warned(job.id, message, "without store.raw only the redacted text is kept"))
     for message, hint in await registry.cautions(world, job.provider):
         world.sink.emit(Warned(job.id, message, hint))
 

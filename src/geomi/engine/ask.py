@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from geomi.engine.lease import hear_every_s, hold_s, lease_s, longest_request_s
 from geomi.engine.pace import NEVER_SENT, Pace
+from geomi.engine.privacy import Privacy
 from geomi.engine.spent import Spending, Spent
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
@@ -55,6 +56,7 @@ class Asker:
         self._spending = Spending(
             lease,
             world.owner,
+            Privacy(config.safety),
             keeps_rows=config.store.request_log,
             slack_s=hold_s(world.silence_s),
         )

@@ -18,6 +18,7 @@ from geomi.admit.trap import BUDGETS, judge_tally
 from geomi.engine.freshness import when_due
 from geomi.engine.naming import Naming
 from geomi.engine.patterns import Patterns
+from geomi.engine.privacy import Privacy
 from geomi.engine.review import Reviews
 from geomi.engine.robots import read_copy
 from geomi.engine.world import World
@@ -102,8 +103,8 @@ async def _rules(
     reviews: Reviews,
 ) -> list[Step]:
     """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
-    excluded = reviews.refusal(url.host)
-    steps = [Step("site", excluded)] if excluded else []
+    own = (("site", reviews.refusal(url.host)), ("safety", Privacy(job.config.safety).refusal(url)))
+    steps = [Step(name, refusal) for name, refusal in own if refusal is not None]
     admission = Admission(job.config, job.seeds, now_year=_year(world))
     depth = entry.depth if entry else mention.depth if mention else 0
     is_seed = entry.source is Source.SEED if entry else url.href in job.seeds

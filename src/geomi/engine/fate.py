@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from geomi.engine.ask import Asker
 from geomi.engine.brought import Brought
 from geomi.engine.links import Found, LinkGate
+from geomi.engine.privacy import Privacy
 from geomi.engine.record import Keepsake
 from geomi.engine.robots import Reading
 from geomi.engine.twins import told, twin_of
@@ -95,6 +96,7 @@ class Fates:
         self._world = world
         self._config = config
         self._gate = gate
+        self._privacy = Privacy(config.safety)
 
     # nothing was asked
 
@@ -258,12 +260,12 @@ class Fates:
             settled_s=now_s,
             due_s=now_s + end.wait_s if end.wait_s is not None else 0.0,
             status=fetched.status or None,
-            detail=end.detail,
+            detail=self._privacy.told(end.detail),
             counts=end.is_asked and _counts(entry, outcome, state),
             bytes_received=spent.bytes,
             requests=spent.requests,
             discovered=end.found.discovered,
-            excluded=end.found.excluded,
+            excluded=self._privacy.exclusions(end.found.excluded),
             page=end.keepsake.page if end.keepsake else None,
             asked=spent.asked,
             novelty=end.novelty,

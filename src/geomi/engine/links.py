@@ -16,6 +16,7 @@ from geomi.admit.rules import Admission
 from geomi.engine.endorse import Endorsements
 from geomi.engine.naming import Naming, has_extras, told_apart
 from geomi.engine.patterns import Patterns
+from geomi.engine.privacy import Privacy
 from geomi.engine.review import Reviews
 from geomi.engine.sitemaps import Sitemaps
 from geomi.frontier.priority import priority
@@ -61,6 +62,7 @@ class LinkGate:
         self._config = config
         self._admission = admission
         self._reviews = Reviews(reviews)
+        self._privacy = Privacy(config.safety)
         self._naming = Naming(config)
         self._patterns = Patterns(self._naming, self._reviews)
         self._seen = Seen()
@@ -129,7 +131,8 @@ class LinkGate:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
         if not self._config.scope.sitemaps or self._config.scope.within is Within.ANY:
             return Found()
-        return Found(*self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt"))
+        named, left = self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt")
+        return Found(named, self._privacy.exclusions(left))
 
     def probes(self, seed: Url) -> tuple[Discovered, ...]:
         """Return what a seed's host is asked for on the chance that it is there."""
@@ -165,7 +168,7 @@ class LinkGate:
     def respelled(self, entry: UrlEntry, target: str | None) -> Url | None:
         """Return a redirect's target where it is the entry itself, spelled in another way."""
         url = parse_url(target) if target else None
-        if url is None or url.authority != entry.host:
+        if url is None or url.authority != entry.host or self._privacy.refusal(url):
             return None
         return url if self._naming.hash(url, entry.kind) == entry.url_hash else None
 
@@ -245,7 +248,7 @@ class LinkGate:
 
     def _verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
         """Judge a page by the job's rules and by what people decided about its site."""
-        refusal = self._reviews.refusal(url.host)
+        refusal = self._reviews.refusal(url.host) or self._privacy.refusal(url)
         if refusal is not None:
             return refusal
         verdict = self._admission.judge(url, depth, is_seed=is_seed)
@@ -254,7 +257,8 @@ class LinkGate:
         return self._admission.judge(url, depth, is_seed=is_seed, is_trusted=True)
 
     def _host_verdict(self, url: Url) -> Verdict:
-        return self._reviews.refusal(url.host) or self._admission.judge_host(url)
+        refusal = self._reviews.refusal(url.host) or self._privacy.refusal(url)
+        return refusal or self._admission.judge_host(url)
 
     def _redirect_verdict(self, entry: UrlEntry, url: Url) -> Verdict:
         if entry.kind is not EntryKind.PAGE:

@@ -16,6 +16,7 @@ from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
 from geomi.engine.naming import Naming
+from geomi.engine.privacy import Privacy, keeps_raw
 from geomi.engine.reader import Reader
 from geomi.engine.record import Keepsake, Portrait, capture, page_record
 from geomi.engine.requests import Requests
@@ -66,6 +67,7 @@ class Road:
         self._missing = Missing(job.config.extract)
         self._reader = Reader(world, job)
         self._fates = Fates(world, job.config, gate)
+        self._privacy = Privacy(job.config.safety)
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Take one entry down the road and return what is to be settled.
@@ -122,6 +124,7 @@ class Road:
         outcome = respond(fetched, is_conditional=bool(conditions))
         if outcome is Outcome.REDIRECTED:
             return self._fates.redirected(entry, asker, fetched)
+        fetched = self._privacy.answer(fetched)
         if outcome is Outcome.NOT_MODIFIED and known is not None:
             return await self._renew(entry, asker, fetched, known, hear(reading, fetched))
         if outcome is not Outcome.OK:
@@ -187,7 +190,8 @@ class Road:
             return self._fates.failed(entry, asker, Outcome.SOFT_404, sign, fetched)
         nofollow = wishes.nofollow
         offered = self._gate.offered(article.links)
-        mark = fingerprint(article.text, fetched.body, offered, nofollow=nofollow)
+        body = self._privacy.body(fetched, article)
+        mark = fingerprint(article.text, body, offered, nofollow=nofollow)
         named = believed(entry, article.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, mark, named)
         follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
@@ -206,6 +210,8 @@ class Road:
             return self._fates.passed_over(
                 entry, asker, Outcome.EMPTY, fetched, brought, article.needs_browser
             )
+        if held := self._privacy.objection(article):
+            return self._fates.passed_over(entry, asker, Outcome.PRIVATE, fetched, brought, held)
         at_s = self._world.clock.wall_s()
         portrait = Portrait(
             entry,
@@ -221,7 +227,7 @@ class Road:
         )
         self._reader.learn(article, asker)
         row = page_record(portrait, due_s=self._due_s(entry, at_s))
-        keepsake = Keepsake(row, capture(portrait, raw=self._config.store.raw))
+        keepsake = Keepsake(row, capture(portrait, raw=keeps_raw(self._config)))
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 

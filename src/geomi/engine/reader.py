@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from geomi.engine.ask import Asker
 from geomi.engine.drift import Drift
+from geomi.engine.privacy import Privacy
 from geomi.engine.world import World
 from geomi.extract.media import is_risky
 from geomi.extract.page import extract
@@ -25,10 +26,15 @@ class Reader:
         self._rules = job.config.extract
         self._own = world.markdown_rules
         self._max_links = job.config.limits.max_links_per_page
+        self._privacy = Privacy(job.config.safety)
         self._drift = Drift(world.sink, job.id, job.config.extract.content)
 
     async def read(self, fetched: Fetched, asker: Asker) -> Article | None:
-        """Read a page; None when that took too long or too much memory."""
+        """Read a page as it may be kept; None when that took too long or too much memory."""
+        article = await self._read(fetched, asker)
+        return self._privacy.read(article) if article is not None else None
+
+    async def _read(self, fetched: Fetched, asker: Asker) -> Article | None:
         body, kind = fetched.body, fetched.header("content-type")
         if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url):
             return self._read_here(fetched, kind, asker.state.template)

@@ -41,7 +41,14 @@ class HeadingFields(TypedDict):
 
 
 Metadata = dict[
-    str, str | float | list[str] | list[HeadingFields] | dict[str, str] | dict[str, Signal]
+    str,
+    str
+    | float
+    | list[str]
+    | list[HeadingFields]
+    | dict[str, str]
+    | dict[str, int]
+    | dict[str, Signal],
 ]
 
 
@@ -115,7 +122,7 @@ def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> s
     http, limits = config.http, config.limits
     asked = (http.user_agent, http.accept, http.accept_language, http.content_types)
     named = sorted(name.lower() for name, _ in http.headers)
-    taken = (config.extract, limits.max_page_bytes, limits.max_links_per_page)
+    taken = (config.extract, config.safety, limits.max_page_bytes, limits.max_links_per_page)
     written = sorted((tag, getattr(rule, "__qualname__", "")) for tag, rule in own.items())
     told = (version, asked, named, taken, *written)
     return sha256_hex(repr(told))[:RULES_CHARS]
@@ -243,6 +250,7 @@ def _metadata(portrait: Portrait) -> Metadata:
         "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
         "robots": "nofollow" if portrait.nofollow else "",
         "repeated_sections": article.repeated,
+        "pii": {kind.value: many for kind, many in article.personal},
     }
     told: Metadata = {name: value for name, value in known.items() if value}
     told |= duplicate_fields(portrait.duplicate) | signal_fields(portrait.signals)

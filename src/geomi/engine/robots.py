@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from geomi.engine.ask import Asker
 from geomi.engine.lease import lease_s
+from geomi.engine.privacy import Privacy
 from geomi.engine.requests import Requests
 from geomi.engine.robots_fetch import RobotsFetch
 from geomi.engine.world import World
@@ -148,6 +149,7 @@ class RobotsKeeper:
         self._job = job
         self._rules = config.robots
         self._token = requests.token
+        self._privacy = Privacy(config.safety)
         self._kept: OrderedDict[RobotsKey, Reading] = OrderedDict()
         self._source = RobotsFetch(world, config.robots, requests, self._known)
         wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details
@@ -199,7 +201,7 @@ class RobotsKeeper:
         if not self._rules.persist:
             self._keep(copy)
         elif copy.failure not in UNREACHED:
-            await self._world.robots.put(copy)
+            await self._world.robots.put(self._privacy.robots(copy))
 
     def _admit(self, copy: RobotsCopy) -> Reading:
         """Keep a copy that is new to this worker, and say what of it is not obeyed."""
@@ -237,7 +239,7 @@ class RobotsKeeper:
                 from_cache=from_cache,
                 age_s=max(0.0, now_s - copy.fetched_s),
                 bytes=len(copy.body),
-                detail=copy.detail,
+                detail=self._privacy.told(copy.detail),
             )
         )
 
@@ -248,7 +250,7 @@ class RobotsKeeper:
                 host=url.authority,
                 path=url.target,
                 decision="ALLOW" if found.allowed else "DISALLOW",
-                winner_pattern=found.pattern,
+                winner_pattern=self._privacy.told(found.pattern),
                 match_len=found.size,
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from geomi.engine.privacy import Privacy
 from geomi.fetch.respond import respond
 from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Lease
@@ -28,10 +29,13 @@ class Spending:
             came to a process that was stopped; by then its lease may be another's.
     """
 
-    def __init__(self, lease: Lease, owner: str, *, keeps_rows: bool, slack_s: float) -> None:
+    def __init__(
+        self, lease: Lease, owner: str, privacy: Privacy, *, keeps_rows: bool, slack_s: float
+    ) -> None:
         self.robots: tuple[float | None, int | None] = (None, None)  # what the next rest on
         self._lease = lease
         self._owner = owner
+        self._privacy = privacy
         self._keeps_rows = keeps_rows
         self._slack_s = slack_s
         self._requests = self._bytes = 0
@@ -57,7 +61,7 @@ class Spending:
                 owner=self._owner,
                 ip=fetched.ip or ip,
                 purpose=request.purpose,
-                url=request.url,
+                url=self._privacy.told(request.url),
                 started_s=fetched.started_s,
                 ended_s=min(fetched.ended_s, latest_s),
                 status=fetched.status,

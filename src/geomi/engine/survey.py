@@ -17,6 +17,7 @@ from geomi.engine.ask import Asker, MustRest
 from geomi.engine.lease import lease_s
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
+from geomi.engine.privacy import Privacy
 from geomi.engine.requests import Requests
 from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.surveyed import HostTerms, Listed, ListRead, Sample, Survey
@@ -69,6 +70,7 @@ class _Surveyor:
         self._gate = gate
         self._requests = requests
         self._found = found
+        self._privacy = Privacy(config.safety)
 
     async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
         asker = Asker(self._world, await self._reserved(host), self._config, asyncio.Semaphore(1))
@@ -221,7 +223,7 @@ class _Surveyor:
         for exclusion in found.excluded:
             count, examples = self._found.excluded.get(exclusion.rule, (0, ()))
             if len(examples) < EXAMPLES:
-                examples = (*examples, exclusion.url)
+                examples = (*examples, self._privacy.told(exclusion.url))
             self._found.excluded[exclusion.rule] = count + 1, examples
 
     def _judge(self, reading: Reading, here: Url) -> None:

@@ -32,6 +32,7 @@ SETTLED: dict[Outcome, State] = {
     Outcome.EMPTY: State.SKIPPED,
     Outcome.SOFT_404: State.SKIPPED,
     Outcome.NOINDEX: State.SKIPPED,
+    Outcome.PRIVATE: State.SKIPPED,
     Outcome.EXCLUDED: State.SKIPPED,
     Outcome.TRAPPED: State.SKIPPED,
     Outcome.ROBOTS: State.BLOCKED,

@@ -14,6 +14,7 @@ from annotated_types import Ge, Le
 
 from geomi.model.markdown import MarkdownForm
 from geomi.model.order import Order, Weights
+from geomi.model.private import Safety
 
 MIB = 1024 * 1024
 
@@ -60,15 +61,12 @@ class GlobStyle(StrEnum):
 
 
 class OnUnreachable(StrEnum):
-    """What a robots.txt that cannot be fetched means (C-01).
-
-    `record` is for whoever only collects facts about a site: no page may be fetched.
-    """
+    """What a robots.txt that cannot be fetched means (C-01)."""
 
     DISALLOW = "disallow"
     ALLOW = "allow"
     ALLOW_WITH_DELAY = "allow_with_delay"
-    RECORD = "record"
+    RECORD = "record"  # for whoever only collects facts about a site: no page may be fetched
 
 
 class OnOversize(StrEnum):
@@ -267,7 +265,7 @@ class Extraction:
 class Storing:
     """What is written down."""
 
-    raw: bool = True  # the response as it came, in WARC segments
+    raw: bool | None = None  # responses as they came; None: unless `safety` takes something out
     request_log: bool = True  # every request, for `geomi audit`
 
 
@@ -295,4 +293,5 @@ class CrawlConfig:
     render: Render = Render.AUTO
     extract: Extraction = field(default_factory=Extraction)
     store: Storing = field(default_factory=Storing)
+    safety: Safety = field(default_factory=Safety)
     recrawl: Recrawl = field(default_factory=Recrawl)

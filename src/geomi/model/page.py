@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from geomi.model.asked import Purpose
+from geomi.model.private import Counts
 from geomi.model.verdict import Outcome
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case, in the order they came
@@ -128,6 +129,7 @@ class Article:
         feeds: URLs of its feeds.
         sections: marks of its parts, by which a site's template is learned.
         repeated: how many of them were left out as the template.
+        personal: how many different values of each kind of personal data were found in it.
     """
 
     title: str
@@ -157,6 +159,7 @@ class Article:
     links_left_out: int = 0
     sections: tuple[int, ...] = ()
     repeated: int = 0
+    personal: Counts = ()
 
 
 @dataclass(frozen=True, slots=True)

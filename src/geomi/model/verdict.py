@@ -54,6 +54,7 @@ class Outcome(StrEnum):
     EMPTY = "empty"
     SOFT_404 = "soft_404"  # status 200, and the page says that there is nothing
     NOINDEX = "noindex"  # the page itself asks not to be kept (ROB-33); its links count
+    PRIVATE = "private"  # it holds personal data, and the job keeps no such page (SAF-01)
     # it was let in, and is not asked for when its turn comes
     EXCLUDED = "excluded"  # by a rule that is stricter now
     TRAPPED = "trapped"  # its pattern brings nothing new any more

@@ -16,6 +16,7 @@ SKIPPED = {
     Outcome.REDIRECT_EXCLUDED,
     Outcome.TOO_COMPLEX,
     Outcome.NOINDEX,
+    Outcome.PRIVATE,
     Outcome.SOFT_404,
     Outcome.EXCLUDED,
     Outcome.TRAPPED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.errors import ConfigError
+from geomi.model.private import PiiKind
 from geomi.settings.layers import Layer, Resolved, all_values, flags_layer, resolve
 from geomi.settings.profiles import (
     profile_names,
@@ -64,6 +65,9 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("politeness.per_ip", (4, 1, ..., ..., 4, 4)),
     ("politeness.max_per_hour", (0, 1000, ..., ..., ..., ...)),
     ("politeness.max_per_day", (0, 10_000, ..., ..., ..., ...)),
+    ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
+    ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
+    ("store.raw", (None, ..., ..., ..., ..., ...)),
     ("render", ("auto", "never", "never", "never", "auto", "always")),
     (
         "http.content_types",

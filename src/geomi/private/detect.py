@@ -1,0 +1,69 @@
+"""Where a text holds personal data of the kinds asked for.
+
+Rules kept:
+- One pass over the text for the signs of addresses, one for runs of digits; all else looks at what
+  these found. The time grows with the text and no faster, whatever the text is.
+- A place has one kind: the stricter test wins, so a resident number is no telephone number.
+- Names of people, postal addresses, passports and the like are not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from geomi.model.private import Counts, PiiKind, Sighting
+from geomi.private.address import addresses
+from geomi.private.digits import MIN_DIGITS, Run, only_digits, runs
+from geomi.private.number import cards, residents, social_security
+from geomi.private.phone import phones
+
+
+def find(text: str, kinds: Collection[PiiKind]) -> list[Sighting]:
+    """Return the places of a text that hold such data, in order and apart from each other."""
+    found = list(addresses(text)) if PiiKind.EMAIL in kinds else []
+    readers = [(least, read) for kind, (least, read) in _NUMBERS.items() if kind in kinds]
+    if readers:
+        for run in runs(text):
+            for least, read in readers:
+                if run.digits >= least:
+                    found.extend(read(run))
+    return _apart(found) if len(found) > 1 else found
+
+
+def count(text: str, kinds: Collection[PiiKind]) -> Counts:
+    """Return how many different values of each kind a text holds."""
+    values: dict[PiiKind, set[str]] = {}
+    for place in find(text, kinds):
+        values.setdefault(place.kind, set()).add(_value(text, place))
+    return tuple((kind, len(values[kind])) for kind in PiiKind if kind in values)
+
+
+# How few digits a number can have, and who reads it. The strictest first: where two find the same
+# digits, it is the one that tests most.
+_NUMBERS: Mapping[PiiKind, tuple[int, Callable[[Run], Iterator[Sighting]]]] = {
+    PiiKind.RRN: (13, residents),
+    PiiKind.CREDIT_CARD: (13, cards),
+    PiiKind.SSN: (9, social_security),
+    PiiKind.PHONE: (MIN_DIGITS, phones),
+}
+_RANK = {kind: rank for rank, kind in enumerate((PiiKind.EMAIL, *_NUMBERS))}
+
+
+def _apart(found: list[Sighting]) -> list[Sighting]:
+    """Drop what overlaps a stricter find, and join what overlaps one of its own kind."""
+    found.sort(key=lambda place: (place.start, _RANK[place.kind]))
+    apart: list[Sighting] = [found[0]]
+    for place in found[1:]:
+        last = apart[-1]
+        if place.start >= last.end:
+            apart.append(place)
+            continue
+        kind = min(place.kind, last.kind, key=_RANK.__getitem__)
+        apart[-1] = Sighting(last.start, max(last.end, place.end), kind)
+    return apart
+
+
+def _value(text: str, place: Sighting) -> str:
+    """Return what two spellings of one value have in common."""
+    found = text[place.start : place.end]
+    return found.lower() if place.kind is PiiKind.EMAIL else only_digits(found)

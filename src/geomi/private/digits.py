@@ -1,0 +1,108 @@
+"""Runs of digits in a text: the only places where a number of any kind can be.
+
+A page has many figures and hardly any seven of them near each other, so the first look is for that
+alone, over all characters at once. Whatever reads numbers looks at the runs that are left, in a
+form that is the same for all scripts: wide digits, dashes and spaces of every sort become plain
+ones, character by character, so that places stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+MIN_DIGITS = 7  # the shortest local telephone number
+MAX_GAP_CHARS = 4  # between two digits of one number: `) - `
+BEFORE_CHARS = 32  # what stands before a number and may say what it is
+SIGN_CHARS = 4  # before the first digit: `+ (`, `%2B`
+AFTER_CHARS = 16  # an extension may follow
+
+# What may stand around any number: neither a digit, a letter, nor the rest of a longer number.
+START = r"(?<![0-9A-Za-z_])(?<![0-9A-Za-z][-.])(?<![#$€£¥₩])"
+END = r"(?![0-9A-Za-z_])(?!-[0-9A-Za-z])(?!\.[0-9a-z])(?!,[0-9]{3})"
+
+
+class Run(NamedTuple):
+    """A run with what stands around it.
+
+    Args:
+        text: the run and its surroundings, in plain characters.
+        offset: where `text` begins in the whole text.
+        start, end: where the run is in `text`; a sign or a bracket may stand before it.
+        digits: how many it has.
+    """
+
+    text: str
+    offset: int
+    start: int
+    end: int
+    digits: int
+
+    @property
+    def body(self) -> int:
+        """Where a number of this run can begin."""
+        return max(0, self.start - SIGN_CHARS)
+
+
+def runs(text: str) -> Iterator[Run]:
+    """Yield the runs of a text with enough digits for a number."""
+    for start, end in _dense(text):
+        for found in _RUN.finditer(text, start, end):
+            digits = len(found[0].translate(_ONLY_DIGITS))
+            if digits < MIN_DIGITS:
+                continue
+            offset = max(0, found.start() - BEFORE_CHARS)
+            around = text[offset : found.end() + AFTER_CHARS]
+            plain = around if around.isascii() else around.translate(_PLAIN)
+            yield Run(plain, offset, found.start() - offset, found.end() - offset, digits)
+
+
+def before(text: str, at: int) -> str:
+    """Return what stands right before a place of a run, no more than can tell what follows."""
+    return text[max(0, at - BEFORE_CHARS) : at]
+
+
+def only_digits(text: str) -> str:
+    """Return the digits of a number, in plain characters."""
+    return _NOT_DIGITS.sub("", text.translate(_PLAIN))
+
+
+def _dense(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches whose digits lie near each other, from the first to behind the last."""
+    at = np.flatnonzero(_are_digits(text))
+    if len(at) < MIN_DIGITS:
+        return
+    breaks = np.flatnonzero(np.diff(at) > MAX_GAP_CHARS + 1)
+    firsts = np.concatenate(([0], breaks + 1))
+    lasts = np.concatenate((breaks, [len(at) - 1]))
+    enough = np.flatnonzero(lasts - firsts + 1 >= MIN_DIGITS)
+    for first, last in zip(at[firsts[enough]].tolist(), at[lasts[enough]].tolist(), strict=True):
+        yield first, last + 1
+
+
+def _are_digits(text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Tell for each character; what is not ASCII may have wide ones too."""
+    if text.isascii():
+        letters = np.frombuffer(text.encode(), np.uint8)
+        return letters - np.uint8(ord("0")) < 10
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return (points - np.uint32(ord("0")) < 10) | (points - np.uint32(ord("０")) < 10)
+
+
+_WIDE = "０１２３４５６７８９"
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u30fc\uff0d\u00ad"
+_SPACES = "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"
+_PLAIN = (
+    dict(zip(map(ord, _WIDE), "0123456789", strict=True))
+    | dict.fromkeys(map(ord, _DASHES), "-")
+    | dict.fromkeys(map(ord, _SPACES), " ")
+    | {ord("＋"): "+", ord("（"): "(", ord("）"): ")", ord("．"): ".", ord("／"): "/"}
+)
+_AMONG = rf" ().\-/\\（）．／{_DASHES}{_SPACES}"
+# One class and no choice: however long the run, it is read once.
+_RUN = re.compile(rf"[0-9{_WIDE}][0-9{_WIDE}{_AMONG}]{{6,}}+")
+_ONLY_DIGITS = {ord(sign): None for sign in f" ().-/\\（）．／{_DASHES}{_SPACES}"}
+_NOT_DIGITS = re.compile(r"[^0-9]+")

@@ -1,0 +1,87 @@
+"""What is left of a text, or of a page, when the personal data in it are taken out.
+
+Rules kept:
+- A value gives way to `[redacted:email]`, which holds none itself: redacting twice is once.
+- Every part of an article that can be written down is looked at, not the prose alone.
+- A link, feed or canonical URL that holds a value is dropped: half a URL leads to another place,
+  and one that is read back from the archive would be asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from geomi.model.page import Article, Link
+from geomi.model.private import Counts, PiiKind
+from geomi.private.detect import count, find
+
+Kinds = Collection[PiiKind]
+Pairs = tuple[tuple[str, str], ...]
+
+
+def mask(text: str, kinds: Kinds) -> str:
+    """Return a text with a word for each value in its place."""
+    places = find(text, kinds)
+    if not places:
+        return text
+    parts: list[str] = []
+    at = 0
+    for place in places:
+        parts += (text[at : place.start], f"[redacted:{place.kind}]")
+        at = place.end
+    return "".join((*parts, text[at:]))
+
+
+def counted(article: Article, kinds: Kinds) -> Article:
+    """Return an article that knows how many different values it holds, and stays as it was."""
+    personal = _count(article, kinds)
+    return replace(article, personal=personal) if personal else article
+
+
+def redacted(article: Article, kinds: Kinds) -> Article:
+    """Return an article without its personal data, which knows how many there were."""
+    clean = replace(
+        article,
+        title=mask(article.title, kinds),
+        markdown=mask(article.markdown, kinds),
+        text=mask(article.text, kinds),
+        links=_links(article.links, kinds),
+        description=mask(article.description, kinds),
+        language=mask(article.language, kinds),
+        canonical="" if find(article.canonical, kinds) else article.canonical,
+        author=mask(article.author, kinds),
+        published_at=mask(article.published_at, kinds),
+        modified_at=mask(article.modified_at, kinds),
+        rights=_pairs(article.rights, kinds),
+        outline=tuple((level, mask(text, kinds)) for level, text in article.outline),
+        types=tuple(mask(name, kinds) for name in article.types),
+        alternates=tuple(pair for pair in article.alternates if not _holds(pair, kinds)),
+        feeds=tuple(url for url in article.feeds if not find(url, kinds)),
+        metadata=_pairs(article.metadata, kinds),
+    )
+    return clean if clean == article else replace(clean, personal=_count(article, kinds))
+
+
+def _count(article: Article, kinds: Kinds) -> Counts:
+    """Count in what is stored of a page; what its markdown has is not looked for again."""
+    stored = [article.title, article.description, article.author, article.canonical]
+    stored += (part for pair in (*article.metadata, *article.alternates) for part in pair)
+    stored += (part for link in article.links for part in (link.url, link.text))
+    return count("\n".join((*stored, *article.feeds, article.markdown)), kinds)
+
+
+def _links(links: tuple[Link, ...], kinds: Kinds) -> tuple[Link, ...]:
+    """Redact links; one look at all of them is enough for most pages."""
+    if not find("\n".join("\n".join(link) for link in links), kinds):
+        return links
+    kept = (link for link in links if not find(link.url, kinds))
+    return tuple(Link(link.url, mask(link.text, kinds), mask(link.rel, kinds)) for link in kept)
+
+
+def _pairs(pairs: Pairs, kinds: Kinds) -> Pairs:
+    return tuple((mask(name, kinds), mask(value, kinds)) for name, value in pairs)
+
+
+def _holds(parts: Collection[str], kinds: Kinds) -> bool:
+    return any(find(part, kinds) for part in parts)

@@ -1,0 +1,78 @@
+"""What the words right before a number say that it is: a telephone, a person's, or another thing.
+
+Only the last word counts, and the one before it where the last is `number`, `no.` or `번호`. In
+Korean a word is glued to others (`사업자등록번호는`), so there its end counts.
+"""
+
+from __future__ import annotations
+
+import re
+
+LOOK_BACK_CHARS = 20  # the longest word that is known, and some more
+MAX_GAP_CHARS = 6  # between the word and its number: `**Phone:** `, `| `
+
+
+def names_phone(before: str) -> bool:
+    """Say whether a telephone number is what comes next."""
+    if before.rstrip(" :\ufe0f")[-1:] in _PHONE_SIGNS:
+        return bool(before)
+    word, earlier, gap = _last(before)
+    if word in _SHORT_PHONE:
+        return gap[:1] in (".", ":", ")")
+    if word in _LEADING:
+        word = _last(earlier)[0]
+    return word in _PHONE or word.endswith(_KOREAN_PHONE)
+
+
+def names_ssn(before: str) -> bool:
+    """Say whether a social security number is what comes next."""
+    word, earlier, _ = _last(before)
+    if word in _FILLING:
+        word, earlier, _ = _last(earlier)
+    return word == "ssn" or (word == "security" and _last(earlier)[0] == "social")
+
+
+def names_other(before: str) -> bool:
+    """Say whether what comes next is the number of an order, a part, an account or the like."""
+    word, earlier, gap = _last(before)
+    if "#" in gap or (word == "no" and gap[:1] == ".") or (word + earlier[-2:]).lower() == "ns/":
+        return True
+    if word in _FILLING:
+        word = _last(earlier)[0]
+    return word in _OTHER or word.endswith(_KOREAN_OTHER)
+
+
+def _last(text: str) -> tuple[str, str, str]:
+    """Return the last word in lower case, what stands before it, and the signs after it."""
+    bare = text.rstrip(_SIGNS)
+    gap = text[len(bare) :]
+    found = _WORD.search(bare, max(0, len(bare) - LOOK_BACK_CHARS))
+    if found is None or len(gap) > MAX_GAP_CHARS:
+        return "", "", gap
+    word = found[0].lower()
+    if not word.isascii():
+        word = _PARTICLE.sub("", word) or word
+    return word, bare[: found.start()], gap
+
+
+_SIGNS = " \t:.#=*|)](/\"'“”[>_\\`\ufe0f"
+_WORD = re.compile(r"[^\W\d_]+\Z")
+_PARTICLE = re.compile(r"(?:등록)?(?:번호|처)?(?:은|는|이|가|로|을|를)?\Z")
+
+_PHONE_SIGNS = frozenset("☎☏📞📱✆")
+_SHORT_PHONE = frozenset(("ph", "t", "m", "f"))
+_PHONE = frozenset(
+    "tel telephone telefon phone mobile cell fax call dial whatsapp hotline sms text".split()
+)
+_KOREAN_PHONE = ("전화", "연락", "휴대폰", "핸드폰", "팩스", "문의", "대표", "직통")
+_LEADING = frozenset(("no", "number", "us", "me", "at", "is"))
+_FILLING = frozenset(("no", "number", "code", "id", "is", "nr"))
+_OTHER = frozenset(
+    "order invoice isbn issn doi serial sku upc ean gtin imei part model version build ref "
+    "reference ticket case tracking account acct iban id item catalog bug issue rfc patent lot "
+    "batch policy license sn pn pid uid hash timestamp epoch transaction snowflake code".split()
+)
+_KOREAN_OTHER = (
+    "계좌", "주문", "송장", "일련", "모델", "품번", "사업자", "버전", "접수", "계약", "제품",
+    "상품", "운송장", "도서", "증권", "허가", "특허", "출원", "바코드", "코드", "아이디",
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""What is found in a text, how well, and how long a hostile one takes."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geomi.model.private import PiiKind
+from geomi.private.address import MAX_LOCAL_CHARS
+from geomi.private.detect import count, find
+from tests.unit.private.labelled import examples, score
+
+ALL = tuple(PiiKind)
+LEAST = 0.97
+# Made of what every pattern is made of, so that chance meets them.
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *"0123456789+-.()/ @#％＠－４\\\n",
+            "010-",
+            "at",
+            "[at]",
+            " dot ",
+            "%40",
+            "82",
+            "tel:",
+            "com",
+            "전화",
+        ]
+    ),
+    max_size=60,
+).map("".join)
+SIZE = 5_000
+
+
+def test_there_are_enough_examples() -> None:
+    read = list(examples())
+    assert len(read) >= 300
+    assert sum(not example.gold for example in read) >= 150
+    kinds = [place.kind for example in read for place in example.gold]
+    assert all(kinds.count(kind) >= 15 for kind in PiiKind)
+
+
+@pytest.mark.req("SAF-01")
+@pytest.mark.parametrize("kind", PiiKind)
+def test_each_kind_is_found_well(kind: PiiKind) -> None:
+    told: list[str] = []
+    of_kind = score(lambda text: find(text, ALL), told)[kind]
+    assert of_kind.precision >= LEAST, told
+    assert of_kind.recall >= LEAST, told
+
+
+@pytest.mark.req("SAF-01")
+@pytest.mark.parametrize("kind", PiiKind)
+def test_only_what_is_asked_for_is_found(kind: PiiKind) -> None:
+    found = {place.kind for example in examples() for place in find(example.text, [kind])}
+    assert found == {kind}
+
+
+def test_nothing_is_looked_for_without_a_kind() -> None:
+    assert find("jane@example.com, 010-1234-5678", ()) == []
+
+
+def test_a_place_has_one_kind() -> None:
+    """The strictest test wins."""
+    text = "Tel 900101-1521745"
+    assert [(place.kind, text[place.start : place.end]) for place in find(text, ALL)] == [
+        (PiiKind.RRN, "900101-1521745")
+    ]
+
+
+def test_spellings_of_one_value_count_once() -> None:
+    text = (
+        "Jane@example.com jane@example.com 010-1234-5678 010.1234.5678 ０１０－１２３４－５６７８"
+    )
+    text += " 02-123-4567"
+    assert count(text, ALL) == ((PiiKind.EMAIL, 1), (PiiKind.PHONE, 2))
+
+
+@pytest.mark.parametrize("size", [MAX_LOCAL_CHARS, MAX_LOCAL_CHARS + 1])
+def test_a_name_that_is_too_long_is_taken_from_its_end(size: int) -> None:
+    (place,) = find("x" * size + "@example.com", ALL)
+    assert place.start == size - MAX_LOCAL_CHARS
+
+
+@given(PIECES)
+def test_places_are_in_order_and_apart(text: str) -> None:
+    places = find(text, ALL)
+    assert all(0 <= place.start < place.end <= len(text) for place in places)
+    assert all(one.end <= other.start for one, other in pairwise(places))
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    find(text, ALL)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1", "4", "0", "1 ", "1-", "(1)", "12345-", "a@", "@", "@a", "@a.", "a@a.aa ", "%40",
+        "%40a.", "[at]", "[ at ", "a [at] a.", " at a dot ", " dot ", "+", "+8", "+82 ", "010-",
+        "415 555 2671 ", "tel ", "tel:1", "4111 1111 1111 1111 ", "900101-1521745 ", "123-45-6789 ",
+        "０", "０－", "\\", "1\\.", "00", "no. ", "a.", "xn--", "-", "가@",
+        "１ ", "010-1234-5678 ", "ssn ",
+    ],
+)  # fmt: skip
+def test_time_grows_no_faster_than_the_text(piece: str) -> None:
+    """Twice the text may take twice the time; what is quadratic takes four times as long."""
+    short, long = piece * (SIZE // len(piece)), piece * (8 * SIZE // len(piece))
+    assert _seconds(long) < 8 * 3 * max(_seconds(short), 0.005)
+
+
+def _seconds(text: str) -> float:
+    """Return the best of three: the machine may be busy."""
+
+    def once() -> float:
+        start_s = time.process_time()
+        find(text, ALL)
+        return time.process_time() - start_s
+
+    return min(once() for _ in range(3))

@@ -1,0 +1,117 @@
+"""What is left of a text and of a page."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+
+from geomi.model.page import Article, Link
+from geomi.model.private import PiiKind
+from geomi.private.detect import find
+from geomi.private.redact import counted, mask, redacted
+from tests.unit.private.labelled import examples
+from tests.unit.private.test_detect import ALL, PIECES
+
+EMAIL, PHONE = "jane@example.com", "010-1234-5678"
+PLAIN = Article(title="t", markdown="m", text="x", links=())
+
+
+@given(PIECES)
+def test_nothing_is_left_to_be_found(text: str) -> None:
+    once = mask(text, ALL)
+    assert mask(once, ALL) == once
+
+
+def test_no_example_keeps_its_value() -> None:
+    for example in examples():
+        masked = mask(example.text, ALL)
+        for place in example.gold:
+            assert example.text[place.start : place.end] not in masked
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("Write to jane@example.com.", "Write to [redacted:email]."),
+        ("[j@a.test](mailto:j@a.test)", "[[redacted:email]](mailto:[redacted:email])"),
+        ("| 010-1234-5678 | 02-123-4567 |", "| [redacted:phone] | [redacted:phone] |"),
+        ("SSN 212-09-7694", "SSN [redacted:ssn]"),
+        ("nobody", "nobody"),
+    ],
+)  # fmt: skip
+def test_a_value_gives_way_to_a_word(text: str, masked: str) -> None:
+    assert mask(text, ALL) == masked
+
+
+@pytest.mark.req("SAF-01", "C-47")
+def test_every_part_of_a_page_is_looked_at() -> None:
+    """A new field of text has to be taken into account here, or the test fails."""
+    full = _filled()
+    assert EMAIL not in repr(redacted(full, ALL))
+    assert PHONE not in repr(redacted(full, ALL))
+
+
+def test_links_that_hold_a_value_are_dropped_and_others_stay() -> None:
+    links = (
+        Link("https://a.test/1", f"call {PHONE}"),
+        Link(f"https://a.test/u/{EMAIL}", "profile"),
+        Link("https://a.test/2?to=jane%40example.com", "mail"),
+        Link("https://a.test/3", "three", "next"),
+    )
+    assert redacted(replace(PLAIN, links=links), ALL).links == (
+        Link("https://a.test/1", "call [redacted:phone]"),
+        Link("https://a.test/3", "three", "next"),
+    )
+
+
+def test_a_page_without_values_is_the_same() -> None:
+    article = replace(PLAIN, links=(Link("https://a.test/", "a"),), feeds=("https://a.test/f",))
+    assert redacted(article, ALL) == article
+    assert counted(article, ALL) is article
+
+
+@pytest.mark.parametrize("see", [counted, redacted])
+def test_values_are_counted_once_each_wherever_they_stand(see: type) -> None:
+    article = replace(
+        PLAIN,
+        title=f"Write {EMAIL}",
+        markdown=f"{EMAIL} and {PHONE}",
+        text=f"{EMAIL} and {PHONE}",
+        metadata=(("ld:Person.telephone", "02-123-4567"),),
+    )
+    expected = ((PiiKind.EMAIL, 1), (PiiKind.PHONE, 2))
+    assert see(article, ALL).personal == expected
+
+
+def test_counting_changes_nothing_else() -> None:
+    article = replace(PLAIN, markdown=EMAIL)
+    assert replace(counted(article, ALL), personal=()) == article
+
+
+def test_kinds_that_nobody_asked_for_stay() -> None:
+    article = redacted(replace(PLAIN, markdown=f"{EMAIL} {PHONE}"), [PiiKind.EMAIL])
+    assert article.markdown == f"[redacted:email] {PHONE}"
+
+
+def _filled() -> Article:
+    """Put a value into every field that can hold text; what is no text of the page is left out."""
+    value = f"{EMAIL} {PHONE}"
+    made: dict[str, object] = {
+        "links": (Link(f"https://a.test/{EMAIL}"), Link("https://a.test/", value, value)),
+        "rights": ((value, value),),
+        "outline": ((1, value),),
+        "types": (value,),
+        "alternates": (("en", f"https://a.test/{EMAIL}"),),
+        "feeds": (f"https://a.test/{EMAIL}",),
+        "metadata": ((value, value),),
+    }
+    # Our own words, numbers, and what is compared with known words and never written.
+    ours = {
+        "robots", "strategy", "confidence", "kind", "words", "links_left_out", "sections",
+        "repeated", "personal", "needs_browser", "unreadable", "detected_language",
+    }  # fmt: skip
+    names = {each.name for each in fields(Article)} - ours
+    assert find(value, ALL)
+    return Article(**{name: made.get(name, value) for name in names})  # type: ignore[arg-type]  # by name
