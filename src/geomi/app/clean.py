@@ -7,7 +7,8 @@ The order is what makes it safe to be killed at any point; whoever cleans next g
 2. Its URLs go, a few in each transaction.
 3. Of a whole job the rows of those pages go whose newest copy is its own, with their histories: no
    page leads to bytes that are not there. A page that a younger job has is that job's.
-4. Its bytes and outputs go, and what can be found of it. Segments are of one job alone, so that no other's page lies in them.
+4. Its bytes and outputs go, and what can be found of it. Segments are of one job alone, so that no
+   other's page lies in them.
 5. Its captures go, then its rows of the request log.
 6. The job's own row goes last: until then everything that is left of it can be found.
 
