@@ -10,7 +10,7 @@ Rules kept:
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from geomi.model.analysis import Flag, PageType
 from geomi.model.language import JsonSchema, Prompt
@@ -137,10 +137,15 @@ def ask_for_fields(url: str, title: str, text: str, page_type: PageType) -> Prom
 
 def page_material(url: str, title: str, text: str) -> str:
     """Return a page as material: between two marks, without what people do not see."""
-    seen = [visible(part) for part in (url[:MAX_URL_CHARS], title[:MAX_TITLE_CHARS], text)]
-    mark = f"PAGE {_mark(seen)}"
-    url, title, text = seen
-    return f"<<<{mark}\nURL: {url}\nTITLE: {title}\n\n{text}\n{mark}>>>"
+    url, title = url[:MAX_URL_CHARS], title[:MAX_TITLE_CHARS]
+    return enclosed("PAGE", f"URL: {url}", f"TITLE: {title}", "", text)
+
+
+def enclosed(name: str, *lines: str) -> str:
+    """Return what others wrote between two marks that it cannot hold."""
+    text = visible("\n".join(lines))
+    mark = f"{name} {_mark(text)}"
+    return f"<<<{mark}\n{text}\n{mark}>>>"
 
 
 def visible(text: str) -> str:
@@ -151,12 +156,16 @@ def visible(text: str) -> str:
 
 
 def _is_hidden(letter: str) -> bool:
-    if unicodedata.category(letter) in ("Cc", "Cf", "Co", "Cn", "Cs"):
-        return True
-    # Variation selectors are marks, and some 240 of them can spell out a text.
-    return "\ufe00" <= letter <= "\ufe0f" or "\U000e0100" <= letter <= "\U000e01ef"
+    return letter in _BLANK or unicodedata.category(letter) in ("Cc", "Cf", "Co", "Cn", "Cs")
 
 
-def _mark(parts: Sequence[str]) -> str:
-    """Return a word that the page cannot hold: it is made of the whole of it."""
-    return sha256_hex("\0".join(parts))[:MARK_CHARS]
+# Nothing is shown for them, though Unicode counts them among letters, marks and signs: selectors of
+# variants, fillers of Hangul, the empty cell of Braille. Two of them can spell out a text.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
+    map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
+
+
+def _mark(text: str) -> str:
+    """Return a word that a text cannot hold: it is made of the whole of it."""
+    return sha256_hex(text)[:MARK_CHARS]
