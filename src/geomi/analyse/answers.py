@@ -1,14 +1,18 @@
 """What a language model answered about a page, as values of ours.
 
 Everything is checked again, whatever a server promises about forms: types, ranges, lengths. What
-does not fit raises `ValueError` with what is wrong, which the model is told once (C-72).
+does not fit raises `ValueError` with what is wrong, which the model is told once (C-72). Texts are
+taken without characters that nobody sees, half ones among them, which no store would take.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from geomi.analyse.money import MAX_AMOUNT
+from geomi.analyse.prompts import visible
 from geomi.model.analysis import (
     Classification,
     Engine,
@@ -32,6 +36,8 @@ MAX_ITEMS = 100
 BEST = 10.0
 
 T = TypeVar("T")
+
+_CODE = re.compile("[A-Za-z]{3}")
 
 
 def read_type(told: object, engine: Engine) -> Classification:
@@ -121,15 +127,15 @@ def _pair(told: object) -> tuple[str, str]:
 
 
 def _flag(told: object) -> Flag:
-    if told not in set(Flag):
+    if not isinstance(told, str) or told not in set(Flag):
         raise ValueError(f"`{told}` is no flag; flags are {', '.join(Flag)}")
-    return Flag(str(told))
+    return Flag(told)
 
 
 def _plain(told: object) -> str:
     if not isinstance(told, str):
         raise ValueError(f"a text is wanted, not {type(told).__name__}")
-    return told[:MAX_TEXT_CHARS]
+    return _cut(told, MAX_TEXT_CHARS)
 
 
 def _object(told: object, name: str) -> Mapping[str, object]:
@@ -142,11 +148,17 @@ def _text(answer: Mapping[str, object], name: str, most: int = MAX_TEXT_CHARS) -
     value = answer.get(name)
     if not isinstance(value, str):
         raise ValueError(f"`{name}` is missing or no text")
-    return value[:most]
+    return _cut(value, most)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return what is seen of a text; one that is too long ends with a whole word."""
+    text = visible(text).strip()
+    return text if len(text) <= most else text[: most + 1].rsplit(None, 1)[0][:most]
 
 
 def _maybe(answer: Mapping[str, object], name: str, most: int = MAX_TEXT_CHARS) -> str | None:
-    return None if answer.get(name) in (None, "") else _text(answer, name, most)
+    return None if answer.get(name) is None else _text(answer, name, most) or None
 
 
 def _number(answer: Mapping[str, object], name: str, most: float) -> float:
@@ -168,10 +180,12 @@ def _money(answer: Mapping[str, object], name: str) -> Money | None:
         return None
     told = _object(answer[name], name)
     amount = told.get("amount")
-    if isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0:
-        raise ValueError(f"`{name}.amount` is no amount")
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
+        raise ValueError(f"`{name}.amount` is no number")
+    if not 0 <= amount <= MAX_AMOUNT:
+        raise ValueError(f"`{name}.amount` is not from 0 to {MAX_AMOUNT:g}")
     currency = _maybe(told, "currency")
-    if currency is not None and not (len(currency) == 3 and currency.isalpha()):
+    if currency is not None and not _CODE.fullmatch(currency):
         raise ValueError(f"`{name}.currency` is `{currency}`, no ISO 4217 code")  # ANA-17
     return Money(float(amount), currency.upper() if currency else None)
 
