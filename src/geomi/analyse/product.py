@@ -63,6 +63,12 @@ def read_product(url: str, article: Article, reading: Reading) -> tuple[Product,
     return product, round(0.3 + 0.35 * share + 0.3 * (named is not None), 2)
 
 
+def said_stock(text: str) -> bool | None:
+    """Return whether a text says that something can be had; None where it says neither or both."""
+    has, has_not = _SAID_STOCK.search(text), _SAID_GONE.search(text)
+    return None if bool(has) == bool(has_not) else has is not None
+
+
 def _offer(node: Object) -> Object:
     """Return the first offer that says a price, else the first one."""
     offers = [
@@ -125,8 +131,7 @@ def _stock(offer: Object, article: Article, passages: Passages) -> bool | None:
         return state in _IN_STOCK
     lines = (p.text for p in passages[:MAX_OPENING_PASSAGES])
     opening = "\n".join(line for line in lines if len(line) <= MAX_STOCK_CHARS)
-    has, has_not = _SAID_STOCK.search(opening), _SAID_GONE.search(opening)
-    return None if bool(has) == bool(has_not) else has is not None
+    return said_stock(opening)
 
 
 def _specifications(node: Object, passages: Passages) -> tuple[tuple[str, str], ...]:
