@@ -28,9 +28,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model wrote, who wrote it, and how much was read and written for it."""
+    """What a model wrote, who wrote it, and how much was read and written for it.
+
+    Args:
+        is_whole: False where it was cut off by its length, or nothing was written: paid for in vain.
+    """
 
     text: str
     model: str
     tokens_in: int
     tokens_out: int
+    is_whole: bool = True

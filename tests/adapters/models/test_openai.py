@@ -77,8 +77,6 @@ def test_without_a_key_none_is_sent() -> None:
         ({"choices": []}, ModelError, "in another form"),
         ({"choices": [{"message": None}]}, ModelError, "in another form"),
         ({"choices": [{"message": {"content": "x"}}], "usage": 7}, ModelError, "in another form"),
-        (completion(None), ModelError, "no whole answer in 50 tokens"),
-        (completion("{", finish="length"), ModelError, "no whole answer in 50 tokens"),
         ((200, " " * (MAX_ANSWER_BYTES + 1)), ModelBusy, "cannot be asked"),
     ],
     ids=lambda value: "" if isinstance(value, type) else str(value)[:30],
@@ -88,6 +86,15 @@ def test_what_is_no_answer(told: Scripted, error: type[ModelError], words: str) 
         asyncio.run(ask(server.endpoint, key="s3cret"))
     assert type(caught.value) is error
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("told", [completion(None), completion("{}", finish="length")])
+def test_half_an_answer_is_none_and_paid_for(told: Scripted) -> None:
+    with ModelServer([told, '{"category": "faq"}']) as server:
+        consulted = asyncio.run(ask_twice(server.endpoint))
+    assert consulted.value is None
+    assert [(answer.tokens_in, answer.tokens_out) for answer in consulted.bill] == [(100, 20)]
+    assert consulted.problem == "`tiny` wrote no whole answer in 50 tokens"
 
 
 def test_a_server_that_is_not_there() -> None:

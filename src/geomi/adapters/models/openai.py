@@ -5,7 +5,7 @@ Rules kept:
   the egress gate all the same, and a redirect is never followed.
 - The key goes into one header and into no message.
 - The task stands in the system's message, the page in the user's; no tool is offered.
-- An answer has a size; one that is cut off by its length is no answer.
+- An answer has a size; one that is cut off by its length is paid for and no answer.
 """
 
 from __future__ import annotations
@@ -57,14 +57,13 @@ class OpenAiModel:
         try:
             choice = told["choices"][0]
             text = choice["message"]["content"]
-            is_cut = choice.get("finish_reason") == "length"
+            is_whole = isinstance(text, str) and choice.get("finish_reason") != "length"
             usage = told.get("usage") or {}
             tokens = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"{self._server} answered in another form: {error!r}") from error
-        if is_cut or not isinstance(text, str):
-            raise ModelError(f"`{self.name}` wrote no whole answer in {prompt.max_tokens} tokens")
-        return Answer(text, str(told.get("model") or self.name), *tokens)
+        text = text if isinstance(text, str) else ""
+        return Answer(text, str(told.get("model") or self.name), *tokens, is_whole)
 
 
 class Server:
