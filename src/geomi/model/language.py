@@ -31,7 +31,7 @@ class Answer:
     """What a model wrote, who wrote it, and how much was read and written for it.
 
     Args:
-        is_whole: False where it was cut off by its length, or nothing was written: paid for in vain.
+        is_whole: False where it was cut off by its length or is empty; it is paid for all the same.
     """
 
     text: str
