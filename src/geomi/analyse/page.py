@@ -44,6 +44,12 @@ def decide_anew(subject: Subject, known: Analysis, rules: AnalysisRules) -> Deci
     return decide(subject, Findings(chars, *found), rules)
 
 
+def read_fields_anew(subject: Subject, page_type: PageType, rules: AnalysisRules) -> Fields | None:
+    """Read the fields of a page whose type turned out to be another one."""
+    reading = read_text(subject.article.markdown, rules.max_chars)
+    return _fields(subject, reading, page_type, rules)
+
+
 def _fields(
     subject: Subject, reading: Reading, page_type: PageType | None, rules: AnalysisRules
 ) -> Fields | None:

@@ -16,6 +16,7 @@ from geomi.model.analysis import Flag, PageType
 from geomi.model.language import JsonSchema, Prompt
 from geomi.text.digest import sha256_hex
 
+VERSION = "prompts-1"
 CLASSIFY_CHARS = 2000  # ANA-05
 QUALITY_CHARS = 8000
 EXTRACT_CHARS = 16_000

@@ -58,8 +58,10 @@ def _panel(settings: Settings, fetcher: Fetcher) -> Panel | None:
     def ask(name: str) -> OpenAiModel:
         return OpenAiModel(fetcher, endpoint, name, key=settings.model_key)
 
-    def price(answer: Answer) -> int:
-        return prices.get(answer.model, FREE).of(answer.tokens_in, answer.tokens_out)
+    def price(asked: str, answer: Answer) -> int:
+        """A server may name a version of what it was asked for, which nobody gave a price."""
+        price = prices.get(answer.model) or prices.get(asked, FREE)
+        return price.of(answer.tokens_in, answer.tokens_out)
 
     small, large = ask(settings.model), ask(settings.model_extract or settings.model)
     models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}

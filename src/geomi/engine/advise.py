@@ -1,14 +1,14 @@
 """Where a language model is asked about a page, and how far it is believed.
 
 The embedded analysis comes first and stands behind: whatever goes wrong, it holds. A model is asked
-for a type only where the weights are unsure, for fields only of products, FAQs and policies, and
-for nothing once the job's budget is used up. Its word adds to what was counted and does not undo
-it:
+for a type only where the weights are unsure, for fields only of products, FAQs and policies where
+rules are unsure of them, and for nothing once the job's budget is used up, or about a page that is
+kept out whatever anyone says. Its word adds to what was counted and does not undo it:
 
 - a type that a rule decided stays;
-- a flag that counting raised stays up, and `overall` moves by `MAX_SHIFT` at most, so that no page
-  can talk itself from poor to good;
-- a field counts only where its text stands on the page (ANA-17);
+- a flag that counting raised stays up, and a page that has one is rated no better than counted;
+  any other moves by `MAX_SHIFT` at most, so that none can talk itself from poor to good;
+- a field counts only where it stands on the page (ANA-17), and fills a gap alone;
 - the same gate decides again, from the same values.
 
 All that was paid for is written down, also where it brought nothing.
@@ -17,16 +17,24 @@ All that was paid for is written down, also where it brought nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from math import ceil
 from typing import TypeVar
 
 from geomi.analyse.answers import read_answered_fields, read_quality, read_type
 from geomi.analyse.classify import RULES
-from geomi.analyse.grounded import grounded
-from geomi.analyse.page import decide_anew
-from geomi.analyse.prompts import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
+from geomi.analyse.grounded import grounded, joined
+from geomi.analyse.page import decide_anew, read_fields_anew
+from geomi.analyse.prompts import (
+    EXTRACT_CHARS,
+    FIELDS,
+    VERSION,
+    ask_for_fields,
+    ask_for_quality,
+    ask_for_type,
+)
 from geomi.engine.consult import Consulted, consult
 from geomi.engine.world import World
 from geomi.model.analysis import (
@@ -34,6 +42,7 @@ from geomi.model.analysis import (
     Classification,
     Engine,
     Fields,
+    IndexReason,
     PageType,
     Quality,
     Subject,
@@ -48,6 +57,16 @@ from geomi.ports.language import LanguageModel
 # The weights are right in 96 of 100 cases where they are at least so sure (`kinds.json`).
 SURE = 0.8
 MAX_SHIFT = 2.0  # of 10
+# Reasons to keep a page out that no answer of a model can take away.
+_SETTLED = frozenset(
+    {
+        IndexReason.NOINDEX,
+        IndexReason.TOO_SHORT,
+        IndexReason.PERSONAL_DATA,
+        IndexReason.SENSITIVE,
+        IndexReason.COPYRIGHT,
+    }
+)
 
 T = TypeVar("T")
 
@@ -58,17 +77,20 @@ class Panel:
 
     Args:
         provider: the name they stand under in the ledger.
-        price: of an answer, in millionths of a dollar.
+        price: of an answer of the model that was asked by this name, in millionths of a dollar.
+        told: what a person has been told, which is told once.
     """
 
     provider: str
     models: Mapping[Purpose, LanguageModel]
-    price: Callable[[Answer], int]
+    price: Callable[[str, Answer], int]
+    told: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
-        """Everyone who may be asked, by name."""
-        return ", ".join(f"{purpose} {model.name}" for purpose, model in self.models.items())
+        """Everyone who may be asked, by name, and the way they are asked."""
+        asked = (f"{purpose} {model.name}" for purpose, model in self.models.items())
+        return f"{VERSION}: {', '.join(asked)}"
 
 
 class Advisor:
@@ -78,16 +100,22 @@ class Advisor:
         self._world = world
         self._job = job.id
         self._panel = panel
-        self._budget_micros = round(job.config.analysis.budget_usd * MICROS)
+        self._budget_micros = ceil(job.config.analysis.budget_usd * MICROS)  # 0: no limit
         self._is_spent = False
 
     async def advise(self, subject: Subject, known: Analysis, rules: AnalysisRules) -> Analysis:
         """Return the analysis of a page with what models add to it."""
+        if known.decision.reason in _SETTLED or subject.duplicate_of:
+            return known
         kind = await self._type(subject, known.classification)
-        known = replace(known, classification=kind)
+        if kind is not None and kind != known.classification:
+            fields = read_fields_anew(subject, kind.page_type, rules)
+            known = replace(known, classification=kind, fields=fields)
+            known = replace(known, decision=decide_anew(subject, known, rules))
+        if known.decision.reason is IndexReason.PAGE_TYPE:
+            return known
         quality = await self._quality(subject, known.quality)
-        fields = await self._fields(subject, kind, known.fields)
-        known = replace(known, quality=quality, fields=fields)
+        known = replace(known, quality=quality, fields=await self._fields(subject, known))
         return replace(known, decision=decide_anew(subject, known, rules))
 
     async def _type(self, subject: Subject, known: Classification | None) -> Classification | None:
@@ -106,9 +134,8 @@ class Advisor:
         told = await self._ask(Purpose.QUALITY, prompt, read_quality)
         return known if told is None else _tempered(told, known)
 
-    async def _fields(
-        self, subject: Subject, kind: Classification | None, known: Fields | None
-    ) -> Fields | None:
+    async def _fields(self, subject: Subject, analysis: Analysis) -> Fields | None:
+        kind, known = analysis.classification, analysis.fields
         if kind is None or kind.page_type not in FIELDS:
             return known
         if known is not None and known.confidence >= SURE:
@@ -117,7 +144,9 @@ class Advisor:
         prompt = ask_for_fields(subject.url, article.title, article.markdown, kind.page_type)
         read = partial(_fields_of, page_type=kind.page_type)
         told = await self._ask(Purpose.EXTRACT, prompt, read)
-        return known if told is None else grounded(told, f"{article.title}\n{article.markdown}")
+        if told is not None:
+            told = grounded(told, f"{article.title}\n{article.markdown[:EXTRACT_CHARS]}")
+        return joined(known, told) if known and told else told or known
 
     async def _ask(
         self, purpose: Purpose, prompt: Prompt, read: Callable[[object, Engine], T]
@@ -135,11 +164,15 @@ class Advisor:
         budget = self._budget_micros
         if budget and not self._is_spent and await self._world.costs.spent(self._job) >= budget:
             self._is_spent = True
-            message = (
-                f"the budget of {budget / MICROS:.2f} $ is used up; no model is asked any more"
-            )
-            self._world.sink.emit(Warned(self._job, message, "analysis.budget_usd sets it"))
+            dollars = f"{budget / MICROS:.6f}".rstrip("0").rstrip(".")
+            message = f"the budget of {dollars} $ is used up; no model is asked any more"
+            self._warn(f"budget of {self._job}", message, "analysis.budget_usd sets it")
         return self._is_spent
+
+    def _warn(self, about: str, message: str, hint: str) -> None:
+        if about not in self._panel.told:
+            self._panel.told.add(about)
+            self._world.sink.emit(Warned(self._job, message, hint))
 
     async def _enter(self, purpose: Purpose, model: LanguageModel, consulted: Consulted[T]) -> None:
         """Write into the ledger what was read and written, and what it cost."""
@@ -151,13 +184,16 @@ class Advisor:
             purpose=purpose,
             provider=self._panel.provider,
             model=model.name,
-            calls=max(1, len(bill)),
-            failures=int(consulted.value is None),
+            calls=consulted.calls,
+            failures=consulted.calls - (consulted.value is not None),
             tokens_in=sum(answer.tokens_in for answer in bill),
             tokens_out=sum(answer.tokens_out for answer in bill),
-            micros=sum(map(self._panel.price, bill)),
+            micros=sum(self._panel.price(model.name, answer) for answer in bill),
         )
         await self._world.costs.add([line])
+        if not bill:
+            hint = "pages are understood without it meanwhile; `geomi cost` counts what failed"
+            self._warn(f"silence of {model.name}", f"no model answers: {consulted.problem}", hint)
 
 
 def _fields_of(told: object, engine: Engine, *, page_type: PageType) -> Fields:
@@ -166,8 +202,7 @@ def _fields_of(told: object, engine: Engine, *, page_type: PageType) -> Fields:
 
 def _tempered(told: Quality, known: Quality) -> Quality:
     """Return a model's judgement as far as counting does not contradict it."""
-    counted = dict(known.flags)
-    flags = tuple((flag, True if counted.get(flag) else is_up) for flag, is_up in told.flags)
-    least, most = known.overall - MAX_SHIFT, known.overall + MAX_SHIFT
-    overall = round(min(max(told.overall, least), most), 1)
+    flags = tuple((flag, flag in known.raised or is_up) for flag, is_up in told.flags)
+    most = known.overall + (0.0 if known.raised else MAX_SHIFT)
+    overall = round(min(max(told.overall, known.overall - MAX_SHIFT), most), 1)
     return replace(told, overall=overall, flags=flags)
