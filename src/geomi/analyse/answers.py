@@ -154,7 +154,8 @@ def _text(answer: Mapping[str, object], name: str, most: int = MAX_TEXT_CHARS) -
 def _cut(text: str, most: int) -> str:
     """Return what is seen of a text; one that is too long ends with a whole word."""
     text = visible(text).strip()
-    return text if len(text) <= most else text[: most + 1].rsplit(None, 1)[0][:most]
+    is_torn = len(text) > most and not (text[most - 1].isspace() or text[most].isspace())
+    return text[:most].rsplit(maxsplit=1)[0] if is_torn else text[:most].rstrip()
 
 
 def _maybe(answer: Mapping[str, object], name: str, most: int = MAX_TEXT_CHARS) -> str | None:

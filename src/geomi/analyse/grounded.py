@@ -106,7 +106,7 @@ class _Page:
     def __init__(self, text: str) -> None:
         seen = _shown(text)
         self._words = f" {_folded(seen)} "
-        written = (*_PLAIN.findall(seen), *_SPACED.findall(seen))
+        written = (*_SPACED.findall(seen), *_PLAIN.findall(_SPACED.sub(" ", seen)))
         self._numbers = frozenset(map(read_amount, written)) - {None}
         self._currencies: defaultdict[float, set[str | None]] = defaultdict(set)
         for price in find_prices(seen):
