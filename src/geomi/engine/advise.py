@@ -57,6 +57,8 @@ from geomi.ports.language import LanguageModel
 # The weights are right in 96 of 100 cases where they are at least so sure (`kinds.json`).
 SURE = 0.8
 MAX_SHIFT = 2.0  # of 10
+# Of a page that a model alone calls a product, rules have to find name, description and price.
+LIKELY = 0.5
 # Reasons to keep a page out that no answer of a model can take away.
 _SETTLED = frozenset(
     {
@@ -110,7 +112,8 @@ class Advisor:
         kind = await self._type(subject, known.classification)
         if kind is not None and kind != known.classification:
             fields = read_fields_anew(subject, kind.page_type, rules)
-            known = replace(known, classification=kind, fields=fields)
+            is_likely = fields is not None and fields.confidence >= LIKELY
+            known = replace(known, classification=kind, fields=fields if is_likely else None)
             known = replace(known, decision=decide_anew(subject, known, rules))
         if known.decision.reason is IndexReason.PAGE_TYPE:
             return known
