@@ -102,11 +102,11 @@ def _passage(line: str) -> Passage | None:
 
 
 def _made(form: Form, text: str, level: int = 0) -> Passage | None:
-    text = _shown(text)
+    text = shown(text)
     return Passage(form, text, level) if text else None
 
 
-def _shown(line: str) -> str:
+def shown(line: str) -> str:
     """Return a line of markdown as a reader sees it."""
     # Most lines have none of these, and to look for a sign costs a tenth of a substitution.
     if "](" in line:
