@@ -16,6 +16,7 @@ from geomi.app import Home
 from geomi.app.shelf import bring_up, forget, open_shelf
 from geomi.engine.duty import Duty
 from geomi.engine.enrich import enrich_all, is_behind
+from geomi.engine.explain import explain
 from geomi.engine.follow import PAGES_PER_TURN
 from geomi.engine.search import search
 from geomi.engine.understand import version_of
@@ -26,6 +27,7 @@ from geomi.model.job import CrawlJob
 from geomi.model.page import Ref
 from geomi.ports.index import Index
 from geomi.testing.server import Reply, Site
+from geomi.url.parse import split as split_url
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, run
 
 NOUNS = (
@@ -104,13 +106,19 @@ class TestFollowing:
             routes = {"/": page("thin", "/good", text="Too little."), "/good": told("good")}
             async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
                 with Site(routes) as site:
-                    await crawl_all(home, ear, site)
+                    crawled = await crawl_all(home, ear, site)
                 await enrich_all(home.world, shelf)
                 documents = await rows(home.world)
                 assert (documents[""].state, documents[""].reason) == ("skipped", "too_short")
                 assert "analysis.min_chars is 100" in documents[""].detail
                 assert documents["good"].state is DocumentState.INDEXED
                 assert await found(shelf.index, "little") == []
+                job = crawled.report.job
+                why = await explain(home.world, job, split_url(documents[""].url), [])
+                last = why.steps[-1]
+                assert (last.name, last.verdict.admitted) == ("index", False)
+                assert "skipped in collection default" in last.verdict.detail
+                assert why.answer == "fetched and kept"
 
         run(work())
 

@@ -22,6 +22,7 @@ from geomi.engine.review import Reviews
 from geomi.engine.robots import read_copy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
+from geomi.model.document import DocumentState, document_id
 from geomi.model.entry import Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.robots import RobotsKey
@@ -70,8 +71,12 @@ async def explain(
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
     told = _conclude(url, job, entry, steps)
-    due = await when_due(world, job, entry) if entry else None
-    return replace(told, steps=(*told.steps, Step("due", due))) if due else told
+    later = (
+        ("due", await when_due(world, job, entry) if entry else None),
+        ("index", await _indexed(world, job, naming.hash(url))),
+    )
+    after = [Step(name, verdict) for name, verdict in later if verdict is not None]
+    return replace(told, steps=(*told.steps, *after))
 
 
 async def _find(world: World, job: CrawlJob, url_hash: bytes, host: str) -> UrlEntry | None:
@@ -250,6 +255,15 @@ async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     if copy is None:
         return None
     return read_copy(copy, job.config.robots, now_s=copy.fetched_s).judge(url)
+
+
+async def _indexed(world: World, job: CrawlJob, url_hash: bytes) -> Verdict | None:
+    """Say whether a page can be found, and why not; None where nobody has looked at it yet."""
+    row = await world.documents.get(document_id(job.config.analysis.collection, url_hash))
+    if row is None:
+        return None
+    detail = f"{row.state} in collection {row.collection}: {row.detail}"
+    return Verdict(row.state is DocumentState.INDEXED, row.reason, detail)
 
 
 def _path(url: str) -> str:

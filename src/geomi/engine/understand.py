@@ -14,7 +14,7 @@ from geomi.engine.kept import date_of, subject_of
 from geomi.engine.naming import Naming
 from geomi.engine.record import Fields, read_line
 from geomi.model.analysis import Analysis, Subject
-from geomi.model.document import DocumentRow, DocumentState
+from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.indexing import AnalysisRules
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow
@@ -73,7 +73,7 @@ class Understanding:
 
     def name(self, capture: CaptureRow) -> str:
         """Return the id of the document that a capture becomes."""
-        return f"{self.rules.collection}/{self._hash(capture).hex()}"
+        return document_id(self.rules.collection, self._hash(capture))
 
     def read(self, record: bytes, *, now_s: float) -> ReadPage:
         """Read a record and understand it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from geomi.engine.world import World
+from geomi.model.document import document_id
 from geomi.model.job import CrawlJob
 from geomi.model.search import Scope
 from geomi.model.verdict import Outcome, State
@@ -26,7 +27,7 @@ async def take_out_gone(world: World, index: Index, job: CrawlJob) -> int:
         return 0
     taken = 0
     async for url_hash in _gone(world, job):
-        document = f"{job.config.analysis.collection}/{url_hash.hex()}"
+        document = document_id(job.config.analysis.collection, url_hash)
         known = await world.documents.get(document)
         if known is not None and not await _is_younger(world, known.job, job):
             await index.delete(Scope.DOCUMENT, document)

@@ -17,6 +17,11 @@ class DocumentState(StrEnum):
     FAILED = "failed"  # its record could not be understood; `detail` says why
 
 
+def document_id(collection: str, url_hash: bytes) -> str:
+    """Return what names a page in a collection, in the store and in the index."""
+    return f"{collection}/{url_hash.hex()}"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
     """One page of one collection, replaced whenever it is understood anew.
