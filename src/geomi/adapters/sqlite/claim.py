@@ -156,7 +156,7 @@ def _hindered_until_s(
 def _has_place(db: sqlite3.Connection, turn: _Turn, ip: str, now_s: float) -> bool:
     """Whether an address has a place for a job, and nobody came before it; else it stands in line.
 
-    Most addresses have no line, and looking at none takes 2 µs.
+    Most addresses have no line, and a look at none takes 4 µs.
     """
     values = {"ip": ip, "job": turn.job, "now_s": now_s, "late_s": now_s - LINE_S}
     line: dict[int, float] = dict(db.execute(SQL["line"], values).fetchall())
