@@ -19,12 +19,14 @@ from geomi.app import Home, recrawl
 from geomi.app import clean as cleaning
 from geomi.app.clean import Cleaned, clean
 from geomi.app.serve import Task, serve
+from geomi.engine.explain import explain
 from geomi.engine.recrawl import Wish
 from geomi.engine.shift import Shift
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob, Expired
 from geomi.settings.options import RunOptions
 from geomi.testing.server import Route, Site
+from geomi.url.parse import parse
 from tests.engine.running import LOCAL, Ear, crawl_in, crawl_site, home_in, page, plan, run
 
 AT_ONCE = 1e-9  # days
@@ -130,6 +132,10 @@ def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
                 assert found is not None
                 assert (found.expired, found.stats.collected) == (Expired.URLS, 3)
                 assert len(await home.world.pages.feed(job.id, after=0, limit=9)) == 3
+                url = parse(site.url("/old"))
+                assert url is not None
+                told = await explain(home.world, found, url, ())
+                assert (told.answer, told.decided_by) == ("not fetched", "retention.urls_days")
                 with pytest.raises(ConfigError, match="have expired"):
                     await recrawl(home, job.id, Wish(), RunOptions())
                 assert len(site.log) == asked

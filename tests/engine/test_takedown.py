@@ -14,9 +14,11 @@ import pytest
 from geomi.adapters.outlet.folder import remove_job
 from geomi.adapters.sqlite import SqliteStore
 from geomi.app import Home, registry, takedown
+from geomi.app.clean import clean
 from geomi.app.takedown import MAX_REASON_CHARS, holdings, take_down
 from geomi.errors import ConfigError
 from geomi.model.job import JobState, StopReason
+from geomi.model.retention import Retention
 from geomi.model.site import Takedown
 from geomi.testing.server import Reply, Route, Site
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, run
@@ -88,6 +90,22 @@ def test_no_byte_of_its_pages_is_left_and_others_keep_theirs(tmp_path: Path) -> 
             assert "Another site's words" in (tmp_path / "pages.jsonl").read_text("utf-8")
 
         run(work())
+
+
+@pytest.mark.req("LEG-06")
+def test_a_job_whose_urls_have_expired_leaves_nothing_either(tmp_path: Path) -> None:
+    async def work(site: Site) -> None:
+        async with home_in(tmp_path, Ear()) as home:
+            await collect(home, site)
+            for job in await home.world.jobs.list(limit=9):
+                kept = replace(job.config, retention=Retention(urls_days=1e-9))
+                await home.world.jobs.update(replace(job, config=kept))
+            assert len((await clean(home)).urls_of) == 2
+            assert (await erase(home)).pages == 2
+        assert traces(tmp_path) == []
+
+    with Site(ROUTES) as site:
+        run(work(site))
 
 
 class Cut(Exception):

@@ -14,7 +14,7 @@ The order is what makes it safe to be cut short at any point and run again:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.engine import jobs as use
+from geomi.engine.naming import Naming
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
 from geomi.model.site import Provider, Takedown
@@ -121,16 +122,26 @@ async def _pages(home: Home, jobs: Sequence[CrawlJob]) -> list[bytes]:
     folders = tuple(f"jobs/{job.id}/" for job in jobs)
     found: set[bytes] = set()
     for job in jobs:
-        after = b""
-        while entries := await home.world.census.entries(
-            job.id, state=None, after=after, limit=ENTRIES_PER_READ
-        ):
-            after = entries[-1].url_hash
-            for entry in entries:
-                page = await home.world.pages.get(entry.url_hash)
-                if page is not None and page.record.segment.startswith(folders):
-                    found.add(entry.url_hash)
+        async for url_hash in _met(home, job):
+            page = await home.world.pages.get(url_hash)
+            if page is not None and page.record.segment.startswith(folders):
+                found.add(url_hash)
     return sorted(found)
+
+
+async def _met(home: Home, job: CrawlJob) -> AsyncIterator[bytes]:
+    """Name what a job has met: its entries, or its captures where its entries have expired."""
+    after, seq, naming = b"", 0, Naming(job.config)
+    while entries := await home.world.census.entries(
+        job.id, state=None, after=after, limit=ENTRIES_PER_READ
+    ):
+        for entry in entries:
+            yield entry.url_hash
+        after = entries[-1].url_hash
+    while rows := await home.world.pages.feed(job.id, after=seq, limit=ENTRIES_PER_READ):
+        for url in filter(None, (parse_url(row.url) for row in rows)):
+            yield naming.hash(url)
+        seq = rows[-1].seq
 
 
 def _hosts(urls: Sequence[str]) -> set[str]:

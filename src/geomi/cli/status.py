@@ -43,6 +43,7 @@ def job_data(job: CrawlJob) -> dict[str, object]:
         "paused": job.paused,
         "stop": job.stop,
         "error": job.error,
+        "expired": job.expired,
         "seeds": job.seeds,
         "created_at_s": job.created_at_s,
         "started_at_s": job.started_at_s,
@@ -55,6 +56,7 @@ def job_data(job: CrawlJob) -> dict[str, object]:
 def job_state(job: CrawlJob) -> str:
     """Say in a few words where a job stands."""
     words = [job.state.value, f"({job.stop})" if job.stop else "", "paused" if job.paused else ""]
+    words += ["its URLs have expired"] if job.expired else []
     return " ".join(word for word in words if word)
 
 

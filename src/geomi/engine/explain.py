@@ -178,6 +178,9 @@ def _frontier(
         if entry.state is not State.PENDING:
             return Step("frontier", Verdict(True, "frontier", detail))
         return Step("frontier", Verdict(True, "frontier", detail + _waiting(entry), _way_on(job)))
+    if job.expired:
+        detail = "the URLs of this job have expired, and with them what became of each"
+        return Step("frontier", Verdict(False, "retention.urls_days", detail, "crawl anew"))
     if mention is not None:
         detail = f"linked from {mention.parent}, which lies at depth {mention.depth - 1}"
         if room is not None:

@@ -1,8 +1,8 @@
 """Lending hosts: to a job with its best entries, or one named host to whoever has to ask it.
 
 A queue is looked at when its `ready_s` has come. It is lent if its host is free, no other job has
-waited longer for that host, its address is not crowded, and an entry is due; otherwise `ready_s`
-moves to the time at which that may be so.
+waited longer for that host, its address has a place and nobody came before to it, and an entry is
+due; otherwise `ready_s` moves to the time at which that may be so.
 """
 
 from __future__ import annotations

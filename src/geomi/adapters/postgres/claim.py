@@ -1,8 +1,9 @@
 """Lending hosts: to a job with its best entries, or one named host to whoever has to ask it.
 
 A queue is looked at when its `ready_s` has come. It is lent if its host is free, no other job has
-waited longer for that host, its address is not crowded, and an entry is due; otherwise `ready_s`
-moves to the time at which that may be so, and the next look costs nothing until then.
+waited longer for that host, its address has a place and nobody came before to it, and an entry is
+due; otherwise `ready_s` moves to the time at which that may be so, and the next look costs nothing
+until then.
 
 Claims run side by side: each takes hosts that no other holds (SKIP LOCKED), and an address that
 another claim counts just now is crowded for the moment. Only claims of a job with a limit on pages
