@@ -1,71 +1,138 @@
-"""Kept pages, read again from their records."""
+"""A page read back from its record is understood as it was when it was fresh."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-import geomi.demo
 from geomi.analyse.page import analyse
-from geomi.dedup.decide import Duplicate, fingerprint
-from geomi.engine.kept import subject_of
-from geomi.engine.record import Portrait, capture, read_line
+from geomi.dedup.decide import Duplicate
+from geomi.demo.pages import load_site
+from geomi.engine.kept import article_of, date_of, subject_of
+from geomi.engine.record import Fields, Portrait, capture, read_line
 from geomi.extract.page import extract
-from geomi.fetch.render import Rendering
+from geomi.fetch.render import decide
 from geomi.model.analysis import Subject
-from geomi.model.config import Extraction
+from geomi.model.config import Extraction, Render
 from geomi.model.entry import EntryKind, Source, UrlEntry
-from geomi.model.indexing import AnalysisRules
-from geomi.model.page import Article, DuplicateReason, Fetched
+from geomi.model.indexing import AnalysisRules, OnFinding
+from geomi.model.page import Article, DuplicateReason, Fetched, Fingerprint
 from geomi.model.signals import SILENCE
 from geomi.model.verdict import State
+from tests.engine.hostile_pages import PAGES as HOSTILE
 
-SITE = Path(geomi.demo.__file__).parent / "site"
-NOW_S = 1_763_251_200.0
-RULES = AnalysisRules(article_fields=True)
+NOW_S = 1_763_251_200.0  # 2025-11-16
+EVERYTHING = AnalysisRules(
+    article_fields=True, sensitive=OnFinding.SKIP, copyright=OnFinding.SKIP, min_chars=0
+)
+SITE = {
+    f"http://{host}{path}": given
+    for (host, path), given in sorted(load_site().items())
+    if given.content_type.startswith("text/html") and given.status == 200
+} | {f"http://hostile.test{page.route}": page.reply for page in HOSTILE}
 
 
-def portrait(url: str, article: Article, duplicate: Duplicate | None) -> Portrait:
-    entry = UrlEntry(
-        "job", b"", url, "host:80", 0, 0, Source.SEED, EntryKind.PAGE, None, None, 0,
-        State.PENDING, 0, 0.0, 0.0,
+def fresh(url: str) -> Article:
+    """Read a page as a crawl does."""
+    given = SITE[url]
+    return extract(given.body, url, given.content_type, Extraction())
+
+
+def record(url: str, article: Article, duplicate: Duplicate | None = None) -> Fields:
+    """Write a page down and read it back."""
+    portrait = Portrait(
+        entry=_entry(url),
+        fetched=Fetched(url, status=200, body=SITE[url].body),
+        article=article,
+        fingerprint=Fingerprint("", "", b"", 0),
+        duplicate=duplicate,
+        rendering=decide(Render.AUTO, article.needs_browser),
+        nofollow=False,
+        signals=SILENCE,
+        rules="r",
+        fetched_at_s=NOW_S,
+    )
+    return read_line(capture(portrait, raw=False).record)
+
+
+def _entry(url: str) -> UrlEntry:
+    return UrlEntry(
+        job="job-1", url_hash=b"", url=url, host="", depth=0, priority=0, source=Source.SEED,
+        kind=EntryKind.PAGE, parent=None, origin=None, hops=0, state=State.PENDING, attempts=1,
+        due_s=0.0, discovered_s=0.0,
     )  # fmt: skip
-    mark = fingerprint(article.text, b"", (), nofollow=False)
-    rendering = Rendering(False, "")
-    fetched = Fetched(url, 200)
-    return Portrait(
-        entry, fetched, article, mark, duplicate, rendering, False, SILENCE, "rules", NOW_S
+
+
+@pytest.mark.req("ANA-01")
+@pytest.mark.parametrize("url", SITE)
+def test_a_page_of_the_archive_is_the_page_that_was_read(url: str) -> None:
+    article = fresh(url)
+    article = replace(article, robots=frozenset())  # such a page is never kept
+    recalled = subject_of(record(url, article), now_s=NOW_S)
+    assert analyse(recalled, EVERYTHING) == analyse(
+        Subject(url, article, NOW_S, duplicate_of=""), EVERYTHING
     )
 
 
-def kept(url: str, article: Article, duplicate: Duplicate | None = None) -> Subject:
-    line = capture(portrait(url, article, duplicate), raw=False).record
-    return subject_of(read_line(line), now_s=NOW_S)
+@pytest.mark.parametrize("url", SITE)
+def test_what_is_not_asked_for_is_left_out_and_nothing_else(url: str) -> None:
+    article = fresh(url)
+    recalled = article_of(record(url, article))
+    left_out = {
+        "text": "", "outline": (), "robots": frozenset(), "rights": (), "sections": (),
+        "alternates": (), "feeds": (), "needs_browser": "", "links_left_out": 0, "repeated": 0, "personal": (),
+        "unreadable": "",
+    }  # fmt: skip
+    expected = replace(article, **left_out, confidence=round(article.confidence, 3))  # type: ignore[arg-type]  # fields of Article
+    assert replace(recalled, metadata=()) == replace(expected, metadata=())
+    assert dict(recalled.metadata).items() <= dict(article.metadata).items()
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("duplicate", "of", "similarity"),
     [
-        "shop.geomi.test/products/orb-kit",
-        "www.geomi.test/faq",
-        "www.geomi.test/ko/privacy",
-        "blog.geomi.test/posts/why-spiders-rest",
-        "docs.geomi.test/reference/config",
+        (None, "", 1.0),
+        (Duplicate("http://a.test/1", DuplicateReason.EXACT, 1.0), "http://a.test/1", 1.0),
+        (Duplicate("http://a.test/1", DuplicateReason.NEAR, 0.9126), "http://a.test/1", 0.913),
+        (Duplicate("http://a.test/1", DuplicateReason.NEAR, 1.0), "http://a.test/1", 1.0),
+        (Duplicate("http://a.test/1", DuplicateReason.CANONICAL, 0.0), "http://a.test/1", 1.0),
+    ],
+    ids=str,
+)
+def test_what_a_page_repeats(duplicate: Duplicate | None, of: str, similarity: float) -> None:
+    url = next(iter(SITE))
+    subject = subject_of(record(url, fresh(url), duplicate), now_s=NOW_S)
+    assert (subject.duplicate_of, subject.similarity) == (of, similarity)
+
+
+@pytest.mark.parametrize(
+    ("modified", "published", "expected_s"),
+    [
+        ("2024-03-01T12:00:00+00:00", "2020-01-01", 1_709_294_400.0),
+        ("", "2024-03-01", 1_709_251_200.0),  # a day begins at midnight, UTC
+        ("soon", "", NOW_S),
+        ("", "", NOW_S),
     ],
 )
-def test_a_record_says_of_a_page_what_the_page_said(name: str) -> None:
-    url = f"http://{name}"
-    article = extract((SITE / f"{name}.html").read_bytes(), url, "text/html", Extraction())
-    seen = Subject(url, article, NOW_S, duplicate_of="")
-    assert analyse(kept(url, article), RULES) == analyse(seen, RULES)
+def test_the_date_of_a_page(modified: str, published: str, expected_s: float) -> None:
+    url = next(iter(SITE))
+    article = replace(fresh(url), modified_at=modified, published_at=published)
+    assert date_of(record(url, article)) == expected_s
 
 
-def test_a_copy_is_one_of_the_page_that_it_repeats() -> None:
-    article = Article("t", "# t", "t", ())
-    near = Duplicate("http://a.test/", DuplicateReason.NEAR, 0.93)
-    copy = kept("http://b.test/", article, near)
-    assert (copy.duplicate_of, copy.similarity) == ("http://a.test/", 0.93)
-    exact = kept("http://b.test/", article, replace(near, reason=DuplicateReason.EXACT))
-    assert exact.similarity == 1.0
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"words": "many", "confidence": "sure", "headings": "none", "kinds": [1], "types": "x"},
+        {"headings": [1, "x"], "kinds": {"a": "b"}, "duplicate_of": 7, "similarity": "0.5"},
+    ],
+    ids=str,
+)
+def test_a_record_of_another_making_is_read(metadata: dict[str, object]) -> None:
+    url = next(iter(SITE))
+    told: Fields = {**record(url, fresh(url)), "metadata": metadata}  # type: ignore[typeddict-item]  # on purpose
+    subject = subject_of(told, now_s=NOW_S)
+    assert subject.duplicate_of == ""
+    assert analyse(subject, EVERYTHING).decision

@@ -6,6 +6,7 @@ of today, wherever their bytes are by then.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from geomi.engine.record import Fields, Metadata, links_of
@@ -37,7 +38,6 @@ def subject_of(fields: Fields, *, now_s: float) -> Subject:
 def article_of(fields: Fields) -> Article:
     """Return what a record keeps of an article: its markdown and facts, not its plain text."""
     told = fields["metadata"]
-    shares = told.get("kinds")
     return Article(
         title=fields["title"],
         markdown=fields["markdown"],
@@ -57,7 +57,7 @@ def article_of(fields: Fields) -> Article:
         things=_texts(told, "things"),
         metadata=tuple((n, v) for n, v in told.items() if isinstance(v, str) and n not in _OURS),
         kind=_text(told, "kind"),
-        kinds=tuple((n, float(v)) for n, v in shares.items()) if isinstance(shares, dict) else (),
+        kinds=tuple(_numbers(told, "kinds")),
     )
 
 
@@ -84,6 +84,13 @@ def _text(told: Metadata, name: str) -> str:
 def _texts(told: Metadata, name: str) -> tuple[str, ...]:
     value = told.get(name)
     return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _numbers(told: Metadata, name: str) -> Iterator[tuple[str, float]]:
+    values = told.get(name)
+    for key, value in values.items() if isinstance(values, dict) else ():
+        if isinstance(value, int | float):
+            yield key, float(value)
 
 
 def _number(told: Metadata, name: str) -> float:
