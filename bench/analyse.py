@@ -80,7 +80,9 @@ def main() -> None:
                 found.append((page.kind, result))
     print(f"{len(pages)} pages; CPU ms a page: mean, 95 %")
     for name, times in spent.items():
-        print(f"  {name:10s} {mean(times):6.2f} {quantiles(times, n=20)[-1]:6.2f}")
+        print(
+            f"  {name:10s} {mean(times):6.2f} {quantiles(times, n=20, method='inclusive')[-1]:6.2f}"
+        )
     _print_findings(found)
 
 
@@ -102,7 +104,7 @@ def _print_findings(found: list[tuple[str, Analysis]]) -> None:
         by_kind[kind].append(analysis)
     for kind, analyses in sorted(by_kind.items()):
         scores = [a.quality.overall for a in analyses if a.quality]
-        spread = quantiles(scores, n=20)
+        spread = quantiles(scores, n=20, method="inclusive")
         indexed = mean(a.decision.should_index for a in analyses)
         print(f"  {kind:14s} {spread[0]:4.1f} {spread[9]:4.1f} {spread[-1]:4.1f}  {indexed:.1%}")
     print("\ntypes", Counter(a.classification.page_type for _, a in found if a.classification))

@@ -251,7 +251,7 @@ def _agreement(labels: Sequence[str], guesses: Sequence[str]) -> dict[str, objec
     """Return accuracy and F1 of every label that there is."""
     right = Counter(label for label, guess in zip(labels, guesses, strict=True) if label == guess)
     both = Counter(labels) + Counter(guesses)
-    f1 = {label: round(2 * right[label] / both[label], 3) for label in sorted(set(labels))}
+    f1 = {str(name): round(2 * right[name] / both[name], 3) for name in sorted(set(labels))}
     return {
         "accuracy": round(right.total() / len(labels), 3),
         "macro_f1": round(sum(f1.values()) / len(f1), 3),

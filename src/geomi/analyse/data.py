@@ -38,12 +38,13 @@ def things_of(article: Article, *kinds: str) -> Iterator[Object]:
             yield node
 
 
-def pair(article: Article, *endings: str) -> str | None:
-    """Return the first value whose key ends so: `Product.price` of `item:Product.price`."""
-    for ending in endings:
-        for key, value in article.metadata:
-            if key == ending or key.endswith(f":{ending}"):
-                return value or None
+def pair(article: Article, *names: str) -> str | None:
+    """Return the first of some values, as JSON-LD or microdata: `Product.price`, `og:image`."""
+    said = dict(article.metadata)
+    for name in names:
+        for prefix in ("", *STRUCTURED):
+            if value := said.get(prefix + name):
+                return value
     return None
 
 

@@ -77,7 +77,8 @@ def _offer(node: Object) -> Object:
         for offer in objects_in(holder.get("offers"))
         for part in (offer, *objects_in(offer.get("offers")))
     ]
-    priced = (part for part in offers if _one(part, "price", "lowPrice", "priceSpecification"))
+    named = ("price", "lowPrice", "priceSpecification")
+    priced = (part for part in offers if _one(part, *named) is not None)
     return next(priced, offers[0] if offers else {})
 
 

@@ -52,6 +52,7 @@ def article(
         published_at=published_at,
         modified_at=modified_at,
         robots=robots,
+        confidence=0.9,
         words=count_words(markdown, language),
     )
 

@@ -42,7 +42,7 @@ def test_things_are_found_by_any_of_their_types() -> None:
     assert [node["@type"] for node in found] == ["Product", ["Thing", "Product"]]
 
 
-def test_a_pair_is_found_by_the_end_of_its_key() -> None:
+def test_a_pair_is_found_however_it_was_written_down() -> None:
     page = article("x", metadata=(("ld:Product.name", ""), ("item:Product.sku", "7")))
     assert pair(page, "Product.name") is None
     assert pair(page, "Product.gtin", "Product.sku") == "7"

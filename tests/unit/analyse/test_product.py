@@ -65,6 +65,7 @@ def test_what_is_missing_is_none() -> None:
         ([{"price": "1.299,00", "priceCurrency": "EUR"}], Money(1299.0, "EUR"), None),
         ({"offers": [{}, {"price": 5, "priceCurrency": "KRW"}]}, Money(5.0, "KRW"), None),
         ({"price": 5}, Money(5.0, None), None),
+        ([{"price": 0, "priceCurrency": "EUR"}, {"price": 5}], Money(0.0, "EUR"), None),
         (
             {
                 "price": 15,
