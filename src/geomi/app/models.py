@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.models.bedrock import Bedrock, TitanEmbedder
+from geomi.adapters.models.bedrock_chat import CLASSIFIER, CRITIC, EXTRACTOR, BedrockModel
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.adapters.models.openai import OpenAiModel, Server
 from geomi.adapters.models.openai_vectors import open_openai_embedder
@@ -18,11 +19,13 @@ from geomi.engine.advise import Panel
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, Purpose
 from geomi.model.language import Answer
+from geomi.ports.language import LanguageModel
 from geomi.ports.models import Embedder
 from geomi.ports.web import Fetcher
 from geomi.settings.models import read_prices
 from geomi.settings.options import Settings
 
+BEDROCK = "bedrock"  # the catalogue's models there, in place of a server's
 FORMS = "onnx:FOLDER, openai:MODEL or titan"
 
 
@@ -42,48 +45,59 @@ async def open_models(home: Home) -> AsyncIterator[Models]:
     egress = Egress(rules, home.world.clock)
     client = HttpClient(egress, home.world.clock)
     try:
-        async with _embedder(home.settings, client) as embedder:
-            yield Models(_panel(home.settings, client), embedder)
+        with ExitStack() as opened:
+            panel = _panel(home.settings, client, opened)
+            yield Models(panel, await _embedder(home.settings, client, opened))
     finally:
         await client.aclose()
         egress.close()
 
 
-def _panel(settings: Settings, fetcher: Fetcher) -> Panel | None:
+def _panel(settings: Settings, fetcher: Fetcher, opened: ExitStack) -> Panel | None:
     if not settings.model:
         return None
     prices = read_prices(settings.model_prices)
-    endpoint = _endpoint(settings, "GEOMI_MODEL")
-
-    def ask(name: str) -> OpenAiModel:
-        return OpenAiModel(fetcher, endpoint, name, key=settings.model_key)
 
     def price(asked: str, answer: Answer) -> int:
         """A server may name a version of what it was asked for, which nobody gave a price."""
         price = prices.get(answer.model) or prices.get(asked, FREE)
         return price.of(answer.tokens_in, answer.tokens_out)
 
-    small, large = ask(settings.model), ask(settings.model_extract or settings.model)
+    if settings.model == BEDROCK:
+        return Panel(BEDROCK, _on_bedrock(settings, opened), price)
+    endpoint = _endpoint(settings, "GEOMI_MODEL")
+    small, large = (
+        OpenAiModel(fetcher, endpoint, name, key=settings.model_key)
+        for name in (settings.model, settings.model_extract or settings.model)
+    )
     models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}
     return Panel(endpoint, models, price)
 
 
-@asynccontextmanager
-async def _embedder(settings: Settings, fetcher: Fetcher) -> AsyncIterator[Embedder | None]:
+def _on_bedrock(settings: Settings, opened: ExitStack) -> dict[Purpose, LanguageModel]:
+    """Return the catalogue's models, each for its purpose."""
+    bedrock = opened.enter_context(closing(Bedrock()))
+    names = {
+        Purpose.CLASSIFY: CLASSIFIER,
+        Purpose.QUALITY: CRITIC,
+        Purpose.EXTRACT: settings.model_extract or EXTRACTOR,
+    }
+    return {purpose: BedrockModel(bedrock, name) for purpose, name in names.items()}
+
+
+async def _embedder(settings: Settings, fetcher: Fetcher, opened: ExitStack) -> Embedder | None:
     kind, _, name = settings.embedder.partition(":")
     languages = settings.embedder_languages
     match kind:
         case "":
-            yield None
+            return None
         case "onnx" if name:
-            with closing(OnnxEmbedder(Path(name), languages=languages)) as folder:
-                yield folder
+            return opened.enter_context(closing(OnnxEmbedder(Path(name), languages=languages)))
         case "openai" if name:
             server = Server(fetcher, _endpoint(settings, "GEOMI_EMBEDDER"), key=settings.model_key)
-            yield await open_openai_embedder(server, name, languages=languages)
+            return await open_openai_embedder(server, name, languages=languages)
         case "titan" if not name:
-            with closing(Bedrock()) as bedrock:
-                yield TitanEmbedder(bedrock, languages=languages)
+            return TitanEmbedder(opened.enter_context(closing(Bedrock())), languages=languages)
         case _:
             raise ConfigError(f"`{settings.embedder}` is no embedder", hint=f"give {FORMS}")
 

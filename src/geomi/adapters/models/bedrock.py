@@ -1,4 +1,4 @@
-"""Embeddings by Amazon Bedrock: Titan Text Embeddings V2 (EMB-02). It needs `geomi[bedrock]`.
+"""Amazon Bedrock, and its Titan Text Embeddings V2 (EMB-02). It needs `geomi[bedrock]`.
 
 Rules kept:
 - Credentials and region come from where AWS's own client looks for them; none is in a message: of a
@@ -10,11 +10,11 @@ Rules kept:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -23,6 +23,8 @@ from geomi.adapters.models.answer import read_object
 from geomi.adapters.models.embedding import in_batches, read_vectors
 from geomi.errors import ConfigError, ModelBusy, ModelError, first_error
 from geomi.ports.models import BATCH, Vectors
+
+T = TypeVar("T")
 
 TITAN = "amazon.titan-embed-text-v2:0"
 # Of 256, 512 and 1,024 the one that balances quality and storage (EMB-02).
@@ -63,37 +65,58 @@ class Bedrock:
             raise ModelError(f"`{model}` answered with more than {MAX_ANSWER_BYTES:,} bytes")
         return read_object(body, f"`{model}`")
 
+    async def talk(self, model: str, **conversation: Any) -> dict[str, Any]:
+        """Put a conversation before a model and return what it adds (the Converse API)."""
+
+        def call() -> dict[str, Any]:
+            answer: dict[str, Any] = self._client.converse(modelId=model, **conversation)
+            return answer
+
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _telling, model, call)
+
     def close(self) -> None:
         """Finish what is under way."""
         self._threads.shutdown()
         self._client.close()
 
     def _invoke(self, model: str, body: bytes) -> bytes:
-        from botocore.exceptions import (
-            BotoCoreError,
-            ClientError,
-            NoCredentialsError,
-            PartialCredentialsError,
-        )
-
-        try:
+        def call() -> bytes:
             answer = self._client.invoke_model(modelId=model, body=body)
             with closing(answer["body"]) as stream:
                 return bytes(stream.read(MAX_ANSWER_BYTES + 1))
-        except ClientError as error:
-            code = str(error.response.get("Error", {}).get("Code", "unknown"))
-            refused = ModelBusy if code in _BUSY else ModelError
-            raise refused(
-                f"`{model}` refused: {code[:MAX_CODE_CHARS]}",
-                hint="check the region and what the key may do",
-            ) from error
-        except (NoCredentialsError, PartialCredentialsError) as error:
-            raise ModelError(
-                f"there are no AWS credentials to ask `{model}` with",
-                hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role",
-            ) from error
-        except BotoCoreError as error:
-            raise ModelBusy(f"`{model}` cannot be asked: {type(error).__name__}") from error
+
+        return _telling(model, call)
+
+
+def _telling(model: str, call: Callable[[], T]) -> T:
+    """Ask, and tell what went wrong in our words."""
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        NoCredentialsError,
+        PartialCredentialsError,
+    )
+    from botocore.parsers import ResponseParserError
+
+    try:
+        return call()
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code", "unknown"))
+        refused = ModelBusy if code in _BUSY else ModelError
+        raise refused(
+            f"`{model}` refused: {code[:MAX_CODE_CHARS]}",
+            hint="check the region and what the key may do",
+        ) from error
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise ModelError(
+            f"there are no AWS credentials to ask `{model}` with",
+            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role",
+        ) from error
+    except ResponseParserError as error:
+        raise ModelError(f"`{model}` answered in another form: {error}") from error
+    except BotoCoreError as error:
+        raise ModelBusy(f"`{model}` cannot be asked: {type(error).__name__}") from error
 
 
 class TitanEmbedder:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from geomi.adapters.models.answer import read_object
+from geomi.adapters.models.answer import read_name, read_object, read_tokens
 from geomi.errors import ConfigError, ModelBusy, ModelError
 from geomi.model.language import Answer, Prompt
 from geomi.model.page import Fetched, Headers, Request
@@ -59,11 +59,12 @@ class OpenAiModel:
             text = choice["message"]["content"]
             is_whole = isinstance(text, str) and choice.get("finish_reason") != "length"
             usage = told.get("usage") or {}
-            tokens = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+            read = read_tokens(usage.get("prompt_tokens"))
+            written = read_tokens(usage.get("completion_tokens"))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"{self._server} answered in another form: {error!r}") from error
         text = text if isinstance(text, str) else ""
-        return Answer(text, str(told.get("model") or self.name), *tokens, is_whole)
+        return Answer(text, read_name(told.get("model"), self.name), read, written, is_whole)
 
 
 class Server:
