@@ -35,10 +35,12 @@ from geomi.model.job import CrawlJob, Expired
 from geomi.settings.network import same_archive, same_directory
 
 CLEAN = "clean"
-# Rows in one transaction: some 5 ms in a file of a million URLs, during which nobody else writes.
-ROWS = 500
-LOG_ROWS = 5000  # they are looked at, and few of them are deleted
-REST_S = 0.005
+# Rows in one transaction, and the rest after it, in which a crawl of the same process writes. On a
+# busy machine it took 1.4 ms in a file and 17 ms in PostgreSQL. Beside it a settlement took 0.6 ms
+# in place of 0.5, and in PostgreSQL, where both share one connection, 11 ms in place of 6.
+ROWS = 200
+LOG_ROWS = 2000  # they are looked at, and few of them are deleted
+REST_S = 0.02
 MOST_JOBS = 1000  # in one go; the rest is due at the next
 EVERY_S = 600.0
 
