@@ -23,6 +23,9 @@ MAX_HITS = 100
 DEPTH = 50
 
 WORDS, VECTORS = "words", "vectors"
+# On questions about code words alone reach an nDCG@10 of 0.697 and vectors of MiniLM 0.580; fused
+# 0.688 with equal voices (k = 60), 0.710 like this (docs/adr/0017-chunks-and-index.md).
+WEIGHTS = {WORDS: 1.0, VECTORS: 1 / 3}
 
 
 async def search(
@@ -46,7 +49,7 @@ async def search(
         else:
             near = await index.vectors.nearest(embedder.name, vector, filters, limit=depth)
             rankings[VECTORS] = _keys(near)
-    scores = fuse(list(rankings.values()))
+    scores = fuse(rankings, WEIGHTS)
     passages = await index.read(_different(list(scores))[:limit])
     return Found(tuple(_hit(one, query, scores, rankings) for one in passages), problem)
 
