@@ -2,7 +2,7 @@
 
 Rules kept:
 - SSN: three, two and four digits; no area 000, 666 or 9xx, no group 00, no serial 0000 (SSA's own
-  rules since 2011). Without dashes only behind a word that says what it is.
+  rules since 2011). Without dashes, or behind a `#`, only where a word says what it is.
 - Card: the length and first digits of an issuer, and Luhn's sum. Digits in fours, or as American
   Express and Diners print them, or in one piece.
 - Resident number: a date, a digit for century, sex and citizenship, and up to October 2020 a check
@@ -17,7 +17,7 @@ from calendar import monthrange
 from collections.abc import Iterator
 
 from geomi.model.private import PiiKind, Sighting
-from geomi.private.digits import END, START, Run, before, only_digits
+from geomi.private.digits import APART, END, START, Run, before, only_digits
 from geomi.private.words import names_other, names_ssn
 
 # From here on the last six digits are drawn by lot, for whoever is born or gets a new number.
@@ -34,8 +34,7 @@ def social_security(run: Run) -> Iterator[Sighting]:
         if not is_issued or serial == "0000":
             continue
         words = before(run.text, found.start())
-        is_told = names_ssn(words)
-        if is_told or (found["sign"] and not names_other(words)):
+        if names_ssn(words) or (found["sign"] == "-" and not names_other(words)):
             yield _sighting(run, found, PiiKind.SSN)
 
 
@@ -98,8 +97,7 @@ def _resident_sum(digits: str) -> bool:
 
 
 _SSN = re.compile(
-    rf"(?:{START}|(?<=[Nn]#))(?P<area>\d{{3}})(?P<sign>[- ]?)(?P<group>\d\d)"
-    rf"(?P=sign)(?P<serial>\d{{4}}){END}"
+    rf"{APART}(?P<area>\d{{3}})(?P<sign>[- ]?)(?P<group>\d\d)(?P=sign)(?P<serial>\d{{4}}){END}"
 )
 _CARD = re.compile(
     rf"{START}(?:\d{{13,19}}|\d{{4}}(?P<fours>[- .])\d{{4}}(?P=fours)\d{{4}}(?P=fours)\d{{4}}"
@@ -110,7 +108,8 @@ _RRN = re.compile(rf"{START}\d{{6}}(?P<sign> ?-? ?)[1-8]\d{{6}}{END}")
 _WEIGHTS = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
 
 # First digits, from and to, and the lengths that the issuer uses: Visa, Mastercard, American
-# Express, Diners, Discover, JCB, UnionPay; and those of Korean banks' own cards.
+# Express, Diners, Discover, JCB, UnionPay, Maestro, whose shorter cards would let in too many other
+# numbers; and those of Korean banks' own cards.
 _ISSUERS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (4, 4, (13, 16, 19)),
     (51, 55, (16,)),
@@ -124,5 +123,8 @@ _ISSUERS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (644, 659, (16, 19)),
     (3528, 3589, (16,)),
     (62, 62, (16, 19)),
+    (50, 50, (16, 18, 19)),
+    (56, 58, (16, 18, 19)),
+    (67, 67, (16, 18, 19)),
     (9410, 9490, (16,)),
 )
