@@ -18,7 +18,7 @@ MIN_DIGITS = 7  # the shortest local telephone number
 MAX_GAP_CHARS = 4  # between two digits of one number: `) - `
 BEFORE_CHARS = 32  # what stands before a number and may say what it is
 SIGN_CHARS = 4  # before the first digit: `+ (`, `%2B`
-AFTER_CHARS = 24  # an extension may follow: `, extension 12345`
+AFTER_CHARS = 20  # an extension may follow: ` (extension 12345)`
 
 # What may stand around any number: neither a digit, a letter, nor the rest of a longer number.
 APART = r"(?<![0-9A-Za-z_])(?<![0-9A-Za-z][-.])(?<![$€£¥₩])"

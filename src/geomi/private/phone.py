@@ -38,7 +38,9 @@ def phones(run: Run) -> Iterator[Sighting]:
         if _is_local(run.text, found):
             yield _sighting(run, found)
     words = run.text[: run.start].removesuffix("(")
-    named = _ANY.match(run.text, len(words)) or _ANY.match(run.text, run.start)
+    named = _ANY.match(run.text, len(words))
+    if named is None and len(words) < run.start:  # `(555-0142)`
+        named = _ANY.match(run.text, run.start)
     if named is not None and _is_told(run.text, words, named["number"]):
         yield _sighting(run, named)
 
@@ -129,8 +131,11 @@ _LOCAL = re.compile(
     rf")(?:~\d{{1,4}}|{_EXTENSION}){END}"
 )
 _AREA = r"(?:\(\d{2,5}\)|\d{2,5}\)?)"
+# Pairs at the end are written in much of Europe, where no hours can be taken for them; `-0` there
+# is a firm's own line.
 _ANY = re.compile(
-    rf"(?P<number>(?:{_AREA}{_S}|(?=\(?0){_AREA} ?/ ?)(?:\d{{2,5}}{_S}){{0,3}}\d{{3,8}}"
+    rf"(?P<number>{_AREA}(?: ?/ ?|[ .-])(?:\d{{2,3}}[ .]){{1,4}}\d\d(?![ .-]{{1,2}}\d)"
+    rf"|(?:{_AREA}{_S}|(?=\(?0){_AREA} ?/ ?)(?:\d{{2,5}}{_S}){{0,3}}\d{{3,8}}(?:-\d{{1,2}})?"
     rf"|\d{{8,12}}){_EXTENSION}{END}"
 )
 _TRUNK = re.compile(r"\(?0[1-9]\d{0,3}\)?[ /-]")

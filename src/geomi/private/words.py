@@ -47,6 +47,14 @@ def names_ssn(before: str) -> bool:
     return (_last(earlier)[0], word) in _SOCIAL_SECURITY
 
 
+def names_card(before: str) -> bool:
+    """Say whether the number of a payment card is what comes next."""
+    word, earlier, _ = _last(before)
+    if word in _FILLING:
+        word = _last(earlier)[0]
+    return word in _CARD or _stem(word).endswith("카드")
+
+
 def names_other(before: str) -> bool:
     """Say whether what comes next is the number of an order, a part, an account or the like."""
     word, earlier, gap = _last(before)
@@ -100,6 +108,7 @@ _KOREAN_DESK = ("고객센터", "콜센터", "상담", "상담실", "상담원",
 _FILLING = frozenset("no number code id is nr 번호 넘버".split())
 _SOCIAL_SECURITY = frozenset((("social", "security"), ("soc", "sec")))
 _KOREAN_SSN = ("사회보장", "소셜", "시큐리티")
+_CARD = frozenset(("card", "maestro", "debit", "credit", "pan", "cc"))
 _OTHER = frozenset(
     "order invoice isbn issn doi serial sku upc ean gtin imei part model version build ref "
     "reference ticket case tracking account acct iban id item catalog bug issue rfc patent lot "

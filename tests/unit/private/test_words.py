@@ -39,6 +39,13 @@ from tests.unit.private.test_detect import ALL
         ("010～1234～5678", "010～1234～5678"),
         ("Handy 0171 3920 055", "0171 3920 055"),
         ("Telefon: 030/23125-118", "030/23125-118"),
+        ("Tel. 030 226343-0", "030 226343-0"),
+        ("Fax. 030/226 343 55", "030/226 343 55"),
+        ("Tel. 044 555 01 23, Zürich", "044 555 01 23"),
+        ("Tel. 030 / 269 97- 361", "030 / 269 97- 361"),
+        ("Tel.: 09 555 09 505.", "09 555 09 505"),
+        ("Tel: 02-123-4567 09-18", "02-123-4567"),
+        ("Phone 415 555 2671 24 hours", "415 555 2671"),
         ("Móvil: 612 345 678", "612 345 678"),
         ("Front desk 09 555 0142", "09 555 0142"),
         ("시설관리 02-123-4567", "02-123-4567"),
@@ -93,17 +100,22 @@ def test_another_number_is_left(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("digits", "is_found"),
+    ("text", "number"),
     [
-        ("6759649826438453", True),
-        ("5018 0000 0000 0008", False),  # no sum
-        ("5018 0000 0000 0009", True),
-        ("675964982643", False),  # too short to tell from others
-        ("6859649826438452", False),
+        ("Maestro 6759649826438453", "6759649826438453"),
+        ("debit card no. 6759649826438453", "6759649826438453"),
+        ("Card no. 4111111111111111", "4111111111111111"),
+        ("no. 4111111111111111", ""),
+        ("카드번호는 6759649826438453", "6759649826438453"),
+        ("5018 0000 0000 0009", "5018 0000 0000 0009"),
+        ("5018 0000 0000 0008", ""),  # not the sum
+        ("/216/144/6759649826438453", ""),
+        ("card 675964982643", ""),  # too short to tell from others
+        ("card 6859649826438452", ""),
     ],
 )
-def test_maestro_cards_need_a_sum_and_a_length(digits: str, is_found: bool) -> None:
-    assert _found(digits) == ([(PiiKind.CREDIT_CARD, digits)] if is_found else [])
+def test_a_card_is_told_by_its_sum_its_form_and_its_word(text: str, number: str) -> None:
+    assert _found(text) == ([(PiiKind.CREDIT_CARD, number)] if number else [])
 
 
 def _found(text: str) -> list[tuple[PiiKind, str]]:
