@@ -18,10 +18,11 @@ MIN_DIGITS = 7  # the shortest local telephone number
 MAX_GAP_CHARS = 4  # between two digits of one number: `) - `
 BEFORE_CHARS = 32  # what stands before a number and may say what it is
 SIGN_CHARS = 4  # before the first digit: `+ (`, `%2B`
-AFTER_CHARS = 16  # an extension may follow
+AFTER_CHARS = 20  # an extension may follow: ` (extension 12345)`
 
 # What may stand around any number: neither a digit, a letter, nor the rest of a longer number.
-START = r"(?<![0-9A-Za-z_])(?<![0-9A-Za-z][-.])(?<![#$€£¥₩])"
+APART = r"(?<![0-9A-Za-z_])(?<![0-9A-Za-z][-.])(?<![$€£¥₩])"
+START = APART + "(?<!#)"
 END = r"(?![0-9A-Za-z_])(?!-[0-9A-Za-z])(?!\.[0-9a-z])(?!,[0-9]{3})"
 
 
@@ -95,14 +96,18 @@ def _are_digits(text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 _WIDE = "０１２３４５６７８９"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u30fc\uff0d\u00ad"
 _SPACES = "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"
+_DOTS = "\u2022\u2027\u30fb\u318d"
+_TILDES = "\u301c\uff5e"
 _PLAIN = (
     dict(zip(map(ord, _WIDE), "0123456789", strict=True))
     | dict.fromkeys(map(ord, _DASHES), "-")
     | dict.fromkeys(map(ord, _SPACES), " ")
-    | {ord("＋"): "+", ord("（"): "(", ord("）"): ")", ord("．"): ".", ord("／"): "/"}
+    | dict.fromkeys(map(ord, _DOTS), "·")
+    | dict.fromkeys(map(ord, _TILDES), "~")
+    | dict(zip(map(ord, "＋（）．／＿"), "+()./_", strict=True))
 )
-_AMONG = rf" ().\-/\\（）．／{_DASHES}{_SPACES}"
+_AMONG = f" ().-/\\_·~（）．／＿{_DASHES}{_SPACES}{_DOTS}{_TILDES}"
 # One class and no choice: however long the run, it is read once.
-_RUN = re.compile(rf"[0-9{_WIDE}][0-9{_WIDE}{_AMONG}]{{6,}}+")
-_ONLY_DIGITS = {ord(sign): None for sign in f" ().-/\\（）．／{_DASHES}{_SPACES}"}
+_RUN = re.compile(rf"[0-9{_WIDE}][0-9{_WIDE}{re.escape(_AMONG)}]{{6,}}+")
+_ONLY_DIGITS = dict.fromkeys(map(ord, _AMONG))
 _NOT_DIGITS = re.compile(r"[^0-9]+")

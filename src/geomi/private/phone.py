@@ -5,10 +5,14 @@ Rules kept:
   North America and Korea have to have the form that is used there.
 - Without it, the forms of Korea, North America, Britain, France, Japan and Australia count, with
   the separators that people there write. A Korean mobile number needs none.
-- Right behind a word such as `tel`, `phone`, `전화` or `☎`, any grouping counts that is no date.
+- Right behind a word such as `tel`, `phone`, `전화` or `☎`, any grouping counts that is no date;
+  behind one for those who answer, `office` or `고객센터`, what begins with a single 0, or has the
+  form of a Korean service.
 - Behind a word that names something else, an order, a part, an account, nothing does, save `+`.
 - Figures in a row, apart by spaces alone, are a table before they are a number.
 - Short numbers of services (`119`, `1588-1234`) count only behind such a word: they are nobody's.
+- An extension is part of its number, and so is the end of a row of lines (`02-123-4567~8`).
+- Digits that are spelled as words (`공일공`) are not read.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from collections.abc import Iterator
 
 from geomi.model.private import PiiKind, Sighting
 from geomi.private.digits import END, START, Run, before, only_digits
-from geomi.private.words import names_other, names_phone
+from geomi.private.words import names_desk, names_other, names_phone
 
 MIN_NATIONAL_DIGITS, MIN_LOCAL_DIGITS, MAX_DIGITS = 7, 9, 15
 GAP_CHARS = 4  # between two columns of figures
@@ -35,7 +39,9 @@ def phones(run: Run) -> Iterator[Sighting]:
             yield _sighting(run, found)
     words = run.text[: run.start].removesuffix("(")
     named = _ANY.match(run.text, len(words))
-    if named is not None and _is_named(named[0]) and names_phone(words):
+    if named is None and len(words) < run.start:  # `(555-0142)`
+        named = _ANY.match(run.text, run.start)
+    if named is not None and _is_told(run.text, words, named["number"]):
         yield _sighting(run, named)
 
 
@@ -48,7 +54,7 @@ def _is_international(text: str, found: re.Match[str]) -> bool:
         return False
     if found["korea"] or found["america"]:
         return found["america"] is None or _is_american(only_digits(found["america"]))
-    digits = only_digits(found[0].replace("(0)", "")).lstrip("0")
+    digits = only_digits(found["world"].replace("(0)", ""))
     code = next((size for size in (1, 2, 3) if digits[:size] in _CODES), 0)
     head = len(_HEAD.match(found["world"])[0])  # type: ignore[index]  # it begins with a digit
     if not code or head < code or len(digits) > MAX_DIGITS:
@@ -59,7 +65,8 @@ def _is_international(text: str, found: re.Match[str]) -> bool:
 def _is_local(text: str, found: re.Match[str]) -> bool:
     if found["mobile"]:
         return True
-    if names_other(before(text, found.start())):
+    # `031-2024-0007호` is the number of a document.
+    if names_other(before(text, found.start())) or text.startswith("호", found.end()):
         return False
     if found["us"] and not _is_american(only_digits(found["us"])):
         return False
@@ -68,9 +75,17 @@ def _is_local(text: str, found: re.Match[str]) -> bool:
     return not (is_spaced and _is_in_row(text, found))
 
 
-def _is_named(number: str) -> bool:
-    """Say whether what follows a word for telephones is a number, and no date."""
-    return len(only_digits(number)) >= MIN_NATIONAL_DIGITS and not _DATE.match(number)
+def _is_told(text: str, words: str, number: str) -> bool:
+    """Say whether the words before a number tell that it is one, and it is no date."""
+    digits = len(only_digits(number))
+    if digits < MIN_NATIONAL_DIGITS or _DATE.match(number):
+        return False
+    if names_phone(words):
+        return True
+    # Elsewhere `ARS` is a currency, and `1500-1800` are hours or years.
+    is_service = _SERVICE.fullmatch(number) and _HANGUL.search(text)
+    is_national = digits >= MIN_LOCAL_DIGITS and _TRUNK.match(number)
+    return bool(is_service or is_national) and names_desk(words)
 
 
 def _is_american(digits: str) -> bool:
@@ -86,7 +101,8 @@ def _is_in_row(text: str, found: re.Match[str]) -> bool:
 
 _S = r"(?: ?\\?[-.] ?| )"  # between two groups: `-`, `.`, ` - `, `. `, or a space
 _FOURS = rf"\d{{3,4}}{_S}\d{{4}}"
-_EXTENSION = r"(?:,? ?(?:x|ext\.?|내선) ?\d{1,5})?"
+_INWARD = r"(?i:x|ext(?:ension|n)?|내선(?:번호)?)[.:]? ?"
+_EXTENSION = rf"(?:[,;]? ?{_INWARD}\d{{1,5}}| ?\({_INWARD}\d{{1,5}}\))?"
 
 _PREFIX = re.compile(r"[+]|%2B|00")
 _KOREAN_AREA = r"(?:2|[3-6][1-5]|70|80|50\d?)"
@@ -94,25 +110,37 @@ _INTERNATIONAL = re.compile(
     r"(?:(?<![0-9A-Za-z_])\+ ?|%2B|(?<![0-9A-Za-z_.+-])00 ?)(?:"
     rf"(?P<korea>82{_S}?\)?{_S}?(?:\(0\) ?|0)?(?:10{_S}?\d{{4}}{_S}?\d{{4}}"
     rf"|(?:1[16-9]|{_KOREAN_AREA}){_S}?{_FOURS}|(?:1[16-9]|{_KOREAN_AREA})\d{{7,8}}))"
-    rf"|1{_S}?(?P<america>\(?\d{{3}}\)?{_S}?\d{{3}}{_S}?\d{{4}}){_EXTENSION}"
-    r"|(?P<world>[2-9](?:[ .()/-]{0,3}\d){6,14}))(?![0-9A-Za-z_])(?!-\d)"
+    rf"|1{_S}?(?P<america>\(?\d{{3}}\)?{_S}?\d{{3}}{_S}?\d{{4}})"
+    rf"|(?P<world>[2-9](?:[ .()/-]{{0,3}}\d){{6,14}})){_EXTENSION}(?![0-9A-Za-z_])(?!-\d)"
 )
 _HEAD = re.compile(r"\d+")
 
 _LOCAL = re.compile(
     rf"(?:{START}|(?<=%2B))(?:"
     rf"(?P<mobile>010\d{{8}}|82-0?1[016-9]-\d{{3,4}}-\d{{4}}"
-    rf"|01[016-9]{_S}\d{{3,4}}{_S}?\d{{4}}|\(01[016-9]\) ?{_FOURS})"
+    rf"|01[016-9]{_S}\d{{3,4}}{_S}?\d{{4}}"
+    rf"|010(?P<sign> ?[_·/~] ?)\d{{4}}(?P=sign)\d{{4}}|\(01[016-9]\) ?{_FOURS})"
     rf"|(?P<korea>(?:0{_KOREAN_AREA}(?:{_S}|\) ?)|\(0{_KOREAN_AREA}\)[ -]?){_FOURS})"
-    rf"|(?:1[-. ])?(?P<us>(?:\(\d{{3}}\\?\) ?[-.]? ?|\d{{3}}{_S})\d{{3}}{_S}\d{{4}}{_EXTENSION})"
+    rf"|(?:1[-. ])?(?P<us>(?:\(\d{{3}}\\?\) ?[-.]? ?|\d{{3}}{_S})\d{{3}}{_S}\d{{4}})"
     r"|(?P<uk>(?:02\d|\(02\d\))[ -]?\d{4}[ -]\d{4}|07\d{3}[ -]\d{3}[ -]?\d{3}"
-    r"|(?:01\d1|\(01\d1\)|0[38]\d\d)[ -]\d{3}[ -]\d{4}|(?:01\d{3}|\(01\d{3}\))[ -]\d{5,6})"
+    r"|(?:01(?:\d1|1[3-8])|\(01(?:\d1|1[3-8])\)|0[38]\d\d)[ -]\d{3}[ -]\d{4}"
+    r"|(?:01\d{3}|\(01\d{3}\))[ -]\d{5,6})"
     r"|(?P<france>0[1-9](?P<gap>[ .-])\d\d(?P=gap)\d\d(?P=gap)\d\d(?P=gap)\d\d)"
     r"|(?P<japan>0[36]-\d{4}-\d{4}|0[5789]0-\d{4}-\d{4}|0\d{2}-\d{3}-\d{4})"
     r"|(?P<australia>\(0[2378]\) ?\d{4} ?\d{4}|04\d\d[ -]\d{3}[ -]\d{3})"
-    rf"){END}"
+    rf")(?:~\d{{1,4}}|{_EXTENSION}){END}"
 )
-_ANY = re.compile(rf"\(?\d{{2,5}}\)?(?:{_S}\d{{2,5}}){{0,3}}{_S}\d{{3,8}}{END}|\d{{8,12}}{END}")
+_AREA = r"(?:\(\d{2,5}\)|\d{2,5}\)?)"
+# Pairs at the end are written in much of Europe, where no hours can be taken for them; `-0` there
+# is a firm's own line.
+_ANY = re.compile(
+    rf"(?P<number>{_AREA}(?: ?/ ?|[ .-])(?:\d{{2,3}}[ .]){{1,4}}\d\d(?![ .-]{{1,2}}\d)"
+    rf"|(?:{_AREA}{_S}|(?=\(?0){_AREA} ?/ ?)(?:\d{{2,5}}{_S}){{0,3}}\d{{3,8}}(?:-\d{{1,2}})?"
+    rf"|\d{{8,12}}){_EXTENSION}{END}"
+)
+_TRUNK = re.compile(r"\(?0[1-9]\d{0,3}\)?[ /-]")
+_SERVICE = re.compile(rf"1[568]\d\d{_S}\d{{4}}")
+_HANGUL = re.compile(r"[가-힣]")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-./ ]{1,2}\d{1,2}){2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d")
 
 # E.164 country codes, 2 and 3 digits; `1` and `82` are read by their own forms.

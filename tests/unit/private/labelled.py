@@ -9,7 +9,8 @@ from pathlib import Path
 
 from geomi.model.private import PiiKind, Sighting
 
-FILES = ("labelled_en.txt", "labelled_ko.txt")
+LABELLED = ("labelled_en.txt", "labelled_ko.txt")
+HELD_OUT = ("held_out.txt",)
 # A find may take a bracket or a word in passing, but not its neighbours.
 MAX_EXCESS_CHARS = 3
 
@@ -43,20 +44,22 @@ class Score:
         return self.found / ((self.found + self.missed) or 1)
 
 
-def examples() -> Iterator[Example]:
-    """Read every example."""
-    for name in FILES:
+def examples(files: Sequence[str] = LABELLED) -> Iterator[Example]:
+    """Read every example of some files."""
+    for name in files:
         for line in (Path(__file__).parent / name).read_text("utf-8").splitlines():
             if line and not line.startswith("# "):
                 yield _example(line)
 
 
 def score(
-    find: Callable[[str], Sequence[Sighting]], told: list[str] | None = None
+    find: Callable[[str], Sequence[Sighting]],
+    files: Sequence[str],
+    told: list[str],
 ) -> dict[PiiKind, Score]:
     """Count finds by kind; `told` gets a line for each mistake."""
     scores = {kind: Score() for kind in PiiKind}
-    for example in examples():
+    for example in examples(files):
         left = list(example.gold)
         for place in find(example.text):
             hit = next((gold for gold in left if _is_hit(place, gold)), None)
@@ -88,6 +91,5 @@ def _is_hit(place: Sighting, gold: Sighting) -> bool:
     return (place.end - place.start) - (gold.end - gold.start) <= MAX_EXCESS_CHARS
 
 
-def _tell(told: list[str] | None, what: str, example: Example, place: Sighting) -> None:
-    if told is not None:
-        told.append(f"{what}: `{example.text[place.start : place.end]}` in `{example.text}`")
+def _tell(told: list[str], what: str, example: Example, place: Sighting) -> None:
+    told.append(f"{what}: `{example.text[place.start : place.end]}` in `{example.text}`")

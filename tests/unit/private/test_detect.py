@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from geomi.model.private import PiiKind
 from geomi.private.address import MAX_LOCAL_CHARS
 from geomi.private.detect import count, find
-from tests.unit.private.labelled import examples, score
+from tests.unit.private.labelled import HELD_OUT, LABELLED, examples, score
 
 ALL = tuple(PiiKind)
 LEAST = 0.97
@@ -30,6 +31,12 @@ PIECES = st.lists(
             "tel:",
             "com",
             "전화",
+            "_",
+            "~",
+            " ext. ",
+            "(내선 ",
+            "호",
+            "SS# ",
         ]
     ),
     max_size=60,
@@ -37,8 +44,9 @@ PIECES = st.lists(
 SIZE = 5_000
 
 
-def test_there_are_enough_examples() -> None:
-    read = list(examples())
+@pytest.mark.parametrize("files", [LABELLED, HELD_OUT])
+def test_there_are_enough_examples(files: Sequence[str]) -> None:
+    read = list(examples(files))
     assert len(read) >= 300
     assert sum(not example.gold for example in read) >= 150
     kinds = [place.kind for example in read for place in example.gold]
@@ -46,10 +54,11 @@ def test_there_are_enough_examples() -> None:
 
 
 @pytest.mark.req("SAF-01")
+@pytest.mark.parametrize("files", [LABELLED, HELD_OUT])
 @pytest.mark.parametrize("kind", PiiKind)
-def test_each_kind_is_found_well(kind: PiiKind) -> None:
+def test_each_kind_is_found_well(kind: PiiKind, files: Sequence[str]) -> None:
     told: list[str] = []
-    of_kind = score(lambda text: find(text, ALL), told)[kind]
+    of_kind = score(lambda text: find(text, ALL), files, told)[kind]
     assert of_kind.precision >= LEAST, told
     assert of_kind.recall >= LEAST, told
 
@@ -106,7 +115,8 @@ def test_any_text_is_read(text: str) -> None:
         "%40a.", "[at]", "[ at ", "a [at] a.", " at a dot ", " dot ", "+", "+8", "+82 ", "010-",
         "415 555 2671 ", "tel ", "tel:1", "4111 1111 1111 1111 ", "900101-1521745 ", "123-45-6789 ",
         "０", "０－", "\\", "1\\.", "00", "no. ", "a.", "xn--", "-", "가@",
-        "１ ", "010-1234-5678 ", "ssn ",
+        "１ ", "010-1234-5678 ", "ssn ", "1_", "1~", "010 · ", "02-123-4567~", "call us at ",
+        "+44 20 7946 0321 ext. ", "02-123-4567 (내선 1", "예약 1588-1234 ", "SS# 123 45 6789 ",
     ],
 )  # fmt: skip
 def test_time_grows_no_faster_than_the_text(piece: str) -> None:
