@@ -20,11 +20,12 @@ from geomi.errors import LeaseLost
 from geomi.fetch.request import build
 from geomi.frontier.politeness import DOWN_AFTER
 from geomi.model.asked import Asked, Purpose
-from geomi.model.config import CrawlConfig, Politeness, RobotsRules, Storing
+from geomi.model.config import CrawlConfig, Politeness, RobotsRules
 from geomi.model.entry import Batch, HostUpdate, Lease
 from geomi.model.job import CrawlJob
 from geomi.model.page import Fetched
 from geomi.model.private import Safety
+from geomi.model.retention import Storing
 from geomi.model.verdict import Outcome
 from geomi.testing.server import End, Raw, Reply, Site
 from tests.engine.by_hand import TICK_S, Hand, hand_in

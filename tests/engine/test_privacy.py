@@ -8,9 +8,10 @@ import pytest
 
 from geomi.engine.privacy import Privacy, keeps_raw
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig, Storing
+from geomi.model.config import CrawlConfig
 from geomi.model.page import Article
 from geomi.model.private import PiiAction, PiiKind, Safety
+from geomi.model.retention import Storing
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from geomi.testing.server import Site

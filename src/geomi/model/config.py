@@ -16,7 +16,7 @@ from geomi.model.indexing import AnalysisRules
 from geomi.model.markdown import MarkdownForm
 from geomi.model.order import Order, Weights
 from geomi.model.private import Safety
-from geomi.model.retention import Retention
+from geomi.model.retention import Retention, Storing
 
 MIB = 1024 * 1024
 
@@ -261,14 +261,6 @@ class Extraction:
     markdown: MarkdownForm = MarkdownForm.STANDARD
     template: bool = True  # leave out what the pages of a site repeat
     max_markdown_chars: Annotated[int, Ge(1000)] = 2_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Storing:
-    """What is written down."""
-
-    raw: bool | None = None  # responses as they came; None: unless `safety` takes something out
-    request_log: bool = True  # every request, for `geomi audit`
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How long is kept what a job leaves."""
+"""What a job writes down, and how long that is kept."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 Days = Annotated[float, Ge(0), Le(36_525)]
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """What is written down."""
+
+    raw: bool | None = None  # responses as they came; None: unless `safety` takes something out
+    request_log: bool = True  # every request, for `geomi audit`
 
 
 @dataclass(frozen=True, slots=True)
