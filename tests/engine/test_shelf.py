@@ -6,11 +6,13 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import orjson
 import pytest
 
 from geomi.app.shelf import find, open_shelf
 from geomi.errors import ConfigError
 from geomi.model.cost import Purpose
+from geomi.model.document import DocumentFilter
 from geomi.model.search import NO_FILTERS
 from geomi.settings.options import Settings
 from geomi.testing.models import ModelServer
@@ -88,6 +90,16 @@ def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
         assert lines[Purpose.QUALITY].tokens_in >= 100
         assert lines[Purpose.QUALITY].micros >= 140
         assert {asked["model"] for asked in server.asked} == {"tiny"}
+        # Whoever searches without the model does not undo what it said, nor asks again.
+        asked = len(server.asked)
+        for settings in (LOCAL, advised):
+            await answers(tmp_path, settings, "ferry")
+            async with home_in(tmp_path, Ear(), settings) as home:
+                rows = await home.world.documents.list(DocumentFilter(), after="", limit=10)
+                assert {
+                    orjson.loads(row.analysis)["quality"]["engine"]["name"] for row in rows
+                } == {"tiny"}
+        assert len(server.asked) == asked
 
     with ModelServer([quality] * 20) as server:
         run(work(server))

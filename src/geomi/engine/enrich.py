@@ -156,7 +156,7 @@ class Enriching:
         known = await self._world.documents.known([self._way.name(row) for row, _ in read])
         for row, record in read:
             capture, version = known.get(self._way.name(row), (-1, ""))
-            if capture > row.seq or (capture, version) == (row.seq, self._way.version):
+            if capture > row.seq or (capture == row.seq and self._way.covers(version)):
                 continue
             yield await self._understand_one(row, record)
             await asyncio.sleep(0)  # others in this process have work, too

@@ -34,13 +34,9 @@ class Understood:
     document: Document | None = None
 
 
-def version_of(rules: AnalysisRules, advisers: str = "") -> str:
-    """Return a short digest of all that decides what is made of the same page.
-
-    Args:
-        advisers: the names of the models that are asked, if any are.
-    """
-    told = (replace(rules, budget_usd=0.0), advisers, engines(), GEOMI_1.name, SIZES)
+def version_of(rules: AnalysisRules) -> str:
+    """Return a short digest of all that decides what is made of the same page without a model."""
+    told = (replace(rules, budget_usd=0.0), engines(), GEOMI_1.name, SIZES)
     return sha256_hex(repr(told))[:VERSION_CHARS]
 
 
@@ -63,13 +59,25 @@ class ReadPage:
 
 
 class Understanding:
-    """How the pages of one job become documents."""
+    """How the pages of one job become documents.
+
+    Args:
+        advisers: the names of the models that are asked, if any are.
+    """
 
     def __init__(self, job: CrawlJob, *, advisers: str = "") -> None:
         self.job = job.id
         self._naming = Naming(job.config)
         self.rules = job.config.analysis
-        self.version = version_of(self.rules, advisers)
+        own = version_of(self.rules)
+        self.version = f"{own}.{sha256_hex(advisers)[:VERSION_CHARS]}" if advisers else own
+
+    def covers(self, version: str) -> bool:
+        """Say whether a document of a version need not be made again.
+
+        What models had a say in is not undone by whoever asks none.
+        """
+        return version == self.version or version.startswith(f"{self.version}.")
 
     def name(self, capture: CaptureRow) -> str:
         """Return the id of the document that a capture becomes."""
