@@ -10,6 +10,7 @@ import fcntl
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -58,7 +59,8 @@ class Presence:
     ) -> None:
         """Let go; after an error the file stays, so that the next start ends what we still hold."""
         if kind is None:
-            self._path.unlink(missing_ok=True)
+            with suppress(OSError):  # a file that stays is put in order by the next start
+                self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
 

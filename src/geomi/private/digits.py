@@ -13,11 +13,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+Places = NDArray[np.intp]
 
 MIN_DIGITS = 7  # the shortest local telephone number
 MAX_GAP_CHARS = 4  # between two digits of one number: `) - `
 BEFORE_CHARS = 32  # what stands before a number and may say what it is
 SIGN_CHARS = 4  # before the first digit: `+ (`, `%2B`
+# So many characters are looked at at once: each takes up to 30 bytes meanwhile.
+SLAB_CHARS = 1 << 17
 AFTER_CHARS = 20  # an extension may follow: ` (extension 12345)`
 
 # What may stand around any number: neither a digit, a letter, nor the rest of a longer number.
@@ -72,16 +77,35 @@ def only_digits(text: str) -> str:
 
 
 def _dense(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches whose digits lie near each other, from the first to behind the last."""
-    at = np.flatnonzero(_are_digits(text))
-    if len(at) < MIN_DIGITS:
-        return
+    """Yield the stretches whose digits lie near each other, from the first to behind the last.
+
+    A stretch that reaches the end of a slab may go on in the next one.
+    """
+    held: tuple[int, int, int] | None = None
+    for offset in range(0, len(text), SLAB_CHARS):
+        firsts, lasts, digits = _stretches(text[offset : offset + SLAB_CHARS], offset)
+        if not len(firsts):
+            continue
+        if held is not None and firsts[0] - held[1] <= MAX_GAP_CHARS + 1:
+            firsts[0] = held[0]
+            digits[0] += held[2]
+        elif held is not None and held[2] >= MIN_DIGITS:
+            yield held[0], held[1] + 1
+        enough = np.flatnonzero(digits[:-1] >= MIN_DIGITS)
+        for first, last in zip(firsts[enough].tolist(), lasts[enough].tolist(), strict=True):
+            yield first, last + 1
+        held = int(firsts[-1]), int(lasts[-1]), int(digits[-1])
+    if held is not None and held[2] >= MIN_DIGITS:
+        yield held[0], held[1] + 1
+
+
+def _stretches(slab: str, offset: int) -> tuple[Places, Places, Places]:
+    """Return where stretches begin and end, and how many digits each has."""
+    at = np.flatnonzero(_are_digits(slab))
     breaks = np.flatnonzero(np.diff(at) > MAX_GAP_CHARS + 1)
-    firsts = np.concatenate(([0], breaks + 1))
-    lasts = np.concatenate((breaks, [len(at) - 1]))
-    enough = np.flatnonzero(lasts - firsts + 1 >= MIN_DIGITS)
-    for first, last in zip(at[firsts[enough]].tolist(), at[lasts[enough]].tolist(), strict=True):
-        yield first, last + 1
+    begins = np.concatenate(([0], breaks + 1)) if len(at) else at
+    ends = np.concatenate((breaks, [len(at) - 1])) if len(at) else at
+    return at[begins] + offset, at[ends] + offset, ends - begins + 1
 
 
 def _are_digits(text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

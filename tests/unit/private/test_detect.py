@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.model.private import PiiKind
+from geomi.private import digits
 from geomi.private.address import MAX_LOCAL_CHARS
 from geomi.private.detect import count, find
 from tests.unit.private.labelled import HELD_OUT, LABELLED, examples, score
@@ -134,3 +135,13 @@ def _seconds(text: str) -> float:
         return time.process_time() - start_s
 
     return min(once() for _ in range(3))
+
+
+@pytest.mark.parametrize("slab", [1, 7, 16, 33])
+def test_a_long_text_is_looked_at_in_slabs_and_nothing_falls_between(
+    monkeypatch: pytest.MonkeyPatch, slab: int
+) -> None:
+    text = "call 02-555-0171 or 010-5550-1234, card 4111 1111 1111 1111, room 12, 2024-01-02. " * 3
+    whole = find(text, ALL)
+    monkeypatch.setattr(digits, "SLAB_CHARS", slab)
+    assert find(text, ALL) == whole and len(whole) == 9
