@@ -79,7 +79,7 @@ async def found(index: Index, text: str) -> list[str]:
 class TestFollowing:
     """From captures to documents and answers."""
 
-    @pytest.mark.req("ANA-01", "IDX-05", "IDX-06", "ERR-17")
+    @pytest.mark.req("ANA-01", "IDX-05", "IDX-06", "WF-05")
     def test_what_was_collected_can_be_found(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
@@ -206,6 +206,7 @@ class TestFalls:
 
         run(work())
 
+    @pytest.mark.req("ERR-17", "WF-06")
     def test_a_record_that_cannot_be_understood_costs_itself_alone(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -110,6 +110,7 @@ def test_an_edit_in_a_text_without_headings_changes_little() -> None:
     assert len(before & after) > 0.7 * len(before)
 
 
+@pytest.mark.req("DUP-04")
 def test_repeated_chunks_are_dropped_and_counted() -> None:
     """The same text under the same heading says nothing twice; under another one it does."""
     section = prose(300)
