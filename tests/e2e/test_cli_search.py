@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -75,7 +76,7 @@ def test_a_search_in_korean_and_filters(crawled: tuple[Path, Site]) -> None:
     assert urls("clock", "--language", "ko") == [site.url("/ko")]
     assert site.url("/ko") not in urls("clock", "--language", "en")
     host = site.url("/").split("/")[2].partition(":")[0]
-    assert len(urls("clock", "--site", host)) == 4
+    assert len(urls("clock", "--site", host)) == len(urls("clock", "--site", site.url("/"))) == 4
     assert urls("clock", "--site", "elsewhere.test") == []
     assert urls("clock", "--collection", "other") == []
     assert urls("clock", "--since", "2100-01-01") == []
@@ -110,7 +111,7 @@ def test_an_analysis_of_a_page_of_a_file_and_of_a_preview(
     file = tmp_path / "page.html"
     file.write_bytes(_page("/oil", SENTENCES["/oil"]).body)
     shown = run("analyse", str(file), *EVERY).stdout
-    assert "is indexed" in shown and "summary" in shown
+    assert "to be indexed" in shown and "summary" in shown
     before = len(site.log)
     ended = run("preview", site.url("/oil"), "--json", "--allow-private")
     assert ended.returncode == 0, ended.stderr
@@ -118,6 +119,31 @@ def test_an_analysis_of_a_page_of_a_file_and_of_a_preview(
     assert len(site.log) > before
     missing = run("analyse", site.url("/nowhere"), "-o", str(folder))
     assert missing.returncode == 2 and "was not collected" in missing.stderr
+
+
+def test_a_file_that_is_not_there_is_no_url(tmp_path: Path) -> None:
+    ended = run("analyse", "nothere.html", cwd=tmp_path)
+    assert ended.returncode == 2 and "there is no file `nothere.html`" in ended.stderr
+
+
+def test_other_rules_for_a_crawl_that_is_over(crawled: tuple[Path, Site], tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(crawled[0], folder)
+
+    def left_out() -> int:
+        told = json.loads(run("search", "clock", "-o", str(folder), "--json").stdout)
+        return int(told["searched"]["left_out"])
+
+    before = left_out()
+    changed = run("enrich", "--once", "--set", "analysis.min_chars=100000", "-o", str(folder))
+    assert changed.returncode == 0, changed.stderr
+    assert (before, left_out()) == (0, 4)
+    shown = run("search", "clock", "-o", str(folder)).stdout
+    assert "nothing found in 0 documents; 4 pages are left out" in shown
+    told = run("why", crawled[1].url("/oil"), "-o", str(folder)).stdout
+    assert "analysis.min_chars is 100000" in told
+    refused = run("enrich", "--set", "limits.max_depth=3", "-o", str(folder))
+    assert refused.returncode == 2 and "`limits.max_depth` has been decided" in refused.stderr
 
 
 @pytest.mark.req("FUT-18")

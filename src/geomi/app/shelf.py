@@ -21,14 +21,21 @@ from geomi.model.search import Filters, Found, IndexCounts, Scope
 from geomi.ports.index import KeptIndex
 
 FOLDER = "index"
+# How long a search waits for another process that is putting pages into the index.
+LOOKS, LOOK_S = 40, 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The answers to a query, what was looked through, and whether that was all there is."""
+    """The answers to a query, what was looked through, and whether that was all there is.
+
+    Args:
+        left_out: pages that were collected and decided against.
+    """
 
     found: Found
     counts: IndexCounts
+    left_out: int
     is_whole: bool
 
 
@@ -42,12 +49,22 @@ async def find(
     """
     async with open_shelf(home) as shelf:
         if not is_as_is:
-            await bring_up(home, shelf)
+            await _bring_up_patiently(home, shelf)
         found = await search(
             shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder
         )
-        is_whole = not await is_behind(home.world, shelf)
-        return Searched(found, await shelf.index.count(), is_whole)
+        is_whole = not (await is_behind(home.world, shelf) or await is_lost(home.world, shelf))
+        kept = await home.world.documents.collections()
+        left_out = sum(counts.skipped + counts.failed for counts in kept)
+        return Searched(found, await shelf.index.count(), left_out, is_whole)
+
+
+async def _bring_up_patiently(home: Home, shelf: Shelf) -> None:
+    """Put everything where it is found; what somebody else is at is waited for, for a while."""
+    for _ in range(LOOKS):
+        if await bring_up(home, shelf) or not await is_behind(home.world, shelf):
+            return
+        await asyncio.sleep(LOOK_S)
 
 
 async def bring_up(

@@ -46,6 +46,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.indexing import AnalysisRules
 from geomi.url.parse import Url
 
+PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
@@ -88,6 +89,8 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
     if Path(page).is_file():
         subject = _in_file(Path(page), rules)
     else:
+        if Path(page).suffix.lower() in PAGE_SUFFIXES and "://" not in page:
+            raise ConfigError(f"there is no file `{page}`", hint="a URL begins with https://")
         (url,) = read_seeds([page])
         subject = in_home(output, lambda home: _collected(home, job, url), db=db, blobs=blobs)
     _give(analyse_page(subject, rules.analysis), json)
@@ -168,7 +171,7 @@ def _give(analysis: Analysis, as_json: bool) -> None:
         print(analysis_json(analysis).decode())
         return
     decision = analysis.decision
-    answer = "is indexed" if decision.should_index else f"is not indexed: {decision.reason}"
+    answer = "to be indexed" if decision.should_index else f"not to be indexed: {decision.reason}"
     say_check(f"{answer} ({decision.detail})", is_good=decision.should_index)
     say_pairs(dict(_told(analysis)))
 

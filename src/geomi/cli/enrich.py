@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +16,18 @@ from geomi.adapters.telemetry.fan import Fan
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.app import open_home
 from geomi.app.shelf import bring_up, open_shelf
+from geomi.cli import INTERRUPTED
 from geomi.cli.options import AsJson, Blobs, Database, Directory, data_place
 from geomi.cli.talk import note
-from geomi.engine.enrich import follow
+from geomi.engine.enrich import change_rules, follow
 from geomi.engine.jobs import find
+from geomi.errors import ConfigError
+from geomi.model.config import CrawlConfig
+from geomi.settings.layers import Layer, flags_layer, resolve
 from geomi.settings.options import Settings
 
 
-def enrich(
+def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
     job: Annotated[
         str, typer.Option("--job", metavar="ID", help="Enrich this job alone.", show_default="all")
     ] = "",
@@ -30,6 +35,12 @@ def enrich(
     again: Annotated[
         bool, typer.Option("--again", help="Begin with what has been enriched before.")
     ] = False,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change a job's `analysis` for good; repeat."
+        ),
+    ] = None,
     output: Directory = None,
     db: Database = None,
     blobs: Blobs = None,
@@ -40,19 +51,34 @@ def enrich(
     Any number of these may run; each job is enriched by one of them at a time.
     """
     root, settings = data_place(output, db, blobs)
-    asyncio.run(_run(root, settings, Task(job, once, again), json=json))
+    task = Task(job, once, again, _rules(assignments or []))
+    if not asyncio.run(_run(root, settings, task, json=json)):
+        raise typer.Exit(INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be enriched, and how long."""
+    """What is to be enriched, how long, and under which other rules."""
 
     job: str
     once: bool
     again: bool
+    rules: Layer
 
 
-async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> None:
+def _rules(assignments: Sequence[str]) -> Layer:
+    layer = flags_layer({}, assignments)
+    for key in layer.values:
+        if not key.startswith("analysis."):
+            raise ConfigError(
+                f"`{key}` has been decided when the pages were fetched",
+                hint="only settings under `analysis` can be changed here",
+            )
+    return layer
+
+
+async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> bool:
+    """Enrich; False when somebody ended it before it was done."""
     leave = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, leave.set)
@@ -61,9 +87,17 @@ async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> Non
         root, settings, lambda clock: Fan(EventLines(stream, clock)), create=bool(settings.db)
     ) as home:
         only = (await find(home.world, task.job)).id if task.job else ""
+        if task.rules.values:
+            await change_rules(home.world, lambda config: _changed(config, task.rules), only=only)
         async with open_shelf(home) as shelf:
             done = await bring_up(home, shelf, only=only, again=task.again, leave=leave)
             if not task.once:
                 await follow(home.world, shelf, leave, only=only)
-            elif not json:
-                note(f"{done:,} pages looked at")
+                return True
+        if not json:
+            note(f"{done:,} pages looked at{'; ended before the last' if leave.is_set() else ''}")
+        return not leave.is_set()
+
+
+def _changed(config: CrawlConfig, layer: Layer) -> CrawlConfig:
+    return resolve([layer], onto=config).config

@@ -95,7 +95,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     standby = fork_workers(many, live) if many > 1 else []
     done = asyncio.run(_run(job, wish, configured, show, standby))
     if done is None:
-        _tell_nothing(as_json=json)
+        _tell_nothing(as_json=json, has_budget=budget is not None)
         return
     show.conclude(done.report, Path(configured.resolved.run.output))
     _tell(done.changes, as_json=json)
@@ -137,11 +137,15 @@ def _tell_plan(crawl: str, chosen: Sequence[Candidate], *, as_json: bool) -> Non
         say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {reason(one.page.history, one.belief)}")
 
 
-def _tell_nothing(*, as_json: bool) -> None:
+def _tell_nothing(*, as_json: bool, has_budget: bool) -> None:
     if as_json:
         give(_changes_data(Changes()))
     else:
-        note("no page is due; --budget N asks for the pages where it buys most")
+        note(
+            "no page is due, and none may be asked for yet (recrawl.min_interval_s)"
+            if has_budget
+            else "no page is due; --budget N asks for the pages where it buys most"
+        )
 
 
 def _tell(changes: Changes, *, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from geomi.errors import ConfigError
 from geomi.model.analysis import PageType
 from geomi.model.search import Filters, Hit, Snippet
 from geomi.search.query import MAX_QUERY_CHARS
+from geomi.url.parse import parse as parse_url
 
 
 def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
@@ -54,7 +55,7 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
         )
     filters = Filters(
         collections=tuple(collection or ()),
-        sites=tuple(site or ()),
+        sites=tuple(map(_host, site or ())),
         page_types=tuple(page_type or ()),
         languages=tuple(language or ()),
         since_s=_day(since) if since else None,
@@ -79,7 +80,11 @@ def as_data(searched: Searched) -> dict[str, object]:
     """Return answers as JSON has them."""
     return {
         "hits": [_hit_data(hit) for hit in searched.found.hits],
-        "searched": {"documents": searched.counts.documents, "chunks": searched.counts.chunks},
+        "searched": {
+            "documents": searched.counts.documents,
+            "chunks": searched.counts.chunks,
+            "left_out": searched.left_out,
+        },
         "is_whole": searched.is_whole,
         "problem": searched.found.problem,
     }
@@ -93,7 +98,8 @@ def tell(searched: Searched) -> None:
         say(f"   {hit.passage.url}")
         _quote(hit.snippet)
     if not searched.found.hits:
-        say(f"nothing found in {searched.counts.documents:,} documents")
+        left = f"; {searched.left_out:,} pages are left out" if searched.left_out else ""
+        say(f"nothing found in {searched.counts.documents:,} documents{left}")
 
 
 def _hit_data(hit: Hit) -> dict[str, object]:
@@ -125,6 +131,12 @@ def _quote(snippet: Snippet) -> None:
         at = end
     text.append(one_line(snippet.text[at:]))
     Console(soft_wrap=True, highlight=False).print(text)
+
+
+def _host(text: str) -> str:
+    """Read the name of a host, also out of a URL or with a port."""
+    url = parse_url(text if "://" in text else f"https://{text}")
+    return url.host if url is not None else text
 
 
 def _day(text: str) -> float:

@@ -13,8 +13,8 @@ Rules kept:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
 
 from geomi.engine import jobs
 from geomi.engine.advise import Advisor, Panel
@@ -24,6 +24,7 @@ from geomi.engine.vanish import take_out_gone
 from geomi.engine.vectors import vectoring
 from geomi.engine.world import World
 from geomi.errors import StoreError
+from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentFilter, DocumentState
 from geomi.model.event import Enriched
 from geomi.model.job import CrawlJob
@@ -89,6 +90,14 @@ async def begin_again(world: World, shelf: Shelf, *, only: str = "") -> None:
         await enricher(world, shelf, job).rewind()
         if shelf.embedder is not None:
             await vectoring(world, shelf.index, shelf.embedder, job).rewind()
+
+
+async def change_rules(
+    world: World, changed: Callable[[CrawlConfig], CrawlConfig], *, only: str = ""
+) -> None:
+    """Give jobs other rules for understanding their pages, which then are understood anew."""
+    for job in await _wanted(world, only):
+        await world.jobs.update(replace(job, config=changed(job.config)))
 
 
 async def is_lost(world: World, shelf: Shelf) -> bool:

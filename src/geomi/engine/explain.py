@@ -73,7 +73,7 @@ async def explain(
     told = _conclude(url, job, entry, steps)
     later = (
         ("due", await when_due(world, job, entry) if entry else None),
-        ("index", await _indexed(world, job, naming.hash(url))),
+        ("index", await _indexed(world, job, naming.hash(url)) if entry else None),
     )
     after = [Step(name, verdict) for name, verdict in later if verdict is not None]
     return replace(told, steps=(*told.steps, *after))
