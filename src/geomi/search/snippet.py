@@ -22,6 +22,7 @@ LEAD_CHARS = 40
 _MARKUP = (
     (re.compile(r"^[ \t>]*(?:`{3,}|~{3,}).*$", re.MULTILINE), ""),
     (re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*)\)"), r"\1"),
+    (re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\Z"), r"\1"),  # the chunk ends inside of it
     (re.compile(r"^[ \t>]*(?:#{1,6} |[-*+] |\|[ \t:|-]+$)", re.MULTILINE), ""),
     (re.compile(r"\|"), " "),
     (re.compile(r"\*\*|`"), ""),

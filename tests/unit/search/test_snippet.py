@@ -24,6 +24,7 @@ def marked(text: str, query: str) -> list[str]:
         ("# Title\n\nSome **bold** `code`.", "Title Some bold code."),
         ("- a [link](https://a.test/x_(y)) here", "a [link](https://a.test/x_(y)) here"),
         ("- a [link](https://a.test/x) ![picture](<https://a.test/(1)>)", "a link picture"),
+        ("see [the end](https://a.test/tarfi", "see the end"),
         ("```py\nx = 1\n```\nend", "x = 1 end"),
         ("| a | b |\n| --- | --- |\n| 1 | 2 |", "a b 1 2"),
         (r"1 \* 2", "1 * 2"),
