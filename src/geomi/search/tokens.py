@@ -40,7 +40,7 @@ _RUN = re.compile(f"[\uac00-\ud7a3\u1100-\u11ff]+|[{_PAIRED}]+|[^\\W{_PAIRED}]+"
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\da-zA-Z_]+")
 # Particles, behind a word of two syllables at least.
 _PARTICLE = re.compile("(?<=[가-힣]{2})(?:에서|으로|에게|까지|부터|[은는이가을를의에로와과도만])$")
-_SHORT_NOUN = re.compile("[가-힣][은는이가을를의에로와과도만]")
+_SHORT_NOUN = re.compile("(?!으로)[가-힣][은는이가을를의에로와과도만]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 

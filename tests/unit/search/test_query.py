@@ -14,7 +14,7 @@ from geomi.search.query import MAX_PHRASES, MAX_QUERY_CHARS, MAX_QUERY_TOKENS, p
         ("  open   a file ", ("open", "a", "file"), ()),
         ("file file", ("file",), ()),
         ('say "hello world" now', ("say", "hello", "world", "now"), (("hello", "world"),)),
-        ("“좋은 하루” 인사", ("좋은", "하루", "인사"), (("좋은", "하루"),)),
+        ("“좋은 하루” 인사", ("좋은", "좋", "하루", "인사"), (("좋은", "좋", "하루"),)),
         ('left "open', ("left", "open"), ()),
         ('"" "…"', (), ()),
         ("don't OR NEAR(a b) site:x", ("don", "t", "or", "near", "a", "b", "site", "x"), ()),
