@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -419,6 +419,31 @@ class TestGuests:
                         f"127.0.0.2:{other.port}", after_s=0.0, limit=9
                     )
                     assert (row.url, row.job) == (other.url("/1"), talk.job.id)
+
+        run(work())
+
+    @pytest.mark.req("ROB-08")
+    def test_nobody_is_asked_for_what_has_come_meanwhile(self, tmp_path: Path) -> None:
+        """A host that is waited for may have given its robots.txt to whoever holds it."""
+        looks = count(1)
+
+        async def has_come() -> bool:
+            return next(looks) > 2
+
+        async def work() -> None:
+            async with talk_in(tmp_path, polite()) as talk:
+                with Site(PAGES, address="127.0.0.2") as other:
+                    host = f"127.0.0.2:{other.port}"
+                    now_s = talk.hand.clock.now_s()
+                    held = await talk.hand.world.frontier.reserve(
+                        talk.job.id, host, owner="w-other", lease_s=600, delay_s=0, now_s=now_s
+                    )
+                    assert isinstance(held, Lease)
+                    asker = await talk.asker()
+                    request = build(other.url("/1"), talk.config, version="0")
+                    assert await asker.ask_elsewhere(host, request, has_come) is None
+                    assert other.log == []
+                    assert next(looks) == 4
 
         run(work())
 

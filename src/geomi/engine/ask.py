@@ -8,7 +8,7 @@ was sent leaves a row for the log that `geomi audit` reads.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TypeVar
@@ -44,6 +44,10 @@ class MustRest(Exception):
     def __init__(self, until_s: float) -> None:
         super().__init__(f"no request may be sent before {until_s:.3f}")
         self.until_s = until_s
+
+
+async def _never() -> bool:
+    return False
 
 
 class Asker:
@@ -155,13 +159,19 @@ class Asker:
         next_s = max(self._pace.turn_s, self._pace.over_s)
         return HostUpdate(self.lease, self.state, next_s, self._spending.take_rows())
 
-    async def ask_elsewhere(self, host: str, request: Request) -> Fetched | None:
+    async def ask_elsewhere(
+        self, host: str, request: Request, unless: Callable[[], Awaitable[bool]] = _never
+    ) -> Fetched | None:
         """Send one request to another host in its own turn; None when that turn is too far off.
 
         For the hop of a robots.txt to another authority. The wait is bounded, so that two workers
         that want each other's host cannot hold one another up.
+
+        Args:
+            unless: whether there is no need to ask any more; a host may be waited for so long that
+                somebody else has asked it.
         """
-        lease = await self._reserved(host)
+        lease = await self._reserved(host, unless)
         if lease is None:
             return None
         guest = Asker(self._world, lease, self._config, self._slots)
@@ -175,10 +185,10 @@ class Asker:
             self._spending.take_over(guest.spend())
             await self._world.frontier.settle(Batch(hosts=(farewell,)))
 
-    async def _reserved(self, host: str) -> Lease | None:
+    async def _reserved(self, host: str, unless: Callable[[], Awaitable[bool]]) -> Lease | None:
         clock = self._world.clock
         last_s = clock.now_s() + LONGEST_GUEST_WAIT_S
-        while True:
+        while not await unless():
             answer = await self._world.frontier.reserve(
                 self.lease.job,
                 host,
@@ -192,6 +202,7 @@ class Asker:
             if (now_s := clock.now_s()) >= last_s:
                 return None
             await self._sleep_until(min(answer, now_s + GUEST_LOOK_S))
+        return None
 
     async def _is_seated(self, *, beside: Asker) -> bool:
         """Take a place, or share that of a host at the same address, which asks nothing now."""

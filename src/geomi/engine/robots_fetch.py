@@ -92,7 +92,7 @@ class RobotsFetch:
         is_theirs = theirs != key and target.target == PATH
         if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, asker)) is not None:
             return borrowed
-        fetched = await self._ask(target, asker)
+        fetched = await self._ask(target, asker, theirs if is_theirs else None)
         if fetched is not None:
             return fetched
         if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, asker)) is not None:
@@ -111,10 +111,13 @@ class RobotsFetch:
             await self.landed(theirs, asker)
         finally:
             del self._awaited[key]
-        copy = await self._known(theirs)
-        if copy is None or not policy.is_fresh(copy, self._rules, now_s=self._world.clock.now_s()):
-            return None
-        return replace(copy, key=key, redirects=hop)
+        copy = await self._fresh(theirs)
+        return replace(copy, key=key, redirects=hop) if copy else None
+
+    async def _fresh(self, key: RobotsKey) -> RobotsCopy | None:
+        copy = await self._known(key)
+        now_s = self._world.clock.now_s()
+        return copy if copy and policy.is_fresh(copy, self._rules, now_s=now_s) else None
 
     def _leads_back(self, key: RobotsKey | None, start: RobotsKey) -> bool:
         """Say whether a flight waits for ours, so that waiting for it would never end."""
@@ -122,13 +125,18 @@ class RobotsFetch:
             key = self._awaited.get(key)
         return key is not None
 
-    async def _ask(self, target: Url, asker: Asker) -> Fetched | None:
+    async def _ask(self, target: Url, asker: Asker, theirs: RobotsKey | None) -> Fetched | None:
+        """Ask for a file; None where that takes too long, or another site's own has come in."""
+
+        async def has_come() -> bool:
+            return theirs is not None and await self._fresh(theirs) is not None
+
         request = self._requests.robots(target.href, target.authority)
         # One byte more than is read shows whether there was more to read.
         request = replace(request, max_bytes=self._rules.max_bytes + 1)
         if target.authority == asker.lease.host:
             return await asker.ask(request)
-        return await asker.ask_elsewhere(target.authority, request)
+        return await asker.ask_elsewhere(target.authority, request, has_come)
 
     def _shared(
         self, copy: RobotsCopy, passed: list[tuple[int, RobotsKey]]
