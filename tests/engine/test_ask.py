@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -30,6 +31,8 @@ from geomi.model.verdict import Outcome
 from geomi.testing.server import End, Raw, Reply, Site
 from tests.engine.by_hand import TICK_S, Hand, hand_in
 from tests.engine.running import page, run
+
+T = TypeVar("T")
 
 PAGES = {f"/{number}": page(str(number)) for number in range(30)}
 DELAY_S = 2.0
@@ -77,13 +80,17 @@ class Talk:
     async def ask(self, asker: Asker, path: str, purpose: Purpose = Purpose.PAGE) -> Fetched:
         """Ask while the hand turns by itself."""
         request = build(self.site.url(path), self.config, version="0", purpose=purpose)
+        return await self.turning(asker.ask(request))
+
+    async def turning(self, work: Coroutine[None, None, T]) -> T:
+        """Wait for something while the hand turns by itself."""
         async with asyncio.TaskGroup() as group:
-            asking = group.create_task(asker.ask(request))
-            while not asking.done():
+            working = group.create_task(work)
+            while not working.done():
                 await asyncio.sleep(TICK_S)
                 if self.hand.clock.next_wake_s is not None and not self.hand.fetcher.in_flight:
                     self.hand.clock.advance(self.hand.clock.next_wake_s - self.hand.clock.now_s())
-        return asking.result()
+        return working.result()
 
     async def give_back(self, asker: Asker) -> float:
         """Give the host back; return for how long it rests."""
@@ -441,7 +448,8 @@ class TestGuests:
                     assert isinstance(held, Lease)
                     asker = await talk.asker()
                     request = build(other.url("/1"), talk.config, version="0")
-                    assert await asker.ask_elsewhere(host, request, has_come) is None
+                    asking = asker.ask_elsewhere(host, request, has_come)
+                    assert await talk.turning(asking) is None
                     assert other.log == []
                     assert next(looks) == 4
 
