@@ -9,6 +9,7 @@ from geomi.testing.contracts.budgeting import TestBudgets
 from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
 from geomi.testing.contracts.crowding import TestManyWorkers
+from geomi.testing.contracts.drawers import TestDrawers, TestDueSlips
 from geomi.testing.contracts.expiring import TestRetention
 from geomi.testing.contracts.fairness import TestFairness
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
@@ -35,6 +36,8 @@ __all__ = [
     "TestCounting",
     "TestDeadOwners",
     "TestDocuments",
+    "TestDrawers",
+    "TestDueSlips",
     "TestDuties",
     "TestFairness",
     "TestFencing",

@@ -7,7 +7,7 @@ import platform
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,26 @@ if TYPE_CHECKING:
     from geomi.app.store import Store
 
 
+# What a world has of a store.
+HANDLES = (
+    "frontier",
+    "census",
+    "jobs",
+    "pages",
+    "robots",
+    "requests",
+    "refusals",
+    "sites",
+    "providers",
+    "workers",
+    "ranks",
+    "histories",
+    "sweeps",
+    "documents",
+    "costs",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """An open data directory and the world around it.
@@ -60,6 +80,15 @@ class Home:
     world: World
     heart: Heart
     watch: Watch = field(default_factory=Watch)
+
+    def open_for(self, tenant: str) -> Home:
+        """Return the same directory with another tenant's handles; both are closed with the first.
+
+        Who works, politeness and the archive are everybody's.
+        """
+        store = self.store.open_for(tenant)
+        own = {name: getattr(store, name) for name in HANDLES}
+        return replace(self, store=store, world=replace(self.world, **own))
 
 
 def egress_rules(settings: Settings) -> EgressRules:
@@ -109,24 +138,10 @@ async def open_home(
         client = HttpClient(egress, clock)
         compute = ChildCompute()
         world = World(
+            **{name: getattr(store, name) for name in HANDLES},
             clock=clock,
             fetcher=client,
             resolver=egress,
-            frontier=store.frontier,
-            census=store.census,
-            jobs=store.jobs,
-            pages=store.pages,
-            robots=store.robots,
-            requests=store.requests,
-            refusals=store.refusals,
-            sites=store.sites,
-            providers=store.providers,
-            workers=store.workers,
-            ranks=store.ranks,
-            histories=store.histories,
-            sweeps=store.sweeps,
-            documents=store.documents,
-            costs=store.costs,
             archive=archive,
             compute=compute,
             sink=sink,

@@ -17,7 +17,6 @@ from geomi.app.archive import directory_id
 from geomi.app.home import Home
 from geomi.app.plan import Plan, check_identity, check_selectors
 from geomi.app.recover import is_dead, recover, sent
-from geomi.app.store import TENANT
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate
@@ -205,7 +204,7 @@ async def _started(home: Home, plan: Plan, reviews: Sequence[SiteRule]) -> Crawl
         plan.seeds,
         config,
         gate_for(world, config, [seed.href for seed in plan.seeds], reviews),
-        tenant=TENANT,
+        tenant=home.store.tenant,
         origins=plan.resolved.origins + network(home.settings) + _directory(home),
         provider=plan.provider,
     )

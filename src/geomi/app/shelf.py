@@ -14,7 +14,6 @@ from geomi.adapters.index.sqlite import open_sqlite_index
 from geomi.app.home import Home
 from geomi.app.models import open_models
 from geomi.app.recover import recover
-from geomi.app.store import TENANT
 from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
 from geomi.engine.search import search
 from geomi.model.search import Filters, Found, IndexCounts, Scope
@@ -107,6 +106,8 @@ async def open_shelf(home: Home) -> AsyncIterator[Shelf]:
 def _open_index(home: Home) -> KeptIndex:
     place = home.settings.index
     if not place:
-        return open_sqlite_index(home.root / FOLDER, tenant=TENANT)
+        return open_sqlite_index(home.root / FOLDER, tenant=home.store.tenant)
     is_bucket = place.startswith("s3:")
-    return open_lance_index(read_bucket_url(place) if is_bucket else Path(place), tenant=TENANT)
+    return open_lance_index(
+        read_bucket_url(place) if is_bucket else Path(place), tenant=home.store.tenant
+    )

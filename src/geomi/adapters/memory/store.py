@@ -6,6 +6,7 @@ from geomi.adapters.ledger.anchor import Anchor
 from geomi.adapters.memory.census import MemoryCensus
 from geomi.adapters.memory.costs import MemoryCosts
 from geomi.adapters.memory.documents import MemoryDocuments
+from geomi.adapters.memory.drawers import MemoryDrawers, MemoryDueSlips
 from geomi.adapters.memory.frontier import MemoryFrontier
 from geomi.adapters.memory.jobs import MemoryJobs
 from geomi.adapters.memory.log import MemoryRequestLog
@@ -46,6 +47,8 @@ class MemoryStore:
         self.sweeps = MemorySweeps(world, tenant)
         self.documents = MemoryDocuments(world, tenant)
         self.costs = MemoryCosts(world, tenant)
+        self.drawers = MemoryDrawers(world, tenant)
+        self.due_slips = MemoryDueSlips(world)
         self.retention = MemoryRetention(world, tenant)
 
     def open_for(self, tenant: str) -> MemoryStore:

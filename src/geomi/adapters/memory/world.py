@@ -14,6 +14,7 @@ from geomi.frontier.importance import FIRST_CASH
 from geomi.model.asked import Asked
 from geomi.model.cost import CostLine
 from geomi.model.document import DocumentRow
+from geomi.model.drawer import Slip
 from geomi.model.entry import HostState, Tally, UrlEntry
 from geomi.model.history import History, Pool, Version
 from geomi.model.job import CrawlJob
@@ -126,6 +127,7 @@ class World:
     sweeps: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
     documents: dict[tuple[str, str], DocumentRow] = field(default_factory=dict)
     costs: dict[tuple[str, CostKey], CostLine] = field(default_factory=dict)
+    slips: dict[tuple[str, str, str], Slip] = field(default_factory=dict)
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0

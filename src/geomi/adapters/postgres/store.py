@@ -15,6 +15,7 @@ from geomi.adapters.postgres.census import PostgresCensus
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.costs import PostgresCosts
 from geomi.adapters.postgres.documents import PostgresDocuments
+from geomi.adapters.postgres.drawers import PostgresDrawers, PostgresDueSlips
 from geomi.adapters.postgres.frontier import PostgresFrontier
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.jobs import PostgresJobs
@@ -82,12 +83,20 @@ class PostgresStore:
         self.sweeps = PostgresSweeps(database, tenant)
         self.documents = PostgresDocuments(database, tenant)
         self.costs = PostgresCosts(database, tenant)
+        self.drawers = PostgresDrawers(database, tenant)
+        self.due_slips = PostgresDueSlips(database)
         self.retention = PostgresRetention(database, tenant)
 
     @property
     def shown(self) -> str:
         """The URL of the store, without its password."""
         return self._database.shown
+
+    def open_for(self, tenant: str) -> PostgresStore:
+        """Open the same store for another tenant; both are closed with either."""
+        other = PostgresStore(self._database, tenant)
+        other.frontier.max_queued = self.frontier.max_queued
+        return other
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to a machine's clock."""

@@ -13,6 +13,7 @@ from geomi.adapters.sqlite.census import SqliteCensus
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.costs import SqliteCosts
 from geomi.adapters.sqlite.documents import SqliteDocuments
+from geomi.adapters.sqlite.drawers import SqliteDrawers, SqliteDueSlips
 from geomi.adapters.sqlite.frontier import SqliteFrontier
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.jobs import SqliteJobs
@@ -61,7 +62,15 @@ class SqliteStore:
         self.sweeps = SqliteSweeps(database, tenant)
         self.documents = SqliteDocuments(database, tenant)
         self.costs = SqliteCosts(database, tenant)
+        self.drawers = SqliteDrawers(database, tenant)
+        self.due_slips = SqliteDueSlips(database)
         self.retention = SqliteRetention(database, tenant)
+
+    def open_for(self, tenant: str) -> SqliteStore:
+        """Open the same store for another tenant; both are closed with either."""
+        other = SqliteStore(self._database, tenant)
+        other.frontier.max_queued = self.frontier.max_queued
+        return other
 
     def anchor(self) -> Anchor | None:
         """Return what ties the store's time to this machine's clock."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.entry import UrlEntry
+from geomi.ports.drawers import Drawers, DueSlips
 from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.retention import Retention
@@ -78,6 +79,12 @@ class Store(Protocol):
 
     @property
     def costs(self) -> Costs: ...
+
+    @property
+    def drawers(self) -> Drawers: ...
+
+    @property
+    def due_slips(self) -> DueSlips: ...
 
     @property
     def retention(self) -> Retention: ...
