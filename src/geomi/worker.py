@@ -40,7 +40,7 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
     async with open_home(order.root, order.settings, lambda _: sink, owner=order.owner) as home:
         job = await jobs.find(home.world, order.job)
         worker = worker_for(home, job, workers=order.workers, reviews=await reviews(home.world))
-        obey(worker, pipe)
+        obey(pipe, worker.drain, worker.abandon)
         await home.heart.enrol(Role.WORKER, [job.config])
         home.heart.join(job.id)
         stop = await beating(home.heart, worker.run())

@@ -201,14 +201,14 @@ class PipeSink:
                 self._pipe.send(events)
 
 
-def obey(worker: Worker, pipe: Connection) -> None:
-    """Let signals and the end of the starting process reach a worker of this process."""
+def obey(pipe: Connection, drain: Callable[[], object], abandon: Callable[[], object]) -> None:
+    """Let signals and the end of the starting process reach the work of this process."""
     loop = asyncio.get_running_loop()
-    calls = iter((worker.drain,))
-    loop.add_signal_handler(signal.SIGTERM, lambda: next(calls, worker.abandon)())
+    calls = iter((drain,))
+    loop.add_signal_handler(signal.SIGTERM, lambda: next(calls, abandon)())
 
     def starter_is_gone() -> None:
         loop.remove_reader(pipe.fileno())
-        worker.abandon()
+        abandon()
 
     loop.add_reader(pipe.fileno(), starter_is_gone)

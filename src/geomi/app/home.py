@@ -61,6 +61,7 @@ HANDLES = (
     "sweeps",
     "documents",
     "costs",
+    "roster",
 )
 
 
@@ -89,6 +90,20 @@ class Home:
         store = self.store.open_for(tenant)
         own = {name: getattr(store, name) for name in HANDLES}
         return replace(self, store=store, world=replace(self.world, **own))
+
+
+class Homes:
+    """One directory as each of its tenants has it, opened once for each."""
+
+    def __init__(self, home: Home) -> None:
+        self._opened = {home.store.tenant: home}
+        self.system = home
+
+    def of(self, tenant: str) -> Home:
+        """Return a tenant's handles."""
+        if tenant not in self._opened:
+            self._opened[tenant] = self.system.open_for(tenant)
+        return self._opened[tenant]
 
 
 def egress_rules(settings: Settings) -> EgressRules:

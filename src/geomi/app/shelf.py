@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.index.sqlite import open_sqlite_index
 from geomi.app.home import Home
-from geomi.app.models import open_models
+from geomi.app.models import Models, open_models
 from geomi.app.recover import recover
 from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
 from geomi.engine.search import search
@@ -98,9 +98,33 @@ async def forget(home: Home, jobs: Iterable[str]) -> None:
 @asynccontextmanager
 async def open_shelf(home: Home) -> AsyncIterator[Shelf]:
     """Open the index of a data directory, which is made if need be, and the way to the models."""
+    async with open_shelves(home) as shelves:
+        yield shelves.of(home)
+
+
+@asynccontextmanager
+async def open_shelves(home: Home) -> AsyncIterator[Shelves]:
+    """Open the way to the models, and the index of each tenant when it is first asked for."""
     async with open_models(home) as models:
-        with closing(_open_index(home)) as index:
-            yield Shelf(index, models.panel, models.embedder)
+        with ExitStack() as opened:
+            yield Shelves(models, opened)
+
+
+class Shelves:
+    """The shelves of a directory's tenants; who asks the models is the same for all."""
+
+    def __init__(self, models: Models, opened: ExitStack) -> None:
+        self._models = models
+        self._stack = opened
+        self._shelves: dict[str, Shelf] = {}
+
+    def of(self, home: Home) -> Shelf:
+        """Return the shelf of the tenant that a home is open for."""
+        tenant = home.store.tenant
+        if tenant not in self._shelves:
+            index = self._stack.enter_context(closing(_open_index(home)))
+            self._shelves[tenant] = Shelf(index, self._models.panel, self._models.embedder)
+        return self._shelves[tenant]
 
 
 def _open_index(home: Home) -> KeptIndex:

@@ -60,12 +60,23 @@ async def enrich_all(
     wanted = await _wanted(world, only)
     done = 0
     for job in wanted:
-        done += await enricher(world, shelf, job).catch_up(leave)
-        await take_out_gone(world, shelf.index, job)
-    if shelf.embedder is not None:
-        for job in wanted:
-            await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
+        done += await enrich_words(world, shelf, job, leave)
+    for job in wanted:
+        await enrich_vectors(world, shelf, job, leave)
     return done
+
+
+async def enrich_words(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> int:
+    """Let what a job has collected so far be found by its words; return how many pages."""
+    done = await enricher(world, shelf, job).catch_up(leave)
+    await take_out_gone(world, shelf.index, job)
+    return done
+
+
+async def enrich_vectors(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> None:
+    """Let it be found by its meaning, where an embedder is asked."""
+    if shelf.embedder is not None:
+        await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
 
 
 async def is_behind(world: World, shelf: Shelf) -> bool:

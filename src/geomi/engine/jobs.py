@@ -121,8 +121,8 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
 async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "") -> CrawlJob:
     """End a job, or leave it unfinished where its stop is one to resume from.
 
-    Of several that do it one is the first, and the others change nothing. A job of which a URL
-    waits again is not done.
+    Of several that do it one is the first, and the others change nothing. A job for a collection is
+    not over before its pages can be found there: whoever puts them there completes it.
     """
     found = await find(world, job.id)
     job = replace(found, stop=stop, error=error)
@@ -136,10 +136,15 @@ async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "")
         ending = replace(job, state=JobState.FINALIZING)
         if not await world.jobs.turn(ending, was=found.state):
             return await find(world, job.id)
+    return await (find(world, job.id) if job.collection else complete(world, job))
+
+
+async def complete(world: World, job: CrawlJob) -> CrawlJob:
+    """End a job that takes no more pages; one of which a URL waits again is not done."""
     ended = replace(job, state=JobState.COMPLETED, ended_at_s=world.clock.wall_s())
-    is_done = stop is StopReason.DONE
+    is_done = job.stop is StopReason.DONE
     if not await world.jobs.turn(ended, was=JobState.FINALIZING, only_empty=is_done):
-        again = replace(found, state=JobState.PROCESSING)
+        again = replace(job, state=JobState.PROCESSING, stop=None)
         await world.jobs.turn(again, was=JobState.FINALIZING)
     return await find(world, job.id)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from geomi.engine.meter import Meter
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
@@ -21,6 +22,7 @@ from geomi.ports.store import (
     RequestLog,
     RobotsCopies,
 )
+from geomi.ports.tenancy import Roster
 from geomi.ports.web import Fetcher, Resolver
 from geomi.ports.workers import Workers
 
@@ -56,6 +58,7 @@ class World:
     sweeps: Sweeps
     documents: Documents
     costs: Costs
+    roster: Roster
     archive: Archive
     compute: Compute
     sink: EventSink
@@ -63,4 +66,5 @@ class World:
     version: str
     owner: str
     silence_s: float = SILENCE_S
+    meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)
