@@ -62,6 +62,7 @@ HANDLES = (
     "documents",
     "costs",
     "roster",
+    "quotas",
 )
 
 

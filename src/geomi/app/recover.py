@@ -165,7 +165,8 @@ async def _reopen(place: Place, job: str) -> None:
     found = await jobs.get(job)
     if found and found.state is JobState.COMPLETED and found.stop is StopReason.DONE:
         again = replace(found, state=JobState.PROCESSING, stop=None, ended_at_s=None)
-        await jobs.turn(again, was=JobState.COMPLETED)
+        wall_s = place.world.clock.wall_s()
+        await jobs.turn(again, was=JobState.COMPLETED, wall_s=wall_s)
 
 
 def _is_ours(place: Place, card: WorkerCard) -> bool:

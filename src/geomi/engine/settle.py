@@ -101,8 +101,9 @@ class Settler:
         settlements = await self._archived(visits)
         if self._worth is not None:
             settlements = await self._worth.settlements(settlements)
+        batch = Batch(tuple(settlements), tuple(hosts), self._world.clock.wall_s())
         with self._world.meter.settlement():
-            settled = await self._world.frontier.settle(Batch(tuple(settlements), tuple(hosts)))
+            settled = await self._world.frontier.settle(batch)
         for _ in visits:
             self._room.release()
         self._is_flushing = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from geomi.engine.meter import Meter
 from geomi.model.markdown import MarkdownRules
+from geomi.ports.census import Census
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
 from geomi.ports.knowledge import Costs, Documents
@@ -15,14 +16,13 @@ from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import (
     Archive,
-    Census,
     Frontier,
     Jobs,
     Pages,
     RequestLog,
     RobotsCopies,
 )
-from geomi.ports.tenancy import Roster
+from geomi.ports.tenancy import Quotas, Roster
 from geomi.ports.web import Fetcher, Resolver
 from geomi.ports.workers import Workers
 
@@ -59,6 +59,7 @@ class World:
     documents: Documents
     costs: Costs
     roster: Roster
+    quotas: Quotas
     archive: Archive
     compute: Compute
     sink: EventSink
