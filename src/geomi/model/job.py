@@ -89,6 +89,7 @@ class CrawlJob:
         provider: key of the provider it was started for, if any.
         crawl: the first job of the crawl that it visits again; empty for a first job.
         expired: what was kept for a time and has gone.
+        collection: where a service puts its documents; empty for a job of the command line.
     """
 
     id: str
@@ -108,3 +109,20 @@ class CrawlJob:
     provider: str = ""
     crawl: str = ""
     expired: Expired = Expired.NOTHING
+    collection: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commission:
+    """For whom a job is, and where what it was told comes from.
+
+    Args:
+        collection: where a service puts its documents; empty for a job of the command line.
+        id: the job's name, where it was given before there was a job; empty for a new one.
+    """
+
+    tenant: str
+    origins: tuple[tuple[str, str], ...] = ()
+    provider: str = ""
+    collection: str = ""
+    id: str = ""
