@@ -171,7 +171,7 @@ class Bench:
     async def _claim(self, meter: Meter) -> list[Lease]:
         work = self.store.frontier.claim(
             JOB, owner=OWNER, hosts=HOSTS_PER_CLAIM, urls=URLS_PER_LEASE, lease_s=LEASE_S,
-            now_s=self.now_s,
+            now_s=self.now_s, wall_s=self.now_s,
         )  # fmt: skip
         leases = await self._timed(meter, 0, work)
         meter.things += sum(len(lease.entries) for lease in leases)
@@ -187,7 +187,8 @@ class Bench:
             part = visits[start : start + PAGES_PER_BATCH]
             closed = [self._visit(lease, turn) for lease, turn in part]
             last = [lease for lease, turn in part if turn + 1 == len(lease.entries)]
-            yield Batch(tuple(closed), tuple(farewell(lease, self.now_s) for lease in last))
+            ended = tuple(farewell(lease, self.now_s) for lease in last)
+            yield Batch(tuple(closed), ended, wall_s=self.now_s)
 
     def _visit(self, lease: Lease, turn: int) -> Settlement:
         return self.sites.visit(lease, lease.entries[turn], self.now_s)

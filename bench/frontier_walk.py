@@ -74,8 +74,9 @@ async def walk(
     while not most or len(taken.urls) < most:
         began_s = time.process_time()
         leases = await store.frontier.claim(
-            JOB, owner="walk", hosts=hosts, urls=URLS_PER_LEASE, lease_s=LEASE_S, now_s=now_s
-        )
+            JOB, owner="walk", hosts=hosts, urls=URLS_PER_LEASE, lease_s=LEASE_S, now_s=now_s,
+            wall_s=now_s,
+        )  # fmt: skip
         if not leases:
             break
         visits = [

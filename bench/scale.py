@@ -102,7 +102,7 @@ def _world(
         jobs=store.jobs, pages=store.pages, robots=store.robots, requests=store.requests,
         refusals=store.refusals, sites=store.sites, providers=store.providers,
         workers=store.workers, ranks=store.ranks, histories=store.histories, sweeps=store.sweeps,
-        documents=store.documents, costs=store.costs,
+        documents=store.documents, costs=store.costs, quotas=store.quotas,
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
         compute=ChildCompute(), sink=Fan(), rng=random.Random(owner), version=__version__,
         owner=owner,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from geomi.testing.contracts.adding import TestAdding
 from geomi.testing.contracts.asking import TestCensus, TestTenants, TestTime
 from geomi.testing.contracts.attending import TestDuties, TestTurns, TestWorkers
+from geomi.testing.contracts.beginning import TestBeginning, TestBeginningAtOnce, TestJobPages
 from geomi.testing.contracts.budgeting import TestBudgets
 from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
@@ -12,21 +13,32 @@ from geomi.testing.contracts.crowding import TestManyWorkers
 from geomi.testing.contracts.drawers import TestDrawers, TestDueSlips
 from geomi.testing.contracts.expiring import TestRetention
 from geomi.testing.contracts.fairness import TestFairness
+from geomi.testing.contracts.journaling import TestJournal, TestJournalAtOnce, TestUntold
 from geomi.testing.contracts.keeping import TestJobs, TestPages, TestRobotsCopies
 from geomi.testing.contracts.knowing import TestDocuments
 from geomi.testing.contracts.learning import TestHistories, TestStandings, TestSweeps
 from geomi.testing.contracts.leasing import TestDeadOwners, TestRenewing, TestReserving
 from geomi.testing.contracts.losing import TestLostSegments, TestOwners
+from geomi.testing.contracts.metering import (
+    TestDailyPages,
+    TestLostBytes,
+    TestQuotas,
+    TestQuotasAtOnce,
+    TestStorage,
+)
 from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver
 from geomi.testing.contracts.paying import TestCosts
 from geomi.testing.contracts.ranking import TestRanks, TestVisited
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
 from geomi.testing.contracts.reopening import TestReopening
+from geomi.testing.contracts.rostering import TestRoster
 from geomi.testing.contracts.settling import TestCounting, TestFencing, TestSettling
 from geomi.testing.contracts.sites import TestProviders, TestRefusals, TestSiteRules
 
 __all__ = [
     "TestAdding",
+    "TestBeginning",
+    "TestBeginningAtOnce",
     "TestBudgets",
     "TestCaps",
     "TestCash",
@@ -34,6 +46,7 @@ __all__ = [
     "TestClaiming",
     "TestCosts",
     "TestCounting",
+    "TestDailyPages",
     "TestDeadOwners",
     "TestDocuments",
     "TestDrawers",
@@ -43,7 +56,11 @@ __all__ = [
     "TestFencing",
     "TestHistories",
     "TestHostsAtOnce",
+    "TestJobPages",
     "TestJobs",
+    "TestJournal",
+    "TestJournalAtOnce",
+    "TestLostBytes",
     "TestLostSegments",
     "TestManyWorkers",
     "TestNothingWaitsForEver",
@@ -52,6 +69,8 @@ __all__ = [
     "TestPages",
     "TestPatterns",
     "TestProviders",
+    "TestQuotas",
+    "TestQuotasAtOnce",
     "TestRanks",
     "TestRefusals",
     "TestRenewing",
@@ -60,14 +79,17 @@ __all__ = [
     "TestReserving",
     "TestRetention",
     "TestRobotsCopies",
+    "TestRoster",
     "TestSettling",
     "TestSharing",
     "TestSiteRules",
     "TestStandings",
+    "TestStorage",
     "TestSweeps",
     "TestTenants",
     "TestTime",
     "TestTurns",
+    "TestUntold",
     "TestVisited",
     "TestWorkers",
 ]

@@ -95,11 +95,25 @@ class WatchedFrontier:
         return await self.inner.reopen(job)
 
     async def claim(
-        self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
+        self,
+        job: str,
+        *,
+        owner: str,
+        hosts: int,
+        urls: int,
+        lease_s: float,
+        now_s: float,
+        wall_s: float,
     ) -> list[Lease]:
         """Lend due hosts."""
         leases = await self.inner.claim(
-            job, owner=owner, hosts=hosts, urls=urls, lease_s=lease_s, now_s=now_s
+            job,
+            owner=owner,
+            hosts=hosts,
+            urls=urls,
+            lease_s=lease_s,
+            now_s=now_s,
+            wall_s=wall_s,
         )
         self._note(leases)
         return leases
@@ -239,6 +253,7 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         sweeps=store.sweeps,
         documents=store.documents,
         costs=store.costs,
+        quotas=store.quotas,
         archive=archive,
         compute=compute,
         sink=ear,

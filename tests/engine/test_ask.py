@@ -67,6 +67,7 @@ class Talk:
             urls=10,
             lease_s=lease_s(self.config),
             now_s=self.hand.clock.now_s(),
+            wall_s=self.hand.clock.wall_s(),
         )
         return lease
 

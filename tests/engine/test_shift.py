@@ -273,7 +273,7 @@ class TestTheDead:
                 await world.workers.enrol(card_of(home, "w-dead", beat_s=now_s - 60))
                 await world.workers.enrol(card_of(home, "w-alive"))
                 (lease,) = await world.frontier.claim(
-                    job.id, owner="w-dead", hosts=1, urls=1, lease_s=900, now_s=now_s
+                    job.id, owner="w-dead", hosts=1, urls=1, lease_s=900, now_s=now_s, wall_s=0.0
                 )
                 await recover(home)
                 assert len(await world.workers.list()) == 2, "a silence has to be heard"

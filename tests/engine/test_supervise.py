@@ -98,8 +98,9 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
         async with home_in(tmp_path, ear) as home:
             job = await start(home, [url])
             world = home.world
+            now_s = world.clock.now_s()
             (lease,) = await world.frontier.claim(
-                job.id, owner="w-dead", hosts=5, urls=10, lease_s=900, now_s=world.clock.now_s()
+                job.id, owner="w-dead", hosts=5, urls=10, lease_s=900, now_s=now_s, wall_s=0.0
             )
             assert len(lease.entries) == 1
 

@@ -61,6 +61,7 @@ HANDLES = (
     "sweeps",
     "documents",
     "costs",
+    "quotas",
 )
 
 

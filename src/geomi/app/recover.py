@@ -161,7 +161,7 @@ async def _reopen(world: World, job: str) -> None:
     found = await world.jobs.get(job)
     if found and found.state is JobState.COMPLETED and found.stop is StopReason.DONE:
         again = replace(found, state=JobState.PROCESSING, stop=None, ended_at_s=None)
-        await world.jobs.turn(again, was=JobState.COMPLETED)
+        await world.jobs.turn(again, was=JobState.COMPLETED, wall_s=world.clock.wall_s())
 
 
 def _is_ours(place: Place, card: WorkerCard) -> bool:

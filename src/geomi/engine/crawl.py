@@ -23,6 +23,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.entry import Lease, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
+from geomi.model.tenant import Standing
 
 URLS_PER_LEASE = 10
 MAX_HOSTS = 256
@@ -145,6 +146,7 @@ class Worker:
             urls=URLS_PER_LEASE,
             lease_s=lease_s(self._config, self._world.silence_s),
             now_s=self._world.clock.now_s(),
+            wall_s=self._world.clock.wall_s(),
         )
 
     def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
@@ -202,6 +204,9 @@ class Worker:
             return
         self._job, self._rules = job, job.config
         reason = stop_reason(job, active_s=now_s - self._began_s)
+        if reason is None:
+            standing = await self._world.quotas.standing(wall_s=self._world.clock.wall_s())
+            reason = quota_reason(standing)
         if reason is None and not self._has_space():
             reason = StopReason.DISK_FULL
         if reason is not None:
@@ -243,3 +248,10 @@ def stop_reason(job: CrawlJob, *, active_s: float) -> StopReason | None:
     if limits.max_time_s and active_s >= limits.max_time_s:
         return StopReason.MAX_TIME
     return None
+
+
+def quota_reason(standing: Standing) -> StopReason | None:
+    """Say which quota of its tenant, if any, ends a job now; what is left of it waits (C-45)."""
+    if not standing.has_room:
+        return StopReason.STORAGE_QUOTA
+    return None if standing.has_pages_left else StopReason.DAILY_QUOTA

@@ -133,7 +133,7 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, TOWARDS_PROCESSING[job.state])
     job = replace(job, stop=None, paused=False)
-    await world.jobs.update(job)
+    await world.jobs.update(job, wall_s=world.clock.wall_s())
     return job
 
 
@@ -143,23 +143,23 @@ async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "")
     Of several that do it one is the first, and the others change nothing. A job of which a URL
     waits again is not done.
     """
-    found = await find(world, job.id)
+    found, now_s = await find(world, job.id), world.clock.wall_s()
     job = replace(found, stop=stop, error=error)
     if job.state.is_final:
         return job
     if stop in RESUMABLE:
-        await world.jobs.turn(job, was=found.state)
+        await world.jobs.turn(job, was=found.state, wall_s=now_s)
         return await find(world, job.id)
     if found.state is not JobState.FINALIZING:
         _check_step(found, JobState.FINALIZING)
         ending = replace(job, state=JobState.FINALIZING)
-        if not await world.jobs.turn(ending, was=found.state):
+        if not await world.jobs.turn(ending, was=found.state, wall_s=now_s):
             return await find(world, job.id)
-    ended = replace(job, state=JobState.COMPLETED, ended_at_s=world.clock.wall_s())
+    ended = replace(job, state=JobState.COMPLETED, ended_at_s=now_s)
     is_done = stop is StopReason.DONE
-    if not await world.jobs.turn(ended, was=JobState.FINALIZING, only_empty=is_done):
+    if not await world.jobs.turn(ended, was=JobState.FINALIZING, only_empty=is_done, wall_s=now_s):
         again = replace(found, state=JobState.PROCESSING)
-        await world.jobs.turn(again, was=JobState.FINALIZING)
+        await world.jobs.turn(again, was=JobState.FINALIZING, wall_s=now_s)
     return await find(world, job.id)
 
 
@@ -194,7 +194,7 @@ async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     if job.state.is_final:
         raise WrongState(f"job {job.id} is {job.state}; only an unfinished job has a pause")
     job = replace(job, paused=paused)
-    await world.jobs.update(job)
+    await world.jobs.update(job, wall_s=world.clock.wall_s())
     return job
 
 
@@ -209,9 +209,9 @@ async def cancel(world: World, job: CrawlJob) -> CrawlJob:
 async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
     """Take one legal step and write it down."""
     _check_step(job, state)
-    started = job.started_at_s or world.clock.wall_s()
-    job = replace(job, state=state, started_at_s=started)
-    await world.jobs.update(job)
+    now_s = world.clock.wall_s()
+    job = replace(job, state=state, started_at_s=job.started_at_s or now_s)
+    await world.jobs.update(job, wall_s=now_s)
     return job
 
 
@@ -284,5 +284,7 @@ def _raised(job: CrawlJob) -> bool:
             return limits.max_bytes == 0 or limits.max_bytes > stats.bytes_received
         case StopReason.MAX_TIME:
             return limits.max_time_s == 0 or limits.max_time_s > job.active_s
+        case StopReason.DAILY_QUOTA | StopReason.STORAGE_QUOTA:
+            return True  # another day, or another quota: its first look says whether it is one
         case _:
             return False

@@ -218,7 +218,7 @@ async def _go_on(world: World, job: CrawlJob) -> CrawlJob:
     if job.state is JobState.FINALIZING:
         job = await jobs.step(world, job, JobState.PROCESSING)
     job = replace(job, stop=None, paused=False)
-    await world.jobs.update(job)
+    await world.jobs.update(job, wall_s=world.clock.wall_s())
     return job
 
 
@@ -240,6 +240,7 @@ async def _create(world: World, crawl: CrawlJob, wish: Wish) -> CrawlJob:
         origins=crawl.origins,
         provider=crawl.provider,
         crawl=crawl.id,
+        collection=crawl.collection,
     )
     await world.jobs.create(job)
     return job

@@ -101,7 +101,8 @@ class Settler:
         settlements = await self._archived(visits)
         if self._worth is not None:
             settlements = await self._worth.settlements(settlements)
-        settled = await self._world.frontier.settle(Batch(tuple(settlements), tuple(hosts)))
+        batch = Batch(tuple(settlements), tuple(hosts), self._world.clock.wall_s())
+        settled = await self._world.frontier.settle(batch)
         for _ in visits:
             self._room.release()
         self._is_flushing = False

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field
 
 from geomi.model.markdown import MarkdownRules
+from geomi.ports.census import Census
 from geomi.ports.clock import Clock
 from geomi.ports.compute import Compute
 from geomi.ports.knowledge import Costs, Documents
@@ -14,13 +15,13 @@ from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import (
     Archive,
-    Census,
     Frontier,
     Jobs,
     Pages,
     RequestLog,
     RobotsCopies,
 )
+from geomi.ports.tenancy import Quotas
 from geomi.ports.web import Fetcher, Resolver
 from geomi.ports.workers import Workers
 
@@ -56,6 +57,7 @@ class World:
     sweeps: Sweeps
     documents: Documents
     costs: Costs
+    quotas: Quotas
     archive: Archive
     compute: Compute
     sink: EventSink

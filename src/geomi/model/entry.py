@@ -223,10 +223,16 @@ class HostUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one transaction closes: visits, and the hosts they were paid to."""
+    """What one transaction closes: visits, and the hosts they were paid to.
+
+    Args:
+        wall_s: the time of day, by which visits count for the tenant's quota of that day; it does
+            not matter where there are none.
+    """
 
     settlements: tuple[Settlement, ...] = ()
     hosts: tuple[HostUpdate, ...] = ()
+    wall_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

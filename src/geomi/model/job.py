@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from geomi.model.config import CrawlConfig
 
+MAX_LISTED_JOBS = 1000  # in one answer
+
 
 class JobState(StrEnum):
     """The eight states of WF-01; pausing is a flag beside them (G-28)."""
@@ -25,6 +27,14 @@ class JobState(StrEnum):
         """Whether the job is over; one that a limit ended may go on when the limit is raised."""
         return self in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 
+
+# A job that has begun and is not over has one of its tenant's places.
+BEGUN = (
+    JobState.INITIALIZING,
+    JobState.DISCOVERING,
+    JobState.PROCESSING,
+    JobState.FINALIZING,
+)
 
 _ENDS = frozenset({JobState.FAILED, JobState.CANCELLED})
 
@@ -47,10 +57,20 @@ class StopReason(StrEnum):
     MAX_PAGES = "max_pages"
     MAX_TIME = "max_time"
     MAX_BYTES = "max_bytes"
+    DAILY_QUOTA = "daily_quota"
+    STORAGE_QUOTA = "storage_quota"
     CANCELLED = "cancelled"
     DISK_FULL = "disk_full"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs are meant; an empty value is no condition."""
+
+    collection: str = ""
+    state: JobState | None = None
 
 
 class Expired(StrEnum):
@@ -88,8 +108,8 @@ class CrawlJob:
         active_s: seconds this job has worked so far, so that `max_time` survives a restart.
         provider: key of the provider it was started for, if any.
         crawl: the first job of the crawl that it visits again; empty for a first job.
+        collection: what the service's users find its pages in; empty for the command line's jobs.
         expired: what was kept for a time and has gone.
-        collection: where a service puts its documents; empty for a job of the command line.
     """
 
     id: str

@@ -13,20 +13,10 @@ from pathlib import Path
 from typing import Protocol
 
 from geomi.model.asked import Asked
-from geomi.model.entry import (
-    Batch,
-    Discovered,
-    Lease,
-    Outlook,
-    Settled,
-    Tally,
-    UrlEntry,
-)
-from geomi.model.job import CrawlJob, JobState
+from geomi.model.entry import Batch, Discovered, Lease, Settled
+from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.page import Capture, CaptureRow, KnownPage, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.site import Quality
-from geomi.model.verdict import State
 
 
 class Frontier(Protocol):
@@ -44,12 +34,21 @@ class Frontier(Protocol):
         ...
 
     async def claim(
-        self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
+        self,
+        job: str,
+        *,
+        owner: str,
+        hosts: int,
+        urls: int,
+        lease_s: float,
+        now_s: float,
+        wall_s: float,
     ) -> list[Lease]:
         """Lend up to `hosts` due hosts with up to `urls` due entries each, best priority first.
 
         Never lends a host before its next allowed time, nor one whose address already has its share
-        of live leases, nor more entries than the job's page limit leaves.
+        of live leases, nor more entries than the job's page limit leaves, or its tenant's quota of
+        this day; nothing where the tenant may keep nothing more.
         """
         ...
 
@@ -83,42 +82,8 @@ class Frontier(Protocol):
         ...
 
 
-class Census(Protocol):
-    """Questions about the frontier that change nothing."""
-
-    async def outlook(self, job: str, *, now_s: float) -> Outlook:
-        """Say what is left of a job and when the next of it is due."""
-        ...
-
-    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
-        """Find one URL of a job; its host, where it is known, makes the search short."""
-        ...
-
-    async def entries(
-        self, job: str, *, state: State | None, after: bytes, limit: int
-    ) -> list[UrlEntry]:
-        """List a job's entries in the order of their hashes, for paging."""
-        ...
-
-    async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
-        """Return how often each rule kept a link out, with some examples."""
-        ...
-
-    async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
-        """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
-        ...
-
-    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
-        """Count a job's pages by host, outcome and the way their content was found."""
-        ...
-
-    async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
-        """End the leases of owners known to be dead: their hosts rest one delay from now."""
-        ...
-
-
 class Jobs(Protocol):
-    """The jobs of one tenant."""
+    """The jobs of one tenant; each step of one is also written into its journal."""
 
     async def create(self, job: CrawlJob) -> None:
         """Keep a new job."""
@@ -132,20 +97,49 @@ class Jobs(Protocol):
         """List jobs, newest first."""
         ...
 
-    async def update(self, job: CrawlJob) -> None:
-        """Write config, state, flags, times, stop reason and error.
+    async def page(self, which: JobFilter, *, before: str = "", limit: int) -> Sequence[CrawlJob]:
+        """List jobs by their ids, newest first, for paging: those before an id, or from the newest.
 
-        Counters belong to `settle` and the seconds worked to `worked`.
+        There are never more than `MAX_LISTED_JOBS` at once: what ends a walk is an empty list.
         """
         ...
 
-    async def turn(self, job: CrawlJob, *, was: JobState, only_empty: bool = False) -> bool:
+    async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
+        """Let a job that is pending begin, where fewer than `most` of its tenant's have begun.
+
+        A job that was paused keeps its place; one that is paused does not begin. False, and nothing
+        written, where it may not, or is not pending any more.
+
+        Args:
+            most: 0 is no limit.
+        """
+        ...
+
+    async def update(self, job: CrawlJob, *, wall_s: float | None = None) -> None:
+        """Write config, state, flags, times, stop reason and error.
+
+        Counters belong to `settle` and the seconds worked to `worked`.
+
+        Args:
+            wall_s: when, for the journal; where nobody says, the latest of the job's own times.
+        """
+        ...
+
+    async def turn(
+        self,
+        job: CrawlJob,
+        *,
+        was: JobState,
+        only_empty: bool = False,
+        wall_s: float | None = None,
+    ) -> bool:
         """Write state, times, stop reason and error of a job that is in the state `was`.
 
         False, and nothing written, where it is in another: somebody else was faster.
 
         Args:
             only_empty: nor is anything written where one of its URLs still waits.
+            wall_s: when, for the journal, as with `update`.
         """
         ...
 
@@ -158,7 +152,7 @@ class Jobs(Protocol):
         ...
 
     async def delete(self, job: str) -> None:
-        """Forget a job, its entries, its captures and its documents."""
+        """Forget a job, its entries, its captures, its documents and its journal."""
         ...
 
 

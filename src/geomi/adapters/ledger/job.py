@@ -6,13 +6,32 @@ from typing import Any
 
 from geomi.adapters.ledger.codec import decode, decode_pairs, decode_strings, encode
 from geomi.adapters.ledger.host import demands_of
+from geomi.adapters.ledger.names import refuse_long
 from geomi.adapters.ledger.rows import Row, legible
 from geomi.adapters.ledger.terms import budget_of, share_of
 from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.job import CrawlJob, CrawlStats, Expired, JobState, StopReason
+from geomi.model.job import (
+    MAX_LISTED_JOBS,
+    CrawlJob,
+    CrawlStats,
+    Expired,
+    JobFilter,
+    JobState,
+    StopReason,
+)
 
 DAY_S = 86_400.0
+
+
+def check_new(job: CrawlJob, tenant: str) -> None:
+    """Refuse a job of somebody else, and names that are too long for a key."""
+    if job.tenant != tenant:
+        raise StoreError(
+            f"job `{job.id}` belongs to tenant `{job.tenant}`; this store is open for `{tenant}`"
+        )
+    for what in ("id", "tenant", "collection"):
+        refuse_long(what, getattr(job, what))
 
 
 def created_columns(job: CrawlJob) -> dict[str, Any]:
@@ -26,6 +45,7 @@ def created_columns(job: CrawlJob) -> dict[str, Any]:
         "active_s": job.active_s,
         "provider": job.provider,
         "crawl": job.crawl,
+        "collection": job.collection,
     }
 
 
@@ -68,6 +88,17 @@ def turned_columns(job: CrawlJob) -> dict[str, Any]:
     }
 
 
+def meant_columns(which: JobFilter) -> dict[str, str]:
+    """Return the columns that a filter looks at, and what they have to be."""
+    asked = {"collection": which.collection, "state": which.state.value if which.state else ""}
+    return {column: value for column, value in asked.items() if value}
+
+
+def listed_jobs(limit: int) -> int:
+    """Return how many jobs are in one answer."""
+    return max(0, min(limit, MAX_LISTED_JOBS))
+
+
 def gone_on_too_late(job: CrawlJob) -> StoreError:
     """Say that a job cannot go on: what it would go on from has gone."""
     return StoreError(
@@ -81,7 +112,7 @@ def job_of(row: Row) -> CrawlJob:
     (
         job, tenant, seeds, config, origins, created_at_s,
         state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-        expired, *counters,
+        collection, expired, *counters,
     ) = row  # fmt: skip
     with legible("jobs", job):
         return CrawlJob(
@@ -102,4 +133,5 @@ def job_of(row: Row) -> CrawlJob:
             provider=provider,
             crawl=crawl,
             expired=Expired(expired),
+            collection=collection,
         )

@@ -15,7 +15,7 @@ from geomi.model.verdict import Outcome, State
 
 
 class MemoryCensus:
-    """`ports.store.Census` of one tenant."""
+    """`ports.census.Census` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

@@ -13,6 +13,7 @@ from geomi.adapters.ledger.host import CROWDED_S, YIELD_S, as_lease, free_s, len
 from geomi.adapters.ledger.line import LINE_S, has_to_yield
 from geomi.adapters.ledger.terms import share_of
 from geomi.adapters.memory.cash import lift
+from geomi.adapters.memory.quotas import quota_left
 from geomi.adapters.memory.world import Book, Queue, World
 from geomi.frontier.importance import LONG_LEASE, lease_length
 from geomi.model.entry import Lease
@@ -34,7 +35,7 @@ class Ask:
         return self.now_s + self.lease_s
 
 
-def claim(world: World, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
+def claim(world: World, ask: Ask, *, hosts: int, urls: int, wall_s: float) -> list[Lease]:
     """Lend up to `hosts` due hosts with up to `urls` due entries each."""
     book = world.find_book(ask.job, ask.tenant)
     if book is None or not book.is_active:
@@ -43,6 +44,7 @@ def claim(world: World, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
         urls = lease_length(urls, book.job.stats.settled)
     hosts = int(min(hosts, hosts_left(world, book, ask.now_s)))
     left = min(hosts * urls, pages_left(world, book, ask.now_s))
+    left = min(left, quota_left(world, ask.tenant, now_s=ask.now_s, wall_s=wall_s))
     leases: list[Lease] = []
     due = [q for q in book.queues.values() if q.pending and q.ready_s <= ask.now_s]
     for queue in sorted(due, key=lambda q: (q.ready_s, q.host)):

@@ -30,11 +30,19 @@ class MemoryFrontier:
         return reopen(self._world, self._world.book(job, self._tenant))
 
     async def claim(
-        self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
+        self,
+        job: str,
+        *,
+        owner: str,
+        hosts: int,
+        urls: int,
+        lease_s: float,
+        now_s: float,
+        wall_s: float,
     ) -> list[Lease]:
         """Lend due hosts with their best entries."""
         ask = Ask(job, self._tenant, owner, lease_s, now_s)
-        return claim(self._world, ask, hosts=hosts, urls=urls)
+        return claim(self._world, ask, hosts=hosts, urls=urls, wall_s=wall_s)
 
     async def reserve(
         self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float

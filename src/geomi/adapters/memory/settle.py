@@ -18,6 +18,7 @@ from geomi.adapters.ledger.pattern import after, grown, kin
 from geomi.adapters.ledger.terms import Terms, beside
 from geomi.adapters.memory.cash import inherit_cash, settle_cash
 from geomi.adapters.memory.log import write_log
+from geomi.adapters.memory.quotas import count_usage
 from geomi.adapters.memory.recrawl import write_learned
 from geomi.adapters.memory.world import Book, Queue, World
 from geomi.model.entry import (
@@ -60,6 +61,7 @@ def settle(world: World, batch: Batch, *, tenant: str, max_queued: int) -> Settl
         new_urls, left_out = new_urls + new, left_out | refused
         settle_cash(world.books[job], terms[job], closed)
     all_closed = [visit for closed in visits.values() for visit in closed]
+    count_usage(world, tenant, all_closed, wall_s=batch.wall_s)
     lost |= _write_hosts(world, all_closed, batch.hosts)
     write_log(world, all_asked(batch))
     return Settled(lost=tuple(lost), new_urls=new_urls, left_out=frozenset(left_out))

@@ -9,13 +9,16 @@ from geomi.adapters.memory.documents import MemoryDocuments
 from geomi.adapters.memory.drawers import MemoryDrawers, MemoryDueSlips
 from geomi.adapters.memory.frontier import MemoryFrontier
 from geomi.adapters.memory.jobs import MemoryJobs
+from geomi.adapters.memory.journal import MemoryJournal, MemoryUntold
 from geomi.adapters.memory.log import MemoryRequestLog
 from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
+from geomi.adapters.memory.quotas import MemoryQuotas
 from geomi.adapters.memory.ranks import MemoryRanks
 from geomi.adapters.memory.recrawl import MemoryHistories, MemorySweeps
 from geomi.adapters.memory.retention import MemoryRetention
 from geomi.adapters.memory.robots import MemoryRobotsCopies
+from geomi.adapters.memory.roster import MemoryRoster
 from geomi.adapters.memory.sites import MemoryRefusals, MemorySiteRules
 from geomi.adapters.memory.workers import MemoryWorkers
 from geomi.adapters.memory.world import World
@@ -50,6 +53,10 @@ class MemoryStore:
         self.drawers = MemoryDrawers(world, tenant)
         self.due_slips = MemoryDueSlips(world)
         self.retention = MemoryRetention(world, tenant)
+        self.roster = MemoryRoster(world)
+        self.quotas = MemoryQuotas(world, tenant)
+        self.journal = MemoryJournal(world, tenant)
+        self.untold = MemoryUntold(world)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

@@ -18,9 +18,11 @@ from geomi.model.drawer import Slip
 from geomi.model.entry import HostState, Tally, UrlEntry
 from geomi.model.history import History, Pool, Version
 from geomi.model.job import CrawlJob
+from geomi.model.journal import JobEvent
 from geomi.model.page import PageRecord
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+from geomi.model.tenant import Quota
 from geomi.model.verdict import State
 from geomi.model.worker import WorkerCard
 
@@ -80,6 +82,7 @@ class Book:
     excluded: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
     captures: dict[int, PageRecord] = field(default_factory=dict)
     cursors: dict[str, tuple[int, int]] = field(default_factory=dict)
+    events: list[JobEvent] = field(default_factory=list)
 
     @property
     def is_active(self) -> bool:
@@ -128,6 +131,9 @@ class World:
     documents: dict[tuple[str, str], DocumentRow] = field(default_factory=dict)
     costs: dict[tuple[str, CostKey], CostLine] = field(default_factory=dict)
     slips: dict[tuple[str, str, str], Slip] = field(default_factory=dict)
+    untold: dict[tuple[str, int], JobEvent] = field(default_factory=dict)  # by job and number
+    quotas: dict[str, Quota] = field(default_factory=dict)
+    daily_pages: dict[tuple[str, str], int] = field(default_factory=dict)  # by tenant and day
     anchor: Anchor | None = None
     last_queue: int = 0
     last_capture: int = 0

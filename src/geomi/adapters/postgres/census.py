@@ -24,7 +24,7 @@ _FIRST_LOOKS = 16  # nearly always one of the first queues in line is the next
 
 
 class PostgresCensus:
-    """`ports.store.Census` of one tenant."""
+    """`ports.census.Census` of one tenant."""
 
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database

@@ -7,7 +7,7 @@ until then.
 
 Claims run side by side: each takes hosts that no other holds (SKIP LOCKED), and an address that
 another claim counts just now is crowded for the moment. Only claims of a job with a limit on pages
-or hosts stand in line, because each has to know what the others took.
+or hosts, or of a tenant with a quota, stand in line, because each has to know what the others took.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from geomi.adapters.postgres.hosts import (
     lock_queues,
     write_hosts,
 )
+from geomi.adapters.postgres.quotas import quota_left
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
 from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
@@ -63,12 +64,12 @@ class Ask:
         return self.now_s + self.lease_s
 
 
-def claim(db: Session, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
+def claim(db: Session, ask: Ask, *, hosts: int, urls: int, wall_s: float) -> list[Lease]:
     """Lend up to `hosts` due hosts with up to `urls` due entries each."""
     terms = db.row(SQL["terms"], {"job": ask.job, "tenant": ask.tenant})
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled, importance = terms
+    number, max_pages, max_hosts, per_ip, settled, importance, has_quota = terms
     keeps_cash = importance is not None
     if keeps_cash:
         urls = lease_length(urls, settled)
@@ -81,6 +82,8 @@ def claim(db: Session, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
             hosts = min(hosts, max_hosts - lent_hosts)
         if max_pages:
             left = min(left, max_pages - settled - lent_entries)
+    if has_quota:
+        left = int(min(left, quota_left(db, ask.tenant, now_s=ask.now_s, wall_s=wall_s)))
     looks = _Looks(db, ask, Crowd(db, ask.now_s, number, per_ip), keeps_cash=keeps_cash)
     many = hosts
     while left > 0 and len(looks.leases) < hosts and len(looks.turned) < MOST_LOOKS:

@@ -38,11 +38,20 @@ class PostgresFrontier:
         return await self._database.write(partial(self._reopen, job=job))
 
     async def claim(
-        self, job: str, *, owner: str, hosts: int, urls: int, lease_s: float, now_s: float
+        self,
+        job: str,
+        *,
+        owner: str,
+        hosts: int,
+        urls: int,
+        lease_s: float,
+        now_s: float,
+        wall_s: float,
     ) -> list[Lease]:
         """Lend due hosts with their best entries."""
         ask = Ask(job, self._tenant, owner, lease_s, now_s)
-        return await self._database.write(partial(claim, ask=ask, hosts=hosts, urls=urls))
+        work = partial(claim, ask=ask, hosts=hosts, urls=urls, wall_s=wall_s)
+        return await self._database.write(work)
 
     async def reserve(
         self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float

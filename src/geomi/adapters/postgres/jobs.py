@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from psycopg import errors
 
 from geomi.adapters.ledger.job import (
+    check_new,
     created_columns,
     gone_on_too_late,
     job_of,
+    listed_jobs,
+    meant_columns,
     running_columns,
     turned_columns,
 )
 from geomi.adapters.postgres.connection import Database
+from geomi.adapters.postgres.journal import write_step
+from geomi.adapters.postgres.quotas import give_back
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
 from geomi.errors import StoreError, UnknownName
-from geomi.model.job import CrawlJob, JobState
+from geomi.model.job import CrawlJob, CrawlStats, JobFilter, JobState
 
 SQL = statements("postgres", "jobs")
 
@@ -34,18 +41,12 @@ class PostgresJobs:
 
     async def create(self, job: CrawlJob) -> None:
         """Keep a new job."""
-        if job.tenant != self._tenant:
-            raise StoreError(
-                f"job `{job.id}` belongs to tenant `{job.tenant}`; "
-                f"this store is open for `{self._tenant}`"
-            )
+        check_new(job, self._tenant)
         await self._database.write(partial(_create, job=job))
 
     async def get(self, job: str) -> CrawlJob | None:
         """Find a job with its counters."""
-        values = {"id": job, "tenant": self._tenant}
-        row = await self._database.read(lambda db: db.row(SQL["get"], values))
-        return job_of(row) if row else None
+        return await self._database.read(lambda db: _find(db, job, self._tenant))
 
     async def list(self, *, limit: int) -> builtins.list[CrawlJob]:
         """List jobs, newest first."""
@@ -53,14 +54,38 @@ class PostgresJobs:
         rows = await self._database.read(lambda db: db.rows(SQL["list"], values))
         return [job_of(row) for row in rows]
 
-    async def update(self, job: CrawlJob) -> None:
-        """Write config, state, flags, times, stop reason and error."""
-        await self._database.write(partial(_update, job=job, tenant=self._tenant))
+    async def page(
+        self, which: JobFilter, *, before: str = "", limit: int
+    ) -> builtins.list[CrawlJob]:
+        """List jobs by their ids, newest first."""
+        values = {"tenant": self._tenant, "before": before, "many": listed_jobs(limit)}
+        values |= meant_columns(which)
+        statement = _page(which, before)
+        rows = await self._database.read(lambda db: db.rows(statement, values))
+        return [job_of(row) for row in rows]
 
-    async def turn(self, job: CrawlJob, *, was: JobState, only_empty: bool = False) -> bool:
-        """Write state, times, stop reason and error of a job that is in the state `was`."""
+    async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
+        """Let a job that is pending begin, where fewer than `most` of its tenant's have begun."""
         return await self._database.write(
-            partial(_turn, job=job, tenant=self._tenant, was=was, only_empty=only_empty)
+            partial(_begin, job=job, tenant=self._tenant, most=most, wall_s=wall_s)
+        )
+
+    async def update(self, job: CrawlJob, *, wall_s: float | None = None) -> None:
+        """Write config, state, flags, times, stop reason and error."""
+        await self._database.write(partial(_update, job=job, tenant=self._tenant, wall_s=wall_s))
+
+    async def turn(
+        self,
+        job: CrawlJob,
+        *,
+        was: JobState,
+        only_empty: bool = False,
+        wall_s: float | None = None,
+    ) -> bool:
+        """Write state, times, stop reason and error of a job that is in the state `was`."""
+        values = turned_columns(job) | {"was": was.value, "only_empty": only_empty}
+        return await self._database.write(
+            partial(_turn, job=job, tenant=self._tenant, values=values, wall_s=wall_s)
         )
 
     async def active(self, *, limit: int) -> builtins.list[str]:
@@ -74,7 +99,7 @@ class PostgresJobs:
         await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))
 
     async def delete(self, job: str) -> None:
-        """Forget a job, its entries, its captures and its documents."""
+        """Forget a job, its entries, its captures, its documents and its journal."""
         await self._database.write(partial(_delete, job=job, tenant=self._tenant))
 
 
@@ -86,23 +111,74 @@ def number_of(db: Session, job: str, tenant: str) -> int:
     return int(row[0])
 
 
+def _page(which: JobFilter, before: str) -> str:
+    """Return a statement with nothing but the conditions of a filter, so that it has its index."""
+    asked = [f"AND {column} = %({column})s" for column in meant_columns(which)]
+    asked += ["AND id < %(before)s"] if before else []
+    return SQL["page"].replace("/* conditions */", " ".join(asked))
+
+
+def _begin(db: Session, *, job: str, tenant: str, most: int, wall_s: float) -> bool:
+    values = {"job": job, "tenant": tenant, "most": most, "wall_s": wall_s}
+    db.row(SQL["line_up"], values)
+    if db.row(SQL["lock"], values) is None:
+        return False
+    before = _find(db, job, tenant)
+    if db.run(SQL["begin"], values) == 0:
+        return False
+    _note(db, before, wall_s)
+    return True
+
+
 def _create(db: Session, *, job: CrawlJob) -> None:
     try:
-        db.run(SQL["create"], created_columns(job))
+        number = db.value(SQL["create"], created_columns(job))
     except errors.UniqueViolation as error:
         raise StoreError(f"there is a job `{job.id}` already") from error
+    write_step(db, number, None, replace(job, stats=CrawlStats()), wall_s=job.created_at_s)
 
 
-def _update(db: Session, *, job: CrawlJob, tenant: str) -> None:
-    number = number_of(db, job.id, tenant)
-    if db.run(SQL["update"], running_columns(job) | {"number": number}) == 0:
+def _update(db: Session, *, job: CrawlJob, tenant: str, wall_s: float | None) -> None:
+    values = running_columns(job) | {"number": _lock(db, job.id, tenant)}
+    before = _find(db, job.id, tenant)
+    if db.run(SQL["update"], values) == 0:
         raise gone_on_too_late(job)
+    _note(db, before, wall_s)
 
 
-def _turn(db: Session, *, job: CrawlJob, tenant: str, was: JobState, only_empty: bool) -> bool:
-    values = turned_columns(job) | {"was": was.value, "only_empty": only_empty}
-    number = number_of(db, job.id, tenant)
-    return db.run(SQL["turn"], values | {"number": number}) == 1
+def _turn(
+    db: Session,
+    *,
+    job: CrawlJob,
+    tenant: str,
+    values: Mapping[str, object],
+    wall_s: float | None,
+) -> bool:
+    number = {"number": _lock(db, job.id, tenant)}
+    before = _find(db, job.id, tenant)
+    if db.run(SQL["turn"], {**values, **number}) == 0:
+        return False
+    _note(db, before, wall_s)
+    return True
+
+
+def _lock(db: Session, job: str, tenant: str) -> int:
+    """Return a job's number; nobody else changes the job until the commit."""
+    row = db.row(SQL["lock"], {"job": job, "tenant": tenant})
+    return int(row[0]) if row else number_of(db, job, tenant)
+
+
+def _find(db: Session, job: str, tenant: str) -> CrawlJob | None:
+    row = db.row(SQL["get"], {"id": job, "tenant": tenant})
+    return job_of(row) if row else None
+
+
+def _note(db: Session, before: CrawlJob | None, wall_s: float | None) -> None:
+    """Write down what became of a job that was changed just now."""
+    assert before is not None, "what was changed was there"
+    after = _find(db, before.id, before.tenant)
+    assert after is not None, "and still is"
+    write_step(db, number_of(db, after.id, after.tenant), before, after, wall_s=wall_s)
 
 
 def _worked(db: Session, *, job: str, tenant: str, seconds: float) -> None:
@@ -113,3 +189,4 @@ def _delete(db: Session, *, job: str, tenant: str) -> None:
     number = number_of(db, job, tenant)
     for name in _FORGET:
         db.run(SQL[name], {"job": number})
+    give_back(db, {tenant: db.value(SQL["let_captures_go"], {"job": number})})

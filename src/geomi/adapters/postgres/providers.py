@@ -12,6 +12,7 @@ from geomi.adapters.ledger.codec import encode
 from geomi.adapters.ledger.records import provider_of
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.keep import lose_bands
+from geomi.adapters.postgres.quotas import give_back
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
 from geomi.model.site import Provider, Takedown
@@ -71,5 +72,6 @@ def _erase(db: Session, *, tenant: str, takedown: Takedown, hashes: list[bytes])
         db.run(SQL[name], values)
     lose_bands(db, [(band, row[0]) for row in pages for band in band_keys(tenant, *row[1:])])
     jobs = db.rows(SQL["forget_captures"], values)
-    db.run(SQL["rewind"], {"jobs": [job for (job,) in jobs]})
+    db.run(SQL["rewind"], {"jobs": [job for job, _ in jobs]})
     db.run(SQL["put_takedown"], asdict(takedown) | {"tenant": tenant})
+    give_back(db, {tenant: sum(size_bytes for _, size_bytes in jobs)})

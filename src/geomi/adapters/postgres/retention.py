@@ -8,6 +8,7 @@ from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.jobs import SQL as JOBS
 from geomi.adapters.postgres.keep import lose_bands
+from geomi.adapters.postgres.quotas import give_back
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
 from geomi.model.job import Expired
@@ -111,7 +112,9 @@ def _forget_pages(db: Session, *, tenant: str, job: str, after: int, limit: int)
 
 def _forget_captures(db: Session, *, tenant: str, job: str, limit: int) -> int:
     values = {"number": _going(db, tenant, job), "many": limit}
-    return db.run(SQL["forget_captures"], values)
+    gone = [size_bytes for (size_bytes,) in db.rows(SQL["forget_captures"], values)]
+    give_back(db, {tenant: sum(gone)})
+    return len(gone)
 
 
 def _forget_requests(db: Session, *, tenant: str, job: str, after: int, limit: int) -> Stretch:

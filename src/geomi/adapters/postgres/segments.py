@@ -11,6 +11,7 @@ from geomi.adapters.ledger.rows import Row
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.hosts import lock_queues
 from geomi.adapters.postgres.keep import lose_bands
+from geomi.adapters.postgres.quotas import give_back
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
 
@@ -59,7 +60,11 @@ def _requeue(db: Session, *, segments: list[str]) -> int:
     for job in jobs:
         _uncount(db, job, [row for row in entries if row[0] == job])
     db.run(SQL["rewind"], {"jobs": jobs})
-    db.run(SQL["forget_captures"], columns([(row[1], row[0]) for row in lost], ("jobs", "seqs")))
+    captures = columns([(row[1], row[0]) for row in lost], ("jobs", "seqs"))
+    gone: Counter[str] = Counter()
+    for tenant, size_bytes in db.rows(SQL["forget_captures"], captures):
+        gone[tenant] += size_bytes
+    give_back(db, gone)
     return len(lost)
 
 

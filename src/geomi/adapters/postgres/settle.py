@@ -6,7 +6,8 @@ lost token writes nothing but the log of its requests, which did happen; its hos
 answer.
 
 Everything is read and written many rows at a time, in the order in which all transactions lock.
-The job's counters come last, because every other settlement of the job waits for that row.
+The job's counters and the tenant's quota come last, because every other settlement of the job, or
+of the tenant, waits for these rows.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from geomi.adapters.postgres.hosts import (
 from geomi.adapters.postgres.keep import captures, keep_pages
 from geomi.adapters.postgres.links import Key, Links, lock_entries
 from geomi.adapters.postgres.log import write_log
+from geomi.adapters.postgres.quotas import count_usage
 from geomi.adapters.postgres.recrawl import write_learned
 from geomi.adapters.postgres.session import Again, Session, columns
 from geomi.adapters.postgres.sites import write_refusals
@@ -82,6 +84,7 @@ def settle(db: Session, batch: Batch, *, tenant: str, max_queued: int) -> Settle
     excluded = [(books.jobs[one.entry.job], one.excluded) for one in visits]
     write_exclusions(db, [*excluded, *links.left_out()])
     books.write_jobs(closed, links, cash.to_root)
+    count_usage(db, tenant, visits, wall_s=batch.wall_s)
     left_out = frozenset(url.url_hash for _, _, url in links.refused)
     return Settled(lost=tuple(books.lost), new_urls=links.new.total(), left_out=left_out)
 

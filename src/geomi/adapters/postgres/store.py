@@ -19,14 +19,17 @@ from geomi.adapters.postgres.drawers import PostgresDrawers, PostgresDueSlips
 from geomi.adapters.postgres.frontier import PostgresFrontier
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.jobs import PostgresJobs
+from geomi.adapters.postgres.journal import PostgresJournal, PostgresUntold
 from geomi.adapters.postgres.log import PostgresRequestLog
 from geomi.adapters.postgres.migrate import SQL
 from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
+from geomi.adapters.postgres.quotas import PostgresQuotas
 from geomi.adapters.postgres.ranks import PostgresRanks
 from geomi.adapters.postgres.recrawl import PostgresHistories, PostgresSweeps
 from geomi.adapters.postgres.retention import PostgresRetention
 from geomi.adapters.postgres.robots import PostgresRobotsCopies
+from geomi.adapters.postgres.roster import PostgresRoster
 from geomi.adapters.postgres.segments import PostgresSegments
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.postgres.sites import PostgresRefusals, PostgresSiteRules
@@ -86,6 +89,10 @@ class PostgresStore:
         self.drawers = PostgresDrawers(database, tenant)
         self.due_slips = PostgresDueSlips(database)
         self.retention = PostgresRetention(database, tenant)
+        self.roster = PostgresRoster(database)
+        self.quotas = PostgresQuotas(database, tenant)
+        self.journal = PostgresJournal(database, tenant)
+        self.untold = PostgresUntold(database)
 
     @property
     def shown(self) -> str:

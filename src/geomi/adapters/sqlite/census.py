@@ -26,7 +26,7 @@ _STATES = (State.PENDING, State.COMPLETED, State.FAILED, State.SKIPPED, State.BL
 
 
 class SqliteCensus:
-    """`ports.store.Census` of one tenant."""
+    """`ports.census.Census` of one tenant."""
 
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database

@@ -30,6 +30,7 @@ from geomi.adapters.sqlite.hosts import (
     lent_hosts,
     put_host,
 )
+from geomi.adapters.sqlite.quotas import quota_left
 from geomi.adapters.statements import statements
 from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
 from geomi.model.entry import Lease, UrlEntry
@@ -57,12 +58,12 @@ class Ask:
         return self.now_s + self.lease_s
 
 
-def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int) -> list[Lease]:
+def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int, wall_s: float) -> list[Lease]:
     """Lend up to `hosts` due hosts with up to `urls` due entries each."""
     terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled, importance = terms
+    number, max_pages, max_hosts, per_ip, settled, importance, has_quota = terms
     keeps_cash = importance is not None
     if keeps_cash:
         urls = lease_length(urls, settled)
@@ -71,6 +72,8 @@ def claim(db: sqlite3.Connection, ask: Ask, *, hosts: int, urls: int) -> list[Le
     left = hosts * urls
     if max_pages:
         left = min(left, max_pages - settled - lent_entries(db, ask.job, ask.now_s))
+    if has_quota:
+        left = int(min(left, quota_left(db, ask.tenant, now_s=ask.now_s, wall_s=wall_s)))
     leases: list[Lease] = []
     looks = 0
     while left > 0 and len(leases) < hosts and looks < MOST_LOOKS:

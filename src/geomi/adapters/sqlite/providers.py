@@ -11,6 +11,7 @@ from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.ledger.codec import encode
 from geomi.adapters.ledger.records import provider_of
 from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.quotas import store_bytes
 from geomi.adapters.statements import statements
 from geomi.model.site import Provider, Takedown
 
@@ -77,8 +78,9 @@ def _erase(
 
 def _forget_captures(db: sqlite3.Connection, tenant: str) -> None:
     captures = db.execute(SQL["erased_captures"], (tenant,)).fetchall()
-    db.executemany(SQL["forget_capture"], ((seq,) for seq, _ in captures))
-    db.executemany(SQL["rewind"], {(job,) for _, job in captures})
+    db.executemany(SQL["forget_capture"], ((seq,) for seq, *_ in captures))
+    db.executemany(SQL["rewind"], {(job,) for _, job, _ in captures})
+    store_bytes(db, tenant, -sum(size_bytes for *_, size_bytes in captures))
 
 
 def _forget_pages(db: sqlite3.Connection, tenant: str) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.jobs import find_number
+from geomi.adapters.sqlite.quotas import store_bytes
 from geomi.adapters.statements import statements
 from geomi.model.job import Expired
 from geomi.ports.retention import Stretch
@@ -113,7 +114,9 @@ def _forget_page(db: sqlite3.Connection, tenant: str, seq: int, url_hash: bytes)
 
 def _forget_captures(db: sqlite3.Connection, *, tenant: str, job: str, limit: int) -> int:
     values = {"number": _going(db, tenant, job), "many": limit}
-    return db.execute(SQL["forget_captures"], values).rowcount
+    gone = [size_bytes for (size_bytes,) in db.execute(SQL["forget_captures"], values).fetchall()]
+    store_bytes(db, tenant, -sum(gone))
+    return len(gone)
 
 
 def _forget_requests(

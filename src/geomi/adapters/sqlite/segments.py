@@ -8,6 +8,7 @@ from functools import partial
 
 from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.quotas import store_bytes
 from geomi.adapters.statements import statements
 
 SQL = statements("sqlite", "segments")
@@ -62,4 +63,5 @@ def _reopen(db: sqlite3.Connection, capture: int, job: int, url_hash: bytes) -> 
     for tenant, number, *known in db.execute(SQL["forget_page"], values).fetchall():
         bands = band_keys(tenant, *known)
         db.executemany(SQL["forget_band"], ((band, number) for band in bands))
-    db.execute(SQL["forget_capture"], values)
+    for tenant, size_bytes in db.execute(SQL["forget_capture"], values).fetchall():
+        store_bytes(db, tenant, -size_bytes)

@@ -28,6 +28,7 @@ from geomi.adapters.sqlite.cash import cash_of, settle_cash
 from geomi.adapters.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.sqlite.links import LeftOut, find_queue, insert_finds, new_among
 from geomi.adapters.sqlite.log import write_log
+from geomi.adapters.sqlite.quotas import count_usage
 from geomi.adapters.sqlite.recrawl import write_learned
 from geomi.adapters.sqlite.sites import write_refusal
 from geomi.adapters.sqlite.terms import find_terms, rooms_of
@@ -49,7 +50,7 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str, max_queued: int
     for visit in batch.settlements:
         books.close_visit(visit)
     books.write_bands()
-    books.write_counters()
+    books.write_counters(batch.wall_s)
     new_urls, left_out = insert_finds(db, books.finds, books.rooms())
     books.write_cash()
     books.leave_out(left_out)
@@ -112,8 +113,11 @@ class _Books:
             rows = [row for row, is_in in self._bands.items() if is_in is wanted]
             self.db.executemany(SQL[name], sorted(rows))  # in the order in which they are kept
 
-    def write_counters(self) -> None:
-        """Write what the visits add to queues and jobs."""
+    def write_counters(self, wall_s: float) -> None:
+        """Write what the visits add to queues, jobs and the tenant's quota."""
+        closed = [visit for visits in self._visits.values() for visit, _ in visits]
+        if closed:
+            count_usage(self.db, self.tenant, closed, wall_s=wall_s)
         for job, visits in self._visits.items():
             ended = Counter(v.entry.host for v, state in visits if state != State.PENDING)
             for host, many in ended.items():

@@ -17,13 +17,16 @@ from geomi.adapters.sqlite.drawers import SqliteDrawers, SqliteDueSlips
 from geomi.adapters.sqlite.frontier import SqliteFrontier
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.jobs import SqliteJobs
+from geomi.adapters.sqlite.journal import SqliteJournal, SqliteUntold
 from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
+from geomi.adapters.sqlite.quotas import SqliteQuotas
 from geomi.adapters.sqlite.ranks import SqliteRanks
 from geomi.adapters.sqlite.recrawl import SqliteHistories, SqliteSweeps
 from geomi.adapters.sqlite.retention import SqliteRetention
 from geomi.adapters.sqlite.robots import SqliteRobotsCopies
+from geomi.adapters.sqlite.roster import SqliteRoster
 from geomi.adapters.sqlite.segments import SqliteSegments
 from geomi.adapters.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.sqlite.workers import SqliteWorkers
@@ -65,6 +68,10 @@ class SqliteStore:
         self.drawers = SqliteDrawers(database, tenant)
         self.due_slips = SqliteDueSlips(database)
         self.retention = SqliteRetention(database, tenant)
+        self.roster = SqliteRoster(database)
+        self.quotas = SqliteQuotas(database, tenant)
+        self.journal = SqliteJournal(database, tenant)
+        self.untold = SqliteUntold(database)
 
     def open_for(self, tenant: str) -> SqliteStore:
         """Open the same store for another tenant; both are closed with either."""

@@ -7,14 +7,16 @@ from typing import Protocol
 
 from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.entry import UrlEntry
+from geomi.ports.census import Census as CensusPort
 from geomi.ports.drawers import Drawers, DueSlips
+from geomi.ports.journal import Journal, Untold
 from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.retention import Retention
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
-from geomi.ports.store import Census as CensusPort
 from geomi.ports.store import Frontier as FrontierPort
 from geomi.ports.store import Jobs, Pages, RequestLog, RobotsCopies
+from geomi.ports.tenancy import Quotas, Roster
 from geomi.ports.workers import Workers
 
 
@@ -88,6 +90,18 @@ class Store(Protocol):
 
     @property
     def retention(self) -> Retention: ...
+
+    @property
+    def roster(self) -> Roster: ...
+
+    @property
+    def quotas(self) -> Quotas: ...
+
+    @property
+    def journal(self) -> Journal: ...
+
+    @property
+    def untold(self) -> Untold: ...
 
     def anchor(self) -> Anchor | None: ...
 

@@ -82,6 +82,7 @@ class TestJobs:
             stop=StopReason.MAX_PAGES,
             error="none",
             origins=(("limits.max_pages", "flag"),),
+            collection="docs",
         )
         await store.jobs.create(made)
         assert await store.jobs.get("job") == made

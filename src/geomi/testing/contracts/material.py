@@ -29,6 +29,7 @@ from geomi.testing.contracts.handles import Store
 P = ParamSpec("P")
 
 START_S = 1000.0
+WALL_S = 1_800_000_000.0  # 2027-01-15, 08:00 UTC
 LEASE_S = 60.0
 DELAY_S = 10.0
 
@@ -125,10 +126,11 @@ async def claim(
     owner: str = "worker",
     hosts: int = 16,
     urls: int = 10,
+    wall_s: float = WALL_S,
 ) -> list[Lease]:
     """Claim as a worker does."""
     return await store.frontier.claim(
-        name, owner=owner, hosts=hosts, urls=urls, lease_s=LEASE_S, now_s=now_s
+        name, owner=owner, hosts=hosts, urls=urls, lease_s=LEASE_S, now_s=now_s, wall_s=wall_s
     )
 
 
@@ -169,11 +171,12 @@ def give_back(lease: Lease, *, end_s: float = START_S, next_s: float | None = No
     return HostUpdate(lease, state, end_s + lease.floor_s if next_s is None else next_s)
 
 
-def batch(*parts: Settlement | HostUpdate) -> Batch:
+def batch(*parts: Settlement | HostUpdate, wall_s: float = WALL_S) -> Batch:
     """Gather what one transaction closes."""
     return Batch(
         settlements=tuple(part for part in parts if isinstance(part, Settlement)),
         hosts=tuple(part for part in parts if isinstance(part, HostUpdate)),
+        wall_s=wall_s,
     )
 
 

@@ -12,7 +12,8 @@ from geomi.model.asked import Asked
 from geomi.model.entry import Discovered, Lease, Novelty, Outlook, Settlement, UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.order import Order
-from geomi.model.page import KnownPage, PageRecord
+from geomi.model.page import KnownPage, PageRecord, Ref
+from geomi.model.tenant import Quota, Standing
 from geomi.model.verdict import Outcome, State
 from geomi.testing.contracts.alike import sketch_of
 from geomi.testing.contracts.handles import Store
@@ -35,6 +36,7 @@ URLS = [
 ]
 SEEDS = [url("/0", host, depth=2) for host in HOSTS]
 LEASE_S = 20.0
+QUOTA = Quota(max_daily_pages=9, max_storage_bytes=1500)
 SKETCHES = (sketch_of(1, 2), sketch_of(2, 3), sketch_of(4), b"")
 EXACT_KEYS = (b"k" * 16, b"l" * 16)
 
@@ -62,6 +64,15 @@ class Seen:
     until_s: float = 0.0
     end_s: float | None = None
     job: str = ""
+
+    def lent(self, lease: Lease, *, delay_s: float, now_s: float) -> Seen:
+        """Check a lease against what is known, and return what is known then."""
+        assert lease.floor_s >= delay_s
+        assert lease.token == self.token + 1
+        assert self.until_s <= now_s, "lent twice at once"
+        ends_s = [end_s for end_s in (self.end_s, self.until_s or None) if end_s is not None]
+        assert all(end_s + lease.floor_s <= now_s for end_s in ends_s), "lent too early"
+        return Seen(lease.token, lease.until_s, self.end_s, lease.job)
 
 
 def end_visit(
@@ -107,6 +118,34 @@ def _page_of(entry: UrlEntry, outcome: Outcome, now_s: float) -> PageRecord:
 def is_complete(outcome: Outcome | None) -> bool:
     """Whether a visit that ended so has kept a page."""
     return outcome is not None and SETTLED[outcome] is State.COMPLETED
+
+
+def wall_of(now_s: float) -> float:
+    """Return the time of day: for quotas a day is over after a few rests."""
+    return now_s * 5000
+
+
+async def lend(
+    store: Store, name: str, owner: str, *, hosts: int, urls: int, now_s: float
+) -> list[Lease]:
+    """Claim as a worker does."""
+    return await store.frontier.claim(
+        name,
+        owner=owner,
+        hosts=hosts,
+        urls=urls,
+        lease_s=LEASE_S,
+        now_s=now_s,
+        wall_s=wall_of(now_s),
+    )
+
+
+async def usage(store: Store, now_s: float) -> tuple[Standing, list[Ref]]:
+    """Return what the tenant has used, and what its captures take."""
+    feeds = [await store.pages.feed(name, after=0, limit=1000) for name in JOBS]
+    rows = [row for feed in feeds for row in feed]
+    refs = [ref for row in rows for ref in (row.record, row.response) if ref is not None]
+    return await store.quotas.standing(wall_s=wall_of(now_s)), refs
 
 
 async def told(

@@ -1,7 +1,7 @@
 """A random walk over several stores at once: the same script, the same answers, and eight laws.
 
 (a) no host is lent before its last response plus the delay; (b) no host is lent twice at once;
-(c) no entry is lost; (d) the counters equal a recount, and a page opened again counts once;
+(c) no entry is lost; (d) counters and quotas equal a recount, and a page opened again counts once;
 (e) what comes under a stale token changes nothing; (f) but its requests are logged, each once;
 (g) no job holds more hosts than it may; (h) similar pages that repeat none are found once each.
 """
@@ -28,16 +28,20 @@ from geomi.testing.contracts.scene import (
     HOSTS,
     JOBS,
     LEASE_S,
+    QUOTA,
     SEEDS,
     Seen,
     end_visit,
     endings,
     is_complete,
+    lend,
     likeness,
     names,
     owners,
     told,
     urls,
+    usage,
+    wall_of,
     without_urls,
 )
 from geomi.testing.contracts.sites import TAKEDOWN
@@ -76,6 +80,7 @@ class Walk(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         """Create the jobs, each with a URL on every host."""
+        self.all(lambda store: store.quotas.allow(QUOTA))
         for name, rules in JOBS.items():
             self.jobs[name] = job(name, rules=rules)
             self.all(lambda store, made=self.jobs[name]: store.jobs.create(made))  # type: ignore[misc]  # mypy cannot infer a lambda's default
@@ -96,9 +101,7 @@ class Walk(RuleBasedStateMachine):
     def claim(self, name: str, owner: str, hosts: int, many: int) -> None:
         """Claim hosts."""
         leases = self.all(
-            lambda store: store.frontier.claim(
-                name, owner=owner, hosts=hosts, urls=many, lease_s=LEASE_S, now_s=self.now_s
-            )
+            lambda store: lend(store, name, owner, hosts=hosts, urls=many, now_s=self.now_s)
         )
         assert len(leases) <= hosts
         for lease in leases:
@@ -196,7 +199,9 @@ class Walk(RuleBasedStateMachine):
 
     @invariant()
     def counters_equal_a_recount(self) -> None:
-        """Nothing is lost, and every counter is what a recount says."""
+        """Nothing is lost, and every counter is what a recount says; of quotas, too."""
+        used, captures = self.all(lambda store: usage(store, self.now_s))
+        assert used.stored_bytes == sum(ref.length for ref in captures)
         for name, (stats, by_state, kept) in self._counted().items():
             known = sum(added == name for added, _ in self.added)
             assert stats.discovered == sum(by_state.values()) == known
@@ -241,7 +246,8 @@ class Walk(RuleBasedStateMachine):
         change = HostUpdate(lease, host, self.now_s + lease.floor_s if gives_back else None)
         seen = self.seen[lease.host]
         before = self._counted() if seen.token != lease.token else None
-        settled = self.all(lambda store: store.frontier.settle(batch(*visits, change)))
+        closed = batch(*visits, change, wall_s=wall_of(self.now_s))
+        settled = self.all(lambda store: store.frontier.settle(closed))
         if before is not None:
             assert settled.lost == (lease.host,) and before == self._counted()
             return
@@ -258,14 +264,8 @@ class Walk(RuleBasedStateMachine):
 
     def _lent(self, lease: Lease, rules: CrawlConfig) -> None:
         """Check a lease against what the observer knows, and remember it."""
-        seen = self.seen.setdefault(lease.host, Seen())
-        delay_s = rules.politeness.delay_s or 0.0
-        assert lease.floor_s >= delay_s
-        assert lease.token == seen.token + 1
-        assert seen.until_s <= self.now_s, "lent twice at once"
-        ends_s = [end_s for end_s in (seen.end_s, seen.until_s or None) if end_s is not None]
-        assert all(end_s + lease.floor_s <= self.now_s for end_s in ends_s), "lent too early"
-        self.seen[lease.host] = Seen(lease.token, lease.until_s, seen.end_s, lease.job)
+        seen, delay_s = self.seen.get(lease.host, Seen()), rules.politeness.delay_s or 0.0
+        self.seen[lease.host] = seen.lent(lease, delay_s=delay_s, now_s=self.now_s)
         self.leases.append(lease)
 
     def _learn(self, lease: Lease, found: Sequence[Discovered], new_urls: int) -> None:

@@ -1,6 +1,7 @@
 -- name: terms
--- What an active job may take.
-SELECT number, max_pages, max_hosts, per_ip, settled, importance
+-- What an active job may take; last, whether its tenant has a quota.
+SELECT number, max_pages, max_hosts, per_ip, settled, importance,
+       EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = %(tenant)s)
 FROM jobs
 WHERE id = %(job)s AND tenant = %(tenant)s AND is_active;
 

@@ -43,14 +43,15 @@ WHERE url IN (
 );
 
 -- name: forget_captures
--- Forget the captures of erased pages in all jobs of a tenant.
+-- Forget the captures of erased pages in all jobs of a tenant; what is returned are these jobs, and
+-- the bytes that the captures of each take.
 WITH forgotten AS (
     DELETE FROM captures
     WHERE url_hash = ANY(%(hashes)b::bytea[])
         AND job IN (SELECT number FROM jobs WHERE tenant = %(tenant)s)
-    RETURNING job
+    RETURNING job, record_length + COALESCE(response_length, 0) AS bytes
 )
-SELECT DISTINCT job FROM forgotten;
+SELECT job, SUM(bytes)::bigint FROM forgotten GROUP BY job;
 
 -- name: forget_pages
 -- Forget the erased pages.

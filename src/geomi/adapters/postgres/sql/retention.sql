@@ -97,7 +97,8 @@ DELETE FROM histories WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::b
 DELETE FROM versions WHERE tenant = %(tenant)s AND url_hash = ANY(%(hashes)b::bytea[]);
 
 -- name: forget_captures
--- Forget some captures of a job.
+-- Forget some captures of a job; what is returned are the bytes that each takes.
 DELETE FROM captures
 USING (SELECT seq FROM captures WHERE job = %(number)s LIMIT %(many)s) AS few
-WHERE captures.job = %(number)s AND captures.seq = few.seq;
+WHERE captures.job = %(number)s AND captures.seq = few.seq
+RETURNING record_length + COALESCE(response_length, 0);

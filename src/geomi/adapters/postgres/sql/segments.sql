@@ -76,7 +76,9 @@ WHERE pages.tenant = jobs.tenant AND pages.url_hash = lost.url_hash
 RETURNING pages.tenant, pages.number, pages.sketch, pages.duplicate_of;
 
 -- name: forget_captures
--- Forget captures.
+-- Forget captures; what is returned are the tenant of each and the bytes that it takes.
 DELETE FROM captures
 USING unnest(%(jobs)b::bigint[], %(seqs)b::bigint[]) AS lost (job, seq)
-WHERE captures.job = lost.job AND captures.seq = lost.seq;
+JOIN jobs ON jobs.number = lost.job
+WHERE captures.job = lost.job AND captures.seq = lost.seq
+RETURNING jobs.tenant, captures.record_length + COALESCE(captures.response_length, 0);

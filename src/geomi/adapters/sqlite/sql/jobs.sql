@@ -7,12 +7,12 @@ SELECT number FROM jobs WHERE id = ? AND tenant = ?;
 INSERT INTO jobs (
     id, tenant, seeds, config, origins, created_at_s,
     state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
-    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider, crawl,
+    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider, crawl, collection,
     importance, max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s
 ) VALUES (
     :id, :tenant, :seeds, :config, :origins, :created_at_s,
     :state, :paused, :started_at_s, :ended_at_s, :active_s, :stop, :error, :is_active,
-    :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider, :crawl,
+    :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider, :crawl, :collection,
     :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern,
     :keep_urls_s, :keep_job_s
 );
@@ -21,8 +21,8 @@ INSERT INTO jobs (
 -- One job with its counters.
 SELECT id, tenant, seeds, config, origins, created_at_s,
        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       expired, discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
-       retries, requests, bytes_received
+       collection, expired, discovered, settled, collected, failed, skipped, blocked, redirected,
+       duplicates, retries, requests, bytes_received
 FROM jobs
 WHERE id = :id AND tenant = :tenant;
 
@@ -30,12 +30,37 @@ WHERE id = :id AND tenant = :tenant;
 -- A tenant's jobs, newest first.
 SELECT id, tenant, seeds, config, origins, created_at_s,
        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       expired, discovered, settled, collected, failed, skipped, blocked, redirected, duplicates,
-       retries, requests, bytes_received
+       collection, expired, discovered, settled, collected, failed, skipped, blocked, redirected,
+       duplicates, retries, requests, bytes_received
 FROM jobs
 WHERE tenant = :tenant
 ORDER BY created_at_s DESC, number DESC
 LIMIT :many;
+
+-- name: page
+-- A tenant's jobs by their ids, newest first, of a filter.
+SELECT id, tenant, seeds, config, origins, created_at_s,
+       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
+       collection, expired, discovered, settled, collected, failed, skipped, blocked, redirected,
+       duplicates, retries, requests, bytes_received
+FROM jobs
+WHERE tenant = :tenant /* conditions */
+ORDER BY id DESC
+LIMIT :many;
+
+-- name: begin
+-- Let a job begin that waits, if its tenant has a place for it; 0 is no limit.
+UPDATE jobs
+SET state = 'initializing', started_at_s = COALESCE(started_at_s, :wall_s)
+WHERE id = :job AND tenant = :tenant AND state = 'pending' AND NOT paused AND expired = ''
+    AND (
+        :most = 0
+        OR :most > (
+            SELECT COUNT(*) FROM jobs AS begun
+            WHERE begun.tenant = :tenant
+                AND begun.state IN ('initializing', 'discovering', 'processing', 'finalizing')
+        )
+    );
 
 -- name: update
 -- Write what changes while a job runs, the counters left out; none goes on whose URLs have gone.
@@ -69,6 +94,10 @@ LIMIT :many;
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;
 
+-- name: kept_bytes
+-- How many bytes of the archive a job's captures take.
+SELECT COALESCE(SUM(record_length + COALESCE(response_length, 0)), 0) FROM captures WHERE job = ?;
+
 -- name: forget_patterns
 -- Forget what the patterns of a job's URLs brought.
 DELETE FROM patterns WHERE queue IN (SELECT number FROM queues WHERE job = ?);
@@ -101,6 +130,10 @@ WHERE (tenant, job) IN (SELECT jobs.tenant, jobs.id FROM jobs WHERE jobs.number 
 -- name: forget_lines
 -- Let a job wait for no address.
 DELETE FROM lines WHERE job = ?;
+
+-- name: forget_journal
+-- Forget what became of a job.
+DELETE FROM journal WHERE job = ?;
 
 -- name: forget_job
 -- Forget the job itself.

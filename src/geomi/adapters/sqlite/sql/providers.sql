@@ -38,8 +38,8 @@ DELETE FROM temp.erased;
 INSERT OR IGNORE INTO temp.erased (url_hash) VALUES (?);
 
 -- name: erased_captures
--- The captures of erased pages in all jobs of a tenant.
-SELECT captures.seq, captures.job
+-- The captures of erased pages in all jobs of a tenant, and the bytes that each takes.
+SELECT captures.seq, captures.job, record_length + COALESCE(response_length, 0)
 FROM captures
 WHERE url_hash IN (SELECT url_hash FROM temp.erased)
     AND job IN (SELECT number FROM jobs WHERE tenant = ?);

@@ -93,5 +93,6 @@ DELETE FROM histories WHERE tenant = :tenant AND url_hash = :url_hash;
 DELETE FROM versions WHERE tenant = :tenant AND url_hash = :url_hash;
 
 -- name: forget_captures
--- Forget some captures of a job.
-DELETE FROM captures WHERE seq IN (SELECT seq FROM captures WHERE job = :number LIMIT :many);
+-- Forget some captures of a job; what is returned are the bytes that each takes.
+DELETE FROM captures WHERE seq IN (SELECT seq FROM captures WHERE job = :number LIMIT :many)
+RETURNING record_length + COALESCE(response_length, 0);

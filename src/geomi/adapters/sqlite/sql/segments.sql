@@ -66,5 +66,7 @@ RETURNING tenant, number, sketch, duplicate_of;
 DELETE FROM bands WHERE band = ? AND page = ?;
 
 -- name: forget_capture
--- Forget a capture.
-DELETE FROM captures WHERE seq = :capture;
+-- Forget a capture; what is returned are its tenant and the bytes that it takes.
+DELETE FROM captures WHERE seq = :capture
+RETURNING (SELECT tenant FROM jobs WHERE jobs.number = captures.job),
+    record_length + COALESCE(response_length, 0);

@@ -1,0 +1,38 @@
+"""The jobs of every tenant that somebody has to look after."""
+
+from __future__ import annotations
+
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.statements import statements
+from geomi.ports.tenancy import Own
+
+SQL = statements("sqlite", "roster")
+
+
+class SqliteRoster:
+    """`ports.tenancy.Roster`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def active(self, limit: int) -> list[Own]:
+        """Name the jobs that workers may take up, oldest first."""
+        return self._named("active", limit)
+
+    async def waiting(self, limit: int) -> list[Own]:
+        """Name the service's jobs that have not come to their first page, oldest first."""
+        return self._named("waiting", limit)
+
+    async def finalizing(self, limit: int) -> list[Own]:
+        """Name the service's jobs that have nothing left to fetch and are not finished."""
+        return self._named("finalizing", limit)
+
+    async def tenant_of(self, job: str) -> str | None:
+        """Return whose a job is."""
+        with self._database.read() as db:
+            row = db.execute(SQL["tenant_of"], {"job": job}).fetchone()
+        return row[0] if row else None
+
+    def _named(self, name: str, limit: int) -> list[Own]:
+        with self._database.read() as db:
+            return db.execute(SQL[name], {"many": max(0, limit)}).fetchall()

@@ -1,0 +1,33 @@
+-- name: active
+-- The jobs of all tenants that workers may take up, oldest first; what the service finishes itself
+-- is left to it.
+SELECT tenant, id
+FROM jobs
+WHERE state NOT IN ('completed', 'failed', 'cancelled') AND is_active
+    AND (state = 'processing' OR state = 'finalizing' AND collection = '')
+ORDER BY created_at_s, number
+LIMIT :many;
+
+-- name: waiting
+-- The service's jobs that have not come to their first page: the oldest of each tenant, then the
+-- second of each, and so on.
+SELECT tenant, id
+FROM jobs
+WHERE state NOT IN ('completed', 'failed', 'cancelled') AND is_active
+    AND state IN ('pending', 'initializing', 'discovering') AND collection <> ''
+ORDER BY ROW_NUMBER() OVER (PARTITION BY tenant ORDER BY created_at_s, number),
+         created_at_s, number
+LIMIT :many;
+
+-- name: finalizing
+-- The service's jobs that have nothing left to fetch, oldest first.
+SELECT tenant, id
+FROM jobs
+WHERE state NOT IN ('completed', 'failed', 'cancelled') AND is_active
+    AND state = 'finalizing' AND collection <> ''
+ORDER BY created_at_s, number
+LIMIT :many;
+
+-- name: tenant_of
+-- Whose a job is.
+SELECT tenant FROM jobs WHERE id = :job;
