@@ -36,7 +36,7 @@ from geomi.engine.crawl import Worker
 from geomi.engine.page import Road
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig, Within
-from geomi.model.job import CrawlJob
+from geomi.model.job import Commission, CrawlJob
 from geomi.url.parse import split
 
 SEEDS = 200
@@ -121,7 +121,7 @@ async def _start(world: World, web: SimulatedWeb, pages: int) -> CrawlJob:
     step = max(1, web.hosts // SEEDS)
     seeds = [split(web.front(host)) for host in range(0, web.hosts, step)]
     gate = gate_for(world, config, [seed.href for seed in seeds])
-    return await jobs.start(world, seeds, config, gate, tenant="local")
+    return await jobs.start(world, seeds, config, gate, Commission("local"))
 
 
 def _worker(world: World, job: CrawlJob) -> Worker:

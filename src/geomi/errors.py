@@ -2,7 +2,13 @@
 
     GeomiError                everything we raise on purpose
     ├── ConfigError           a setting, flag or file is wrong: nothing was started     exit 2
+    │   ├── FieldRefused      one field of a request is wrong, and which
+    │   ├── WrongState        what was asked for cannot be done to this thing now
+    │   └── NameTaken         something of this name is there already
     ├── UnknownName           a job, profile or page that is not there                  exit 2
+    ├── KeyRefused            whoever asks has no valid key                             exit 2
+    ├── NotAllowed            the key is valid, and may not do this                     exit 2
+    ├── QuotaReached          a tenant has as much as it may have                       exit 2
     ├── StoreError            the data directory or database cannot be used             exit 4
     │   ├── StoreMissing      nothing of geomi where something was to be looked at
     │   ├── StoreTooNew       written by a newer geomi
@@ -39,10 +45,48 @@ class ConfigError(GeomiError):
     exit_code = 2
 
 
+class FieldRefused(ConfigError):
+    """One field of a request is wrong."""
+
+    def __init__(self, message: str, *, field: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+
+
+class WrongState(ConfigError):
+    """What was asked for cannot be done to this thing now."""
+
+
+class NameTaken(ConfigError):
+    """Something of this name is there already."""
+
+
 class UnknownName(GeomiError):
     """Something was named that does not exist."""
 
     exit_code = 2
+
+
+class KeyRefused(GeomiError):
+    """Whoever asks has no valid key."""
+
+    exit_code = 2
+
+
+class NotAllowed(GeomiError):
+    """The key is valid, and may not do this."""
+
+    exit_code = 2
+
+
+class QuotaReached(GeomiError):
+    """A tenant has as much as it may have; later there may be room."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: float = 60.0) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
 
 
 class StoreError(GeomiError):

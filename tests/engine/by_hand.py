@@ -26,7 +26,7 @@ from geomi.engine.page import Road
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, Discovered, Lease, Settled, UrlEntry
-from geomi.model.job import CrawlJob, StopReason
+from geomi.model.job import Commission, CrawlJob, StopReason
 from geomi.model.page import Fetched, Request
 from geomi.ports.store import Frontier
 from geomi.ports.web import Fetcher
@@ -168,7 +168,7 @@ class Hand:
     async def start(self, seeds: Sequence[str], config: CrawlConfig) -> CrawlJob:
         """Start a job."""
         gate = gate_for(self.world, config, seeds)
-        return await jobs.start(self.world, jobs.read_seeds(seeds), config, gate, tenant=TENANT)
+        return await jobs.start(self.world, jobs.read_seeds(seeds), config, gate, Commission(TENANT))
 
     def worker(self, job: CrawlJob, *, concurrency: int = 10) -> Worker:
         """Make a worker of a job."""

@@ -12,7 +12,7 @@ from geomi.app import TENANT, Home, Plan, gate_for, worker_for
 from geomi.engine import jobs, supervise
 from geomi.fetch.request import build
 from geomi.model.asked import Purpose
-from geomi.model.job import CrawlJob, JobState, StopReason
+from geomi.model.job import Commission, CrawlJob, JobState, StopReason
 from geomi.model.verdict import State
 from geomi.testing.server import Reply, Site
 from geomi.testing.webs import random_web
@@ -314,4 +314,4 @@ class TestRequests:
 async def _start(home: Home, planned: Plan) -> CrawlJob:
     config = planned.resolved.config
     gate = gate_for(home.world, config, [seed.href for seed in planned.seeds])
-    return await jobs.start(home.world, planned.seeds, config, gate, tenant=TENANT)
+    return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))

@@ -16,7 +16,7 @@ from geomi.engine import jobs
 from geomi.engine.audit import audit
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Limits, Politeness
-from geomi.model.job import CrawlJob, StopReason
+from geomi.model.job import Commission, CrawlJob, StopReason
 from geomi.testing.server import Raw, Seen, Site
 from geomi.testing.webs import random_web
 from tests.engine.by_hand import hand_in
@@ -209,4 +209,4 @@ async def _start(home: Home, url: str, **options: Any) -> CrawlJob:
     planned = plan([url], **options)
     config = planned.resolved.config
     gate = gate_for(home.world, config, [url])
-    return await jobs.start(home.world, planned.seeds, config, gate, tenant=TENANT)
+    return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))

@@ -16,7 +16,7 @@ from geomi.engine import jobs
 from geomi.engine.supervise import MAX_RESTARTS, Hand, Supervisor
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
 from geomi.model.event import JobEnded, JobStarted
-from geomi.model.job import CrawlJob, JobState, StopReason
+from geomi.model.job import Commission, CrawlJob, JobState, StopReason
 from geomi.testing.server import Site
 from geomi.testing.webs import random_web
 from tests.engine.running import Ear, crawl_site, home_in, page, paths, plan, run
@@ -87,7 +87,7 @@ async def start(home: Home, seeds: Sequence[str]) -> CrawlJob:
     planned = plan(seeds)
     config = planned.resolved.config
     gate = gate_for(home.world, config, seeds)
-    return await jobs.start(home.world, planned.seeds, config, gate, tenant=TENANT)
+    return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))
 
 
 def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> None:

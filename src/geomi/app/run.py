@@ -27,7 +27,7 @@ from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
-from geomi.model.job import CrawlJob, JobState, StopReason
+from geomi.model.job import Commission, CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
 from geomi.model.worker import Role
 from geomi.settings.network import (
@@ -194,20 +194,39 @@ async def _resumed(
 
 
 async def _started(home: Home, plan: Plan, reviews: Sequence[SiteRule]) -> CrawlJob:
+    job = await draft(home, plan, reviews)
+    return await begin_drafted(home, job, reviews)
+
+
+async def draft(
+    home: Home, plan: Plan, reviews: Sequence[SiteRule], *, collection: str = "", job_id: str = ""
+) -> CrawlJob:
+    """Create the job of a plan, which waits for its turn.
+
+    Args:
+        collection: where a service puts its documents.
+        job_id: its name, where it was given before.
+    """
     world = home.world
     await registry.refuse_crawl(world, plan.provider)
     config = plan.resolved.config
     if "warc" not in plan.resolved.run.format:
         config = replace(config, store=replace(config.store, raw=False))
-    return await jobs.start(
-        world,
-        plan.seeds,
-        config,
-        gate_for(world, config, [seed.href for seed in plan.seeds], reviews),
-        tenant=home.store.tenant,
+    commission = Commission(
+        home.store.tenant,
         origins=plan.resolved.origins + network(home.settings) + _directory(home),
         provider=plan.provider,
+        collection=collection,
+        id=job_id,
     )
+    gate = gate_for(world, config, [seed.href for seed in plan.seeds], reviews)
+    return await jobs.draft(world, plan.seeds, config, gate, commission)
+
+
+async def begin_drafted(home: Home, job: CrawlJob, reviews: Sequence[SiteRule]) -> CrawlJob:
+    """Let a job that was drafted be worked on."""
+    gate = gate_for(home.world, job.config, job.seeds, reviews)
+    return await jobs.begin_drafted(home.world, job, gate)
 
 
 def serves(home: Home, job: CrawlJob) -> None:

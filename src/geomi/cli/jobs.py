@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -11,18 +10,16 @@ from typing import Annotated
 
 import typer
 
-from geomi.adapters.outlet.folder import remove_job
-from geomi.app import Home, is_running
-from geomi.app.shelf import forget
+from geomi.app import Home
+from geomi.app.remove import refuse_unfinished, remove
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.status import job_data, job_state
 from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.engine import jobs as use
 from geomi.engine.world import World
-from geomi.errors import ConfigError, StoreBusy
+from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
-from geomi.settings.network import same_archive
 
 commands = typer.Typer(
     help="List the jobs of a data directory, or act on one.",
@@ -135,24 +132,12 @@ def _change(
 
 async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
     found = await use.find(home.world, job)
-    if not found.state.is_final:
-        raise ConfigError(
-            f"job {found.id} is {found.state}; only one that is over can be deleted",
-            hint=f"geomi jobs cancel {found.id}",
-        )
+    refuse_unfinished(found)
     if not is_confirmed:
         raise ConfigError(
             f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
         )
-    same_archive(found, home.settings)
-    if await is_running(home, found):
-        raise StoreBusy(
-            f"a worker has not let go of job {found.id} yet", hint="try again in some seconds"
-        )
-    await home.archive.erase(found.id)  # first: nothing else names what is in a bucket
-    await forget(home, [found.id])
-    await home.world.jobs.delete(found.id)
-    await asyncio.to_thread(remove_job, home.root, found.id)
+    await remove(home, found)
     return found
 
 

@@ -33,6 +33,7 @@ from geomi.cli import (
     export,
     fleet,
     jobs,
+    keys,
     plan,
     profiles,
     providers,
@@ -42,6 +43,7 @@ from geomi.cli import (
     robots,
     scrape,
     search,
+    serve,
     status,
     traps,
     why,
@@ -88,6 +90,8 @@ program.command()(backup.backup)
 program.command()(backup.restore)
 program.command()(doctor.doctor)
 program.command()(demo.demo)
+program.command()(serve.serve)
+program.add_typer(keys.commands, name="keys")
 program.add_typer(jobs.commands, name="jobs")
 program.add_typer(fleet.commands, name="fleet")
 program.add_typer(config.commands, name="config")

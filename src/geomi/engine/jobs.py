@@ -9,10 +9,10 @@ from dataclasses import replace
 from geomi.engine.links import LinkGate
 from geomi.engine.world import World
 from geomi.engine.worth import worth_of
-from geomi.errors import ConfigError, UnknownName
+from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered, Source
-from geomi.model.job import STEPS, CrawlJob, JobState, StopReason
+from geomi.model.job import STEPS, Commission, CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, Verdict
 from geomi.text.ulid import new_ulid
 from geomi.url.parse import Url
@@ -49,33 +49,52 @@ def admitted(gate: LinkGate, seed: Url) -> Discovered:
     return answer
 
 
+async def draft(
+    world: World,
+    seeds: Sequence[Url],
+    config: CrawlConfig,
+    gate: LinkGate,
+    commission: Commission,
+) -> CrawlJob:
+    """Create a job that waits for its turn; refuse seeds that its own rules exclude."""
+    _beginnings(gate, config, seeds)
+    job = CrawlJob(
+        id=commission.id or new_ulid(world.clock.wall_s(), world.rng),
+        tenant=commission.tenant,
+        seeds=tuple(seed.href for seed in seeds),
+        config=config,
+        state=JobState.PENDING,
+        created_at_s=world.clock.wall_s(),
+        origins=commission.origins,
+        provider=commission.provider,
+        collection=commission.collection,
+    )
+    await world.jobs.create(job)
+    return job
+
+
+async def begin_drafted(world: World, job: CrawlJob, gate: LinkGate) -> CrawlJob:
+    """Put the seeds of a job into the frontier and let it be worked on.
+
+    Whoever died on the way left a state in between: it goes on from there, and what is in the
+    frontier already is there once.
+    """
+    discovered = _beginnings(gate, job.config, read_seeds(job.seeds))
+    while job.state is not JobState.DISCOVERING:
+        job = await step(world, job, TOWARDS_PROCESSING[job.state])
+    await _add(world, job, discovered)
+    return await step(world, job, JobState.PROCESSING)
+
+
 async def start(
     world: World,
     seeds: Sequence[Url],
     config: CrawlConfig,
     gate: LinkGate,
-    *,
-    tenant: str,
-    origins: tuple[tuple[str, str], ...] = (),
-    provider: str = "",
+    commission: Commission,
 ) -> CrawlJob:
-    """Create a job and put its seeds into the frontier; refuse seeds that its own rules exclude."""
-    discovered = _beginnings(gate, config, seeds)
-    job = CrawlJob(
-        id=new_ulid(world.clock.wall_s(), world.rng),
-        tenant=tenant,
-        seeds=tuple(seed.href for seed in seeds),
-        config=config,
-        state=JobState.PENDING,
-        created_at_s=world.clock.wall_s(),
-        origins=origins,
-        provider=provider,
-    )
-    await world.jobs.create(job)
-    for state in (JobState.INITIALIZING, JobState.DISCOVERING):
-        job = await step(world, job, state)
-    await _add(world, job, discovered)
-    return await step(world, job, JobState.PROCESSING)
+    """Create a job and let it be worked on at once."""
+    return await begin_drafted(world, await draft(world, seeds, config, gate, commission), gate)
 
 
 async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
@@ -178,7 +197,7 @@ async def strayed_seed(world: World, job: CrawlJob) -> str:
 async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     """Set or lift the pause flag; the state keeps its value (G-28)."""
     if job.state.is_final:
-        raise ConfigError(f"job {job.id} is {job.state}; only an unfinished job has a pause")
+        raise WrongState(f"job {job.id} is {job.state}; only an unfinished job has a pause")
     job = replace(job, paused=paused)
     await world.jobs.update(job, wall_s=world.clock.wall_s())
     return job
@@ -187,7 +206,7 @@ async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
 async def cancel(world: World, job: CrawlJob) -> CrawlJob:
     """Cancel a job; requests in flight end first (G-18)."""
     if job.state.is_final:
-        raise ConfigError(f"job {job.id} is {job.state} already")
+        raise WrongState(f"job {job.id} is {job.state} already")
     ended = replace(job, stop=StopReason.CANCELLED, ended_at_s=world.clock.wall_s())
     return await step(world, ended, JobState.CANCELLED)
 
@@ -203,7 +222,7 @@ async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
 
 def _check_step(job: CrawlJob, state: JobState) -> None:
     if state not in STEPS[job.state]:
-        raise ConfigError(f"job {job.id} is {job.state} and cannot become {state}")
+        raise WrongState(f"job {job.id} is {job.state} and cannot become {state}")
 
 
 TOWARDS_PROCESSING = {

@@ -14,24 +14,22 @@ from dataclasses import replace
 from itertools import groupby
 
 from geomi.engine.ask import Asker, MustRest
-from geomi.engine.lease import lease_s
 from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.privacy import Privacy
 from geomi.engine.requests import Requests
 from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.surveyed import HostTerms, Listed, ListRead, Sample, Survey
+from geomi.engine.turn import Walk, as_entry, reserved
 from geomi.engine.world import World
-from geomi.errors import LeaseLost, StoreBusy
+from geomi.errors import LeaseLost
 from geomi.extract.media import is_readable, is_risky
 from geomi.extract.page import extract
-from geomi.fetch import redirect
 from geomi.fetch.respond import respond
-from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Batch, Discovered, EntryKind, Lease, Source, UrlEntry
+from geomi.model.entry import Batch, Discovered, EntryKind, Source
 from geomi.model.page import Fetched
-from geomi.model.verdict import Exclusion, Outcome, State, Verdict
+from geomi.model.verdict import Exclusion, Outcome, Verdict
 from geomi.robots.meta import directives
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -39,8 +37,6 @@ from geomi.url.parse import parse as parse_url
 MAX_LISTED = 100_000
 MAX_LISTS = 200  # sitemaps and listings read in one survey
 EXAMPLES = 5
-LONGEST_WAIT_S = 60.0  # for a host that another crawl is asking
-LOOK_S = 0.5
 
 
 async def survey(
@@ -71,9 +67,11 @@ class _Surveyor:
         self._requests = requests
         self._found = found
         self._privacy = Privacy(config.safety)
+        self._walk = Walk(config, gate, requests)
 
     async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
-        asker = Asker(self._world, await self._reserved(host), self._config, asyncio.Semaphore(1))
+        lease = await reserved(self._world, self._config, host)
+        asker = Asker(self._world, lease, self._config, asyncio.Semaphore(1))
         try:
             await asker.take_place()
             await self._look(asker, seeds, samples)
@@ -81,24 +79,6 @@ class _Surveyor:
             self._found.problems.append(f"{host}: {stopped}")
         finally:
             await self._world.frontier.settle(Batch(hosts=(asker.farewell(),)))
-
-    async def _reserved(self, host: str) -> Lease:
-        clock = self._world.clock
-        last_s = clock.now_s() + LONGEST_WAIT_S
-        while True:
-            answer = await self._world.frontier.reserve(
-                "",
-                host,
-                owner=self._world.owner,
-                lease_s=lease_s(self._config, self._world.silence_s),
-                delay_s=politeness.base_floor_s(self._config, is_public=False),
-                now_s=clock.now_s(),
-            )
-            if isinstance(answer, Lease):
-                return answer
-            if (now_s := clock.now_s()) >= last_s:
-                raise StoreBusy(f"`{host}` is being asked already", hint="try again in a minute")
-            await clock.sleep_until(min(answer, now_s + LOOK_S))
 
     async def _look(self, asker: Asker, seeds: Sequence[Url], samples: int) -> None:
         keeper = RobotsKeeper(self._world, "", self._config, self._requests)
@@ -128,8 +108,8 @@ class _Surveyor:
             if one.url_hash in seen:
                 continue
             seen.add(one.url_hash)
-            entry, reader = _as_entry(one), ListReader(_as_entry(one))
-            fetched = await self._ask(entry, asker, reading, reader)
+            entry, reader = as_entry(one), ListReader(as_entry(one))
+            fetched = await self._walk.ask(entry, asker, reading, reader.sink)
             if isinstance(fetched, Verdict):
                 self._found.lists.append(ListRead(one.url, 0, f"robots.txt: {fetched.detail}"))
                 continue
@@ -155,8 +135,8 @@ class _Surveyor:
             self._take(Found(excluded=(Exclusion(answer.rule, seed.href, answer.detail),)))
             return
         self._take(Found(discovered=(answer,)))
-        entry = _as_entry(answer)
-        fetched = await self._ask(entry, asker, reading, ListReader(entry))
+        entry = as_entry(answer)
+        fetched = await self._walk.ask(entry, asker, reading, ListReader(entry).sink)
         if isinstance(fetched, Verdict):
             return
         if (outcome := respond(fetched)) is not Outcome.OK:
@@ -178,35 +158,10 @@ class _Surveyor:
                 )
             )
 
-    async def _ask(
-        self, entry: UrlEntry, asker: Asker, reading: Reading, reader: ListReader
-    ) -> Fetched | Verdict:
-        """Ask for an entry and follow its redirects, each judged like a link."""
-        url, hops = parse_url(entry.url), 0
-        while True:
-            assert url is not None, "only URLs that parse are listed"
-            is_here = url.authority == asker.lease.host
-            if is_here and not (verdict := reading.judge(url)).admitted:
-                return verdict
-            asker.allowed_by(reading.fetched_s if is_here else None, None)
-            request = self._requests.page(entry, url, sink=reader.sink)
-            if is_here:
-                fetched = await asker.ask(request)
-            else:
-                guest = await asker.ask_elsewhere(url.authority, request)
-                fetched = guest or Fetched(url.href, failure=Outcome.RATE_LIMITED)
-            target = redirect.target(fetched)
-            if target is None or hops >= self._config.http.max_redirects:
-                return fetched
-            answer = self._gate.follow(entry, target)
-            if isinstance(answer, Verdict):
-                return fetched
-            url, hops = parse_url(answer.url), hops + 1
-
     async def _sample(self, one: Listed, asker: Asker) -> None:
         url = parse_url(one.url)
         assert url is not None, "only URLs that parse are listed"
-        fetched = await asker.ask(self._requests.page(_as_entry(_page(one, url)), url))
+        fetched = await asker.ask(self._requests.page(as_entry(_page(one, url)), url))
         self._note(one.url, fetched)
 
     def _note(self, url: str, fetched: Fetched) -> None:
@@ -252,27 +207,3 @@ def _spread(listed: Sequence[Listed], host: str, many: int) -> Iterator[Listed]:
 
 def _page(one: Listed, url: Url) -> Discovered:
     return Discovered(b"", one.url, url.authority, depth=1, priority=0, source=one.source)
-
-
-def _as_entry(one: Discovered) -> UrlEntry:
-    """Give a find the form in which the gate and the requests know it."""
-    return UrlEntry(
-        job="",
-        url_hash=one.url_hash,
-        url=one.url,
-        host=one.host,
-        depth=one.depth,
-        priority=one.priority,
-        source=one.source,
-        kind=one.kind,
-        parent=one.parent,
-        origin=one.origin,
-        hops=one.hops,
-        state=State.PENDING,
-        attempts=0,
-        due_s=0.0,
-        discovered_s=0.0,
-        nesting=one.nesting,
-        pattern=one.pattern,
-        lastmod_s=one.lastmod_s,
-    )

@@ -130,3 +130,19 @@ class CrawlJob:
     crawl: str = ""
     expired: Expired = Expired.NOTHING
     collection: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commission:
+    """For whom a job is, and where what it was told comes from.
+
+    Args:
+        collection: where a service puts its documents; empty for a job of the command line.
+        id: the job's name, where it was given before there was a job; empty for a new one.
+    """
+
+    tenant: str
+    origins: tuple[tuple[str, str], ...] = ()
+    provider: str = ""
+    collection: str = ""
+    id: str = ""

@@ -88,10 +88,16 @@ def resolve_resumed(flags: Layer, config: CrawlConfig, origins: Mapping[str, str
     return resolved
 
 
-def refuse_outside(profile: Profile, resolved: Resolved) -> None:
-    """Raise for the first value that the profile does not let anybody ask for."""
+def refuse_outside(
+    profile: Profile, resolved: Resolved, *, ranges: Mapping[str, Range] | None = None
+) -> None:
+    """Raise for the first value that the profile does not let anybody ask for.
+
+    Args:
+        ranges: others than the profile's own.
+    """
     values, origins = all_values(resolved.config), dict(resolved.origins)
-    for key, allowed in profile.ranges.items():
+    for key, allowed in (profile.ranges if ranges is None else ranges).items():
         value = values[key]
         if isinstance(value, int | float) and not allowed.low <= value <= allowed.high:
             raise ConfigError(

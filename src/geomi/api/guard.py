@@ -1,0 +1,216 @@
+"""What every request passes, once and in this order: key, rate, scope, idempotency, audit, ETag."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response, StreamingResponse
+
+from geomi.api.rate import Buckets
+from geomi.errors import FieldRefused, KeyRefused, NotAllowed, QuotaReached, StoreBusy
+from geomi.service import audit, idempotency
+from geomi.service.idempotency import Answer
+from geomi.service.keys import Caller, Role, Scope, authenticate
+from geomi.service.open import Desk, Service
+
+MAX_IDEMPOTENCY_CHARS = 255
+SCOPE, ROLE, SECRET = "x-required-scope", "x-required-role", "x-shows-secret-once"
+READS = frozenset({"GET", "HEAD"})
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]  # as FastAPI has it
+
+
+def needs(
+    scope: Scope, *, role: Role = Role.TENANT, shows_secret: bool = False
+) -> dict[str, object]:
+    """Say in the document what a key needs for an operation; the guard reads it there."""
+    extra: dict[str, object] = {SCOPE: scope.value, ROLE: role.value}
+    return extra | ({SECRET: True} if shows_secret else {})
+
+
+@dataclass(slots=True)
+class Premises:
+    """What an app serves: the service, once it is open, and how often each key may ask."""
+
+    service: Service | None = None
+    buckets: Buckets | None = None
+
+    def open(self, service: Service) -> None:
+        """Begin to serve."""
+        self.service = service
+        self.buckets = Buckets(service.settings.api_rate_per_minute)
+
+    def close(self) -> None:
+        """Serve no longer."""
+        self.service = self.buckets = None
+
+
+def service_of(request: Request) -> Service:
+    """Return the service behind an app."""
+    service = premises_of(request).service
+    if service is None:
+        raise StoreBusy("the service is not open yet")
+    return service
+
+
+def premises_of(request: Request) -> Premises:
+    """Return what an app serves."""
+    premises = request.app.state.premises
+    assert isinstance(premises, Premises)
+    return premises
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who asks; the guard has found out."""
+    caller = request.state.caller
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk of whoever asks."""
+    return caller_of(request).desk
+
+
+OfService = Annotated[Service, Depends(service_of)]
+OfCaller = Annotated[Caller, Depends(caller_of)]
+OfDesk = Annotated[Desk, Depends(desk_of)]
+
+
+class GuardedRoute(APIRoute):
+    """An operation behind the guard."""
+
+    def get_route_handler(self) -> Handler:
+        """Return the operation's handler with the guard before it."""
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            service = service_of(request)
+            caller = await authenticate(service, _key(request))
+            request.state.caller = caller
+            self._take_turn(request, service, caller)
+            self._refuse_beyond(caller)
+            if request.method in READS:
+                answer = _tagged(request, await inner(request))
+            else:
+                answer = await self._write(request, service, caller, inner)
+            answer.headers.update(request.state.rate_headers)
+            return answer
+
+        return handle
+
+    def _take_turn(self, request: Request, service: Service, caller: Caller) -> None:
+        request.state.rate_headers = {}
+        buckets = premises_of(request).buckets
+        assert buckets is not None, "opened with the service"
+        allowance = buckets.take(caller.key.id, now_s=service.home.world.clock.now_s())
+        if allowance is None:
+            return
+        request.state.rate_headers = allowance.headers
+        if not allowance.is_granted:
+            raise QuotaReached(
+                f"this key may send {allowance.limit} requests a minute",
+                hint="slow down; RateLimit-Reset says when all of them are there again",
+                retry_after_s=allowance.wait_s,
+            )
+
+    def _refuse_beyond(self, caller: Caller) -> None:
+        told = self.openapi_extra or {}
+        scope, role = Scope(told[SCOPE]), Role(told[ROLE])
+        if role is Role.ADMIN and caller.key.role is not Role.ADMIN:
+            raise NotAllowed("this needs a key of an administrator")
+        if not caller.may(scope):
+            raise NotAllowed(f"this key has no scope `{scope}`", hint="use a key that has it")
+
+    async def _write(
+        self, request: Request, service: Service, caller: Caller, inner: Handler
+    ) -> Response:
+        key = _idempotency_key(request)
+        if key is None:
+            return await self._audited(request, service, caller, inner)
+        target = f"{request.method} {request.url.path}"
+        ticket = await idempotency.enter(caller.desk, key, target=target, body=await request.body())
+        if not ticket.is_first:
+            return _replayed(ticket.answer)
+        answer: Answer | None = None
+        try:
+            response = await self._audited(request, service, caller, inner)
+            answer = self._kept(response)
+        finally:
+            await idempotency.leave(caller.desk, ticket, answer)
+        return response
+
+    async def _audited(
+        self, request: Request, service: Service, caller: Caller, inner: Handler
+    ) -> Response:
+        response = await inner(request)
+        if (self.openapi_extra or {}).get(SCOPE) != Scope.READ:
+            await audit.note(
+                service,
+                caller,
+                operation=self.operation_id or self.name,
+                method=request.method,
+                path=request.url.path,
+                status=response.status_code,
+            )
+        return response
+
+    def _kept(self, response: Response) -> Answer:
+        if (self.openapi_extra or {}).get(SECRET):
+            return Answer("", 0.0, response.status_code, is_secret=True)
+        return Answer(
+            "",
+            0.0,
+            response.status_code,
+            bytes(response.body).decode(),
+            response.headers.get("location", ""),
+        )
+
+
+def _key(request: Request) -> str:
+    """Read the key of a request."""
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise KeyRefused("no key was sent", hint="send `Authorization: Bearer geomi_…`")
+    return text.strip()
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is None or request.method != "POST":
+        return None
+    if not 0 < len(key) <= MAX_IDEMPOTENCY_CHARS or not key.isprintable():
+        raise FieldRefused(
+            f"a key has 1 to {MAX_IDEMPOTENCY_CHARS} printable characters",
+            field="Idempotency-Key",
+        )
+    return key
+
+
+def _replayed(answer: Answer) -> Response:
+    headers = {"Idempotent-Replayed": "true"}
+    if answer.location:
+        headers["Location"] = answer.location
+    media_type = "application/json" if answer.body else None
+    return Response(answer.body, answer.status, headers, media_type)
+
+
+def _tagged(request: Request, response: Response) -> Response:
+    """Sign what was read, and send nothing where whoever asks has it."""
+    if isinstance(response, StreamingResponse) or response.status_code != HTTPStatus.OK:
+        return response
+    tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
+    known = [
+        one.strip().removeprefix("W/")
+        for one in request.headers.get("if-none-match", "").split(",")
+    ]
+    if tag in known or known == ["*"]:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return response

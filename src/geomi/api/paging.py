@@ -1,0 +1,45 @@
+"""Cursors: where the next part of a list begins, in a form that nobody is tempted to read."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from geomi.errors import FieldRefused
+
+T = TypeVar("T")
+
+
+def cursor_of(place: str) -> str:
+    """Write a place in a list as a cursor."""
+    return urlsafe_b64encode(place.encode()).decode().rstrip("=")
+
+
+def place_of(cursor: str | None, shape: re.Pattern[str]) -> str:
+    """Read a cursor; empty where the list begins. `FieldRefused` for one that we never gave."""
+    if cursor is None:
+        return ""
+    try:
+        place = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+    except ValueError as error:
+        raise _strange(cursor) from error
+    if not shape.fullmatch(place):
+        raise _strange(cursor)
+    return place
+
+
+def cut(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Sequence[T], str | None]:
+    """Cut a list that was read one further than asked for, and say where the rest begins."""
+    if len(found) <= limit:
+        return found, None
+    return found[:limit], cursor_of(name(found[limit - 1]))
+
+
+def _strange(cursor: str) -> FieldRefused:
+    return FieldRefused(
+        f"`{cursor[:40]}` is no cursor of this list",
+        field="cursor",
+        hint="take `nextCursor` of the part before, or leave it out",
+    )

@@ -1,0 +1,150 @@
+"""Crawls: start, look, list, cancel, pause, resume, begin anew, delete."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from geomi.api.guard import GuardedRoute, OfDesk, needs
+from geomi.api.paging import cursor_of, cut, place_of
+from geomi.api.schema.crawl import (
+    CrawlListQuery,
+    CrawlsTold,
+    CrawlTold,
+    UrlListQuery,
+    UrlsTold,
+    UrlTold,
+)
+from geomi.api.schema.order import CrawlRequest
+from geomi.api.schema.wire import ULID
+from geomi.model.job import CrawlJob, JobFilter
+from geomi.service import crawls, urls
+from geomi.service.keys import Scope
+from geomi.service.open import Desk
+
+router = APIRouter(route_class=GuardedRoute, tags=["crawls"])
+
+JobId = Annotated[str, Path(alias="jobId", pattern=ULID, examples=["01KA5Q2V7Z3M9X4C8B6N1D0E5F"])]
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+
+@router.post(
+    "/crawls",
+    operation_id="startCrawl",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Start a crawl",
+)
+async def start(asked: CrawlRequest, desk: OfDesk, response: Response) -> CrawlTold:
+    """Write a crawl down; it begins when the tenant has a place free, and is `pending` until then.
+
+    A collection that is not there is made.
+    """
+    return await begun(desk, await crawls.start(desk, asked.order()), response)
+
+
+@router.get(
+    "/crawls", operation_id="listCrawls", openapi_extra=READ, summary="List crawls, newest first"
+)
+async def list_crawls(wanted: Annotated[CrawlListQuery, Query()], desk: OfDesk) -> CrawlsTold:
+    """List the tenant's crawls, of one collection or in one state if that is asked for."""
+    which = JobFilter(wanted.collection_id or "", wanted.status)
+    before = place_of(wanted.cursor, crawls.ID)
+    found = await crawls.page(desk, which, before=before, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda job: job.id)
+    return CrawlsTold(crawls=tuple([await told(desk, job) for job in shown]), next_cursor=cursor)
+
+
+@router.get(
+    "/crawls/{jobId}", operation_id="getCrawl", openapi_extra=READ, summary="Look at a crawl"
+)
+async def get(job_id: JobId, desk: OfDesk) -> CrawlTold:
+    """Return a crawl with its counters."""
+    return await told(desk, await crawls.find(desk, job_id))
+
+
+@router.delete(
+    "/crawls/{jobId}",
+    operation_id="deleteCrawl",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Delete a crawl",
+)
+async def delete(job_id: JobId, desk: OfDesk) -> None:
+    """Forget a crawl that is over, its pages, and what can be found of them."""
+    await crawls.delete(desk, job_id)
+
+
+@router.post(
+    "/crawls/{jobId}/cancel",
+    operation_id="cancelCrawl",
+    openapi_extra=WRITE,
+    summary="Cancel a crawl",
+)
+async def cancel(job_id: JobId, desk: OfDesk) -> CrawlTold:
+    """End a crawl for good; requests in flight end first. One that is over is a 409."""
+    return await told(desk, await crawls.cancel(desk, job_id))
+
+
+@router.post(
+    "/crawls/{jobId}/pause", operation_id="pauseCrawl", openapi_extra=WRITE, summary="Pause a crawl"
+)
+async def pause(job_id: JobId, desk: OfDesk) -> CrawlTold:
+    """Let a crawl take no more pages; its status stays, and `paused` is true."""
+    return await told(desk, await crawls.pause(desk, job_id))
+
+
+@router.post(
+    "/crawls/{jobId}/resume",
+    operation_id="resumeCrawl",
+    openapi_extra=WRITE,
+    summary="Let a crawl go on",
+)
+async def resume(job_id: JobId, desk: OfDesk) -> CrawlTold:
+    """Let a crawl go on that was paused, or that a quota of the tenant ended."""
+    return await told(desk, await crawls.resume(desk, job_id))
+
+
+@router.post(
+    "/crawls/{jobId}/retry",
+    operation_id="retryCrawl",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Crawl the same again",
+)
+async def retry(job_id: JobId, desk: OfDesk, response: Response) -> CrawlTold:
+    """Start a new crawl with the seeds and the configuration of one that is over."""
+    return await begun(desk, await crawls.begin_anew(desk, job_id), response)
+
+
+@router.get(
+    "/crawls/{jobId}/urls",
+    operation_id="getCrawlUrls",
+    openapi_extra=READ,
+    summary="List the URLs of a crawl",
+)
+async def list_urls(
+    job_id: JobId, wanted: Annotated[UrlListQuery, Query()], desk: OfDesk
+) -> UrlsTold:
+    """List what became of a crawl's URLs, of those in one status if that is asked for."""
+    job = await crawls.find(desk, job_id)
+    after = bytes.fromhex(place_of(wanted.cursor, urls.PLACE))
+    part = await urls.page(desk, job, wanted.status, after=after, limit=wanted.limit)
+    ahead_s = desk.wall_s - desk.world.clock.now_s()
+    return UrlsTold(
+        urls=tuple(UrlTold.of(row, ahead_s=ahead_s) for row in part.rows),
+        next_cursor=None if part.after is None else cursor_of(part.after.hex()),
+    )
+
+
+async def told(desk: Desk, job: CrawlJob) -> CrawlTold:
+    """Return a crawl as it is told."""
+    return CrawlTold.of(job, await crawls.figures(desk, job))
+
+
+async def begun(desk: Desk, job: CrawlJob, response: Response) -> CrawlTold:
+    """Return a crawl that was just written down, and where it is."""
+    response.headers["Location"] = f"/api/v1/crawls/{job.id}"
+    return await told(desk, job)

@@ -1,0 +1,32 @@
+"""Whether this process lives, and whether it can serve; both are behind no key."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter, Request
+
+from geomi.api.guard import service_of
+from geomi.api.schema.wire import Told
+
+router = APIRouter(tags=["health"])
+
+
+class HealthTold(Told):
+    """How this process does."""
+
+    status: Literal["ok"] = "ok"
+
+
+@router.get("/healthz", operation_id="health", summary="Whether the process lives")
+async def healthz() -> HealthTold:
+    """Answer, which is all there is to it."""
+    return HealthTold()
+
+
+@router.get("/readyz", operation_id="readiness", summary="Whether it can serve")
+async def readyz(request: Request) -> HealthTold:
+    """Answer once the data directory is open and can be read; else 503."""
+    service = service_of(request)
+    await service.office.slips.count("keys")
+    return HealthTold()

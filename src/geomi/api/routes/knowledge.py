@@ -1,0 +1,208 @@
+"""Collections, documents, search, and why a URL was collected or not."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from geomi.api.guard import GuardedRoute, OfDesk, needs
+from geomi.api.paging import cut, place_of
+from geomi.api.routes.crawls import JobId
+from geomi.api.schema.knowledge import (
+    AllDocumentsQuery,
+    CollectionRequest,
+    CollectionsTold,
+    CollectionTold,
+    DocumentInFull,
+    DocumentListQuery,
+    DocumentsTold,
+    DocumentTold,
+    FoundTold,
+    SearchRequest,
+    WhyTold,
+)
+from geomi.api.schema.wire import Asked, HttpUrl, Part
+from geomi.model.document import DocumentFilter, DocumentState
+from geomi.service import collections, documents, search
+from geomi.service.keys import Scope
+from geomi.service.open import Desk
+
+router = APIRouter(route_class=GuardedRoute)
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+CollectionId = Annotated[
+    str,
+    Path(
+        alias="collectionId",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        examples=["handbook"],
+    ),
+]
+DocumentId = Annotated[
+    str,
+    Path(
+        alias="documentId",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}:[0-9a-f]{32}$",
+        examples=["handbook:0f1e2d3c4b5a69788796a5b4c3d2e1f0"],
+    ),
+]
+_STORED = re.compile(r".{1,100}/[0-9a-f]{32}")
+
+
+class WhyQuery(Asked):
+    """Which URL is in question."""
+
+    url: HttpUrl
+
+
+@router.post(
+    "/collections",
+    operation_id="createCollection",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=WRITE,
+    summary="Make a collection",
+    tags=["collections"],
+)
+async def create(asked: CollectionRequest, desk: OfDesk, response: Response) -> CollectionTold:
+    """Make a collection; a crawl that names one makes it, too."""
+    made = await collections.create(
+        desk, asked.collection_id, title=asked.title, description=asked.description
+    )
+    response.headers["Location"] = f"/api/v1/collections/{made.name}"
+    return CollectionTold.of(made, None)
+
+
+@router.get(
+    "/collections",
+    operation_id="listCollections",
+    openapi_extra=READ,
+    summary="List collections",
+    tags=["collections"],
+)
+async def list_collections(wanted: Annotated[Part, Query()], desk: OfDesk) -> CollectionsTold:
+    """List the tenant's collections by their ids."""
+    after = place_of(wanted.cursor, collections.NAME)
+    found = await collections.page(desk, after=after, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda one: one.name)
+    counts = await collections.counts(desk)
+    return CollectionsTold(
+        collections=tuple(CollectionTold.of(one, counts.get(one.name)) for one in shown),
+        next_cursor=cursor,
+    )
+
+
+@router.get(
+    "/collections/{collectionId}",
+    operation_id="getCollection",
+    openapi_extra=READ,
+    summary="Look at a collection",
+    tags=["collections"],
+)
+async def get(collection_id: CollectionId, desk: OfDesk) -> CollectionTold:
+    """Return a collection and how many documents it has."""
+    found = await collections.find(desk, collection_id)
+    return CollectionTold.of(found, (await collections.counts(desk)).get(found.name))
+
+
+@router.delete(
+    "/collections/{collectionId}",
+    operation_id="deleteCollection",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Delete a collection",
+    tags=["collections"],
+)
+async def delete(collection_id: CollectionId, desk: OfDesk) -> None:
+    """Forget a collection and its documents; a 409 while a crawl fills it."""
+    await collections.delete(desk, collection_id)
+
+
+@router.get(
+    "/collections/{collectionId}/documents",
+    operation_id="listCollectionDocuments",
+    openapi_extra=READ,
+    summary="List the documents of a collection",
+    tags=["documents"],
+)
+async def list_of_collection(
+    collection_id: CollectionId, wanted: Annotated[DocumentListQuery, Query()], desk: OfDesk
+) -> DocumentsTold:
+    """List documents by their ids, also those that were decided against."""
+    await collections.find(desk, collection_id)
+    return await _documents(desk, wanted, collection_id, wanted.state)
+
+
+@router.get(
+    "/documents",
+    operation_id="listDocuments",
+    openapi_extra=READ,
+    summary="List documents",
+    tags=["documents"],
+)
+async def list_documents(
+    wanted: Annotated[AllDocumentsQuery, Query()], desk: OfDesk
+) -> DocumentsTold:
+    """List the tenant's documents by their ids."""
+    return await _documents(desk, wanted, wanted.collection_id or "", wanted.state)
+
+
+@router.get(
+    "/documents/{documentId}",
+    operation_id="getDocument",
+    openapi_extra=READ,
+    summary="Read a document",
+    tags=["documents"],
+)
+async def read(document_id: DocumentId, desk: OfDesk) -> DocumentInFull:
+    """Return a document with its text as markdown, and what was understood of it."""
+    return DocumentInFull.read(await documents.read(desk, document_id))
+
+
+@router.delete(
+    "/documents/{documentId}",
+    operation_id="deleteDocument",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Delete a document",
+    tags=["documents"],
+)
+async def delete_document(document_id: DocumentId, desk: OfDesk) -> None:
+    """Take a document out of its collection; a later crawl of its page may bring it back."""
+    await documents.delete(desk, document_id)
+
+
+@router.post(
+    "/search",
+    operation_id="search",
+    openapi_extra=READ,
+    summary="Search documents",
+    tags=["search"],
+)
+async def find(asked: SearchRequest, desk: OfDesk) -> FoundTold:
+    """Answer a question with quotations of at most 200 characters and where they are from."""
+    return FoundTold.of(await search.search(desk, asked.query, asked.filters(), limit=asked.limit))
+
+
+@router.get(
+    "/crawls/{jobId}/why",
+    operation_id="explainUrl",
+    openapi_extra=READ,
+    summary="Why a URL was collected, or not",
+    tags=["crawls"],
+)
+async def why(job_id: JobId, wanted: Annotated[WhyQuery, Query()], desk: OfDesk) -> WhyTold:
+    """Say which rule decided about a URL, and what would change it."""
+    return WhyTold.of(await search.explain(desk, job_id, wanted.url))
+
+
+async def _documents(
+    desk: Desk, wanted: Part, collection: str, state: DocumentState | None
+) -> DocumentsTold:
+    after = place_of(wanted.cursor, _STORED)
+    which = DocumentFilter(collection=collection, state=state)
+    found = await documents.page(desk, which, after=after, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda row: row.id)
+    return DocumentsTold(documents=tuple(DocumentTold.of(row) for row in shown), next_cursor=cursor)

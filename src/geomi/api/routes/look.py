@@ -1,0 +1,149 @@
+"""Looking at one page, following a crawl, and the three operations of a knowledge base."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Header, Query, Response
+from starlette.responses import StreamingResponse
+
+from geomi.api.guard import GuardedRoute, OfDesk, needs
+from geomi.api.routes.crawls import JobId, begun, told
+from geomi.api.schema.crawl import CrawlTold
+from geomi.api.schema.look import (
+    AddSitemapRequest,
+    AddUrlRequest,
+    PreviewRequest,
+    PreviewTold,
+    SyncRequest,
+    SyncTold,
+)
+from geomi.api.schema.wire import Asked
+from geomi.service import crawls, previews, scraping
+from geomi.service.keys import Scope
+from geomi.service.stream import EventKind, StreamEvent, follow, read_place
+
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+previewing = APIRouter(route_class=GuardedRoute, tags=["preview"])
+router = APIRouter(route_class=GuardedRoute)
+
+LastEvent = Annotated[
+    str,
+    Header(
+        alias="Last-Event-ID",
+        max_length=40,
+        pattern=r"^(\d{1,18}-\d{1,18})?$",
+        description="The last event that was heard.",
+    ),
+]
+
+
+class FollowQuery(Asked):
+    """How a crawl is followed."""
+
+    follow: bool = True
+
+
+@previewing.post(
+    "/preview",
+    operation_id="previewUrl",
+    openapi_extra=WRITE,
+    summary="Look at one page",
+)
+async def preview(asked: PreviewRequest, desk: OfDesk) -> PreviewTold:
+    """Fetch a page in its host's turn and say what would be made of it; nothing is stored."""
+    return PreviewTold.of(await previews.preview(desk, asked.url, renders=asked.render_java_script))
+
+
+@router.get(
+    "/crawls/{jobId}/events",
+    operation_id="followCrawl",
+    openapi_extra=READ,
+    summary="Follow a crawl",
+    tags=["crawls"],
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `state`, `page` and `progress`.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def events(
+    job_id: JobId,
+    wanted: Annotated[FollowQuery, Query()],
+    desk: OfDesk,
+    last_event_id: LastEvent = "",
+) -> StreamingResponse:
+    """Tell what happens to a crawl until it is over.
+
+    `state` and `page` have ids: whoever comes back with `Last-Event-ID` misses nothing and hears
+    nothing twice. `progress` comes about every second. With `follow=false` the stream ends with
+    what is known now.
+    """
+    place = read_place(last_event_id)
+    await crawls.find(desk, job_id)  # before the answer begins
+    happening = follow(desk, job_id, place, waits=wanted.follow)
+    return StreamingResponse(
+        _lines(happening),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+@router.post(
+    "/scraping/addUrl",
+    operation_id="scrapingAddUrl",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Collect one page",
+    tags=["scraping"],
+)
+async def add_url(asked: AddUrlRequest, desk: OfDesk, response: Response) -> CrawlTold:
+    """Start a crawl of one page into a collection."""
+    return await begun(desk, await scraping.add_url(desk, asked.collection_id, asked.url), response)
+
+
+@router.post(
+    "/scraping/addSitemap",
+    operation_id="scrapingAddSitemap",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Collect what a sitemap lists",
+    tags=["scraping"],
+)
+async def add_sitemap(asked: AddSitemapRequest, desk: OfDesk, response: Response) -> CrawlTold:
+    """Start a crawl of the pages that a sitemap lists, and of its site's front page."""
+    job = await scraping.add_sitemap(
+        desk, asked.collection_id, asked.sitemap_url, max_pages=asked.max_pages
+    )
+    return await begun(desk, job, response)
+
+
+@router.post(
+    "/scraping/sync",
+    operation_id="scrapingSync",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Bring a collection up to date",
+    tags=["scraping"],
+)
+async def sync(asked: SyncRequest, desk: OfDesk) -> SyncTold:
+    """Crawl again whatever filled a collection; what has not changed is not fetched anew."""
+    jobs = await scraping.sync(desk, asked.collection_id)
+    return SyncTold(crawls=tuple([await told(desk, job) for job in jobs]))
+
+
+async def _lines(happening: AsyncIterator[StreamEvent]) -> AsyncIterator[bytes]:
+    """Write events as `text/event-stream` has them."""
+    async for event in happening:
+        if event.kind is EventKind.QUIET:
+            yield b": still here\n\n"
+            continue
+        name = b"" if event.place is None else f"id: {event.place}\n".encode()
+        data = orjson.dumps(event.data)
+        yield name + b"event: " + event.kind.value.encode() + b"\ndata: " + data + b"\n\n"

@@ -1,0 +1,130 @@
+"""Providers, for an administrator: register, review, crawl, erase (API-14, G-20)."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from geomi.api.guard import GuardedRoute, OfDesk, needs
+from geomi.api.routes.crawls import begun
+from geomi.api.schema.crawl import CrawlTold
+from geomi.api.schema.provider import (
+    ErasedTold,
+    ErasureQuery,
+    ProviderCrawl,
+    ProviderRequest,
+    ProviderReview,
+    ProvidersTold,
+    ProviderTold,
+    provider_told,
+)
+from geomi.model.site import Provider
+from geomi.service import providers
+from geomi.service.keys import Role, Scope
+
+router = APIRouter(route_class=GuardedRoute, tags=["providers"])
+ADMIN = needs(Scope.ADMIN, role=Role.ADMIN)
+
+ProviderId = Annotated[
+    str,
+    Path(
+        alias="provider",
+        pattern=r"^[a-z0-9][a-z0-9-]{0,63}$",
+        description="Its key or its UUID.",
+        examples=["acme-docs"],
+    ),
+]
+
+
+@router.post(
+    "/admin/providers",
+    operation_id="registerProvider",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=ADMIN,
+    summary="Register a provider",
+)
+async def register(asked: ProviderRequest, desk: OfDesk, response: Response) -> ProviderTold:
+    """Register a provider whose terms were read and allow it; all faults are told at once."""
+    made = await providers.register(desk, asked.payload())
+    response.headers["Location"] = f"/api/v1/admin/providers/{made.key}"
+    return _told(made)
+
+
+@router.get(
+    "/admin/providers",
+    operation_id="listProviders",
+    openapi_extra=ADMIN,
+    summary="List providers",
+)
+async def list_providers(desk: OfDesk) -> ProvidersTold:
+    """List providers: those that come with geomi, and those that were registered."""
+    return ProvidersTold(providers=tuple(_told(one) for one in await providers.every(desk)))
+
+
+@router.get(
+    "/admin/providers/{provider}",
+    operation_id="getProvider",
+    openapi_extra=ADMIN,
+    summary="Look at a provider",
+)
+async def get(provider: ProviderId, desk: OfDesk) -> ProviderTold:
+    """Return a provider."""
+    return _told(await providers.find(desk, provider))
+
+
+@router.post(
+    "/admin/providers/{provider}/review",
+    operation_id="reviewProvider",
+    openapi_extra=ADMIN,
+    summary="Note what a provider's terms say",
+)
+async def review(provider: ProviderId, asked: ProviderReview, desk: OfDesk) -> ProviderTold:
+    """Note that a provider's terms were read, and whether they allow crawling."""
+    return _told(
+        await providers.review(desk, provider, allows=asked.allows, reviewed_at=asked.reviewed_at)
+    )
+
+
+@router.post(
+    "/admin/providers/{provider}/crawls",
+    operation_id="crawlProvider",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=ADMIN,
+    summary="Crawl a provider",
+)
+async def crawl(
+    provider: ProviderId, asked: ProviderCrawl, desk: OfDesk, response: Response
+) -> CrawlTold:
+    """Start a crawl of a provider's documents, as it was registered."""
+    return await begun(desk, await providers.crawl(desk, provider, asked.collection_id), response)
+
+
+@router.delete(
+    "/admin/providers/{provider}",
+    operation_id="removeProvider",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=ADMIN,
+    summary="Forget a registration",
+)
+async def remove(provider: ProviderId, desk: OfDesk) -> None:
+    """Forget a registration; what was collected stays."""
+    await providers.remove(desk, provider)
+
+
+@router.delete(
+    "/admin/providers/{provider}/data",
+    operation_id="eraseProviderData",
+    openapi_extra=ADMIN,
+    summary="Erase a provider's data",
+)
+async def erase(
+    provider: ProviderId, wanted: Annotated[ErasureQuery, Query()], desk: OfDesk
+) -> ErasedTold:
+    """Erase whatever any tenant has collected of a provider, and let nobody crawl it again."""
+    return ErasedTold.of(await providers.erase(desk, provider, wanted.reason))
+
+
+def _told(provider: Provider) -> ProviderTold:
+    return provider_told(provider, is_preset=providers.is_preset(provider))

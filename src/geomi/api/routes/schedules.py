@@ -1,0 +1,226 @@
+"""Schedules and webhooks, with what was delivered to them."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from geomi.api.guard import GuardedRoute, OfDesk, needs
+from geomi.api.paging import cursor_of, cut, place_of
+from geomi.api.schema.schedule import (
+    DeliveriesTold,
+    DeliveryListQuery,
+    DeliveryTold,
+    HookChange,
+    HookMade,
+    HookRequest,
+    HooksTold,
+    HookTold,
+    ScheduleChange,
+    ScheduleRequest,
+    SchedulesTold,
+    ScheduleTold,
+)
+from geomi.api.schema.wire import ULID, Part
+from geomi.service import deliveries, hooks, schedules
+from geomi.service.crawls import ID
+from geomi.service.keys import Scope
+
+router = APIRouter(route_class=GuardedRoute)
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+EXAMPLE = ["01KA5Q2V7Z3M9X4C8B6N1D0E5F"]
+
+ScheduleId = Annotated[str, Path(alias="scheduleId", pattern=ULID, examples=EXAMPLE)]
+HookId = Annotated[str, Path(alias="webhookId", pattern=ULID, examples=EXAMPLE)]
+DeliveryId = Annotated[str, Path(alias="deliveryId", pattern=ULID, examples=EXAMPLE)]
+
+
+@router.post(
+    "/schedules",
+    operation_id="createSchedule",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=WRITE,
+    summary="Make a schedule",
+    tags=["schedules"],
+)
+async def create(asked: ScheduleRequest, desk: OfDesk, response: Response) -> ScheduleTold:
+    """Let a crawl be started again and again, by a cron line or an interval."""
+    made = await schedules.create(
+        desk, asked.crawl.order(), asked.timing(), title=asked.title, is_enabled=asked.enabled
+    )
+    response.headers["Location"] = f"/api/v1/schedules/{made.id}"
+    return ScheduleTold.of(made)
+
+
+@router.get(
+    "/schedules",
+    operation_id="listSchedules",
+    openapi_extra=READ,
+    summary="List schedules",
+    tags=["schedules"],
+)
+async def list_schedules(wanted: Annotated[Part, Query()], desk: OfDesk) -> SchedulesTold:
+    """List schedules in the order they were made."""
+    found = await schedules.page(desk, after=place_of(wanted.cursor, ID), limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
+    return SchedulesTold(schedules=tuple(map(ScheduleTold.of, shown)), next_cursor=cursor)
+
+
+@router.get(
+    "/schedules/{scheduleId}",
+    operation_id="getSchedule",
+    openapi_extra=READ,
+    summary="Look at a schedule",
+    tags=["schedules"],
+)
+async def get(schedule_id: ScheduleId, desk: OfDesk) -> ScheduleTold:
+    """Return a schedule, when it is due, and what became of its last run."""
+    return ScheduleTold.of(await schedules.find(desk, schedule_id))
+
+
+@router.patch(
+    "/schedules/{scheduleId}",
+    operation_id="changeSchedule",
+    openapi_extra=WRITE,
+    summary="Change a schedule",
+    tags=["schedules"],
+)
+async def change(schedule_id: ScheduleId, asked: ScheduleChange, desk: OfDesk) -> ScheduleTold:
+    """Give a schedule other times or another title, or let it rest."""
+    changed = await schedules.change(
+        desk,
+        schedule_id,
+        title=asked.title,
+        timing=asked.timing(),
+        is_enabled=asked.enabled,
+    )
+    return ScheduleTold.of(changed)
+
+
+@router.delete(
+    "/schedules/{scheduleId}",
+    operation_id="deleteSchedule",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Delete a schedule",
+    tags=["schedules"],
+)
+async def delete(schedule_id: ScheduleId, desk: OfDesk) -> None:
+    """Forget a schedule; the crawls that it has started stay."""
+    await schedules.delete(desk, schedule_id)
+
+
+@router.post(
+    "/webhooks",
+    operation_id="createWebhook",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=needs(Scope.WRITE, shows_secret=True),
+    summary="Make a webhook",
+    tags=["webhooks"],
+)
+async def create_hook(asked: HookRequest, desk: OfDesk, response: Response) -> HookMade:
+    """Let a URL be told what becomes of crawls; its secret is shown only now.
+
+    Deliveries are signed: `Geomi-Signature` is `sha256=` and the HMAC-SHA256, in hex, of
+    `Geomi-Timestamp`, a dot and the body.
+    """
+    made = await hooks.create(desk, asked.url, asked.events, metadata=dict(asked.metadata))
+    response.headers["Location"] = f"/api/v1/webhooks/{made.id}"
+    return HookMade.made(made)
+
+
+@router.get(
+    "/webhooks",
+    operation_id="listWebhooks",
+    openapi_extra=READ,
+    summary="List webhooks",
+    tags=["webhooks"],
+)
+async def list_hooks(wanted: Annotated[Part, Query()], desk: OfDesk) -> HooksTold:
+    """List webhooks in the order they were made."""
+    found = await hooks.page(desk, after=place_of(wanted.cursor, ID), limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
+    return HooksTold(webhooks=tuple(map(HookTold.of, shown)), next_cursor=cursor)
+
+
+@router.get(
+    "/webhooks/{webhookId}",
+    operation_id="getWebhook",
+    openapi_extra=READ,
+    summary="Look at a webhook",
+    tags=["webhooks"],
+)
+async def get_hook(webhook_id: HookId, desk: OfDesk) -> HookTold:
+    """Return a webhook, without its secret."""
+    return HookTold.of(await hooks.find(desk, webhook_id))
+
+
+@router.patch(
+    "/webhooks/{webhookId}",
+    operation_id="changeWebhook",
+    openapi_extra=WRITE,
+    summary="Change a webhook",
+    tags=["webhooks"],
+)
+async def change_hook(webhook_id: HookId, asked: HookChange, desk: OfDesk) -> HookTold:
+    """Give a webhook another URL or other events, or let it rest."""
+    changed = await hooks.change(
+        desk,
+        webhook_id,
+        url=asked.url,
+        events=asked.events,
+        is_enabled=asked.enabled,
+        metadata=None if asked.metadata is None else dict(asked.metadata),
+    )
+    return HookTold.of(changed)
+
+
+@router.delete(
+    "/webhooks/{webhookId}",
+    operation_id="deleteWebhook",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Delete a webhook",
+    tags=["webhooks"],
+)
+async def delete_hook(webhook_id: HookId, desk: OfDesk) -> None:
+    """Forget a webhook; what was still to be delivered to it is dropped."""
+    await hooks.delete(desk, webhook_id)
+
+
+@router.get(
+    "/webhooks/{webhookId}/deliveries",
+    operation_id="listDeliveries",
+    openapi_extra=READ,
+    summary="List what a webhook was told",
+    tags=["webhooks"],
+)
+async def list_deliveries(
+    webhook_id: HookId, wanted: Annotated[DeliveryListQuery, Query()], desk: OfDesk
+) -> DeliveriesTold:
+    """List deliveries, newest first; `state=dead` lists those that were given up."""
+    await hooks.find(desk, webhook_id)
+    before = place_of(wanted.cursor, ID)
+    found, rest = await deliveries.page(
+        desk, webhook_id, wanted.state, before=before, limit=wanted.limit
+    )
+    return DeliveriesTold(
+        deliveries=tuple(map(DeliveryTold.of, found)),
+        next_cursor=cursor_of(rest) if rest else None,
+    )
+
+
+@router.post(
+    "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
+    operation_id="redeliver",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Deliver again",
+    tags=["webhooks"],
+)
+async def redeliver(webhook_id: HookId, delivery_id: DeliveryId, desk: OfDesk) -> DeliveryTold:
+    """Let a delivery that is over be tried again from the beginning, under the same id."""
+    await hooks.find(desk, webhook_id)
+    return DeliveryTold.of(await deliveries.redeliver(desk, webhook_id, delivery_id))

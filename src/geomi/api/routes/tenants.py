@@ -1,0 +1,147 @@
+"""Tenants, for an administrator; usage, costs and the audit log, for everybody their own."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from geomi.api.guard import GuardedRoute, OfDesk, OfService, needs
+from geomi.api.paging import cut, place_of
+from geomi.api.routes.keys import TenantId
+from geomi.api.schema.admin import (
+    AuditLogTold,
+    AuditQuery,
+    AuditTold,
+    CostQuery,
+    CostsTold,
+    CostTold,
+    TenantChange,
+    TenantRequest,
+    TenantsTold,
+    TenantTold,
+    UsageTold,
+)
+from geomi.api.schema.wire import Part
+from geomi.model.cost import MICROS
+from geomi.service import audit, crawls, tenants, usage
+from geomi.service.keys import Role, Scope
+from geomi.service.open import Desk
+
+router = APIRouter(route_class=GuardedRoute)
+READ, ADMIN = needs(Scope.READ), needs(Scope.ADMIN, role=Role.ADMIN)
+
+
+@router.post(
+    "/admin/tenants",
+    operation_id="createTenant",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=ADMIN,
+    summary="Register a tenant",
+    tags=["administration"],
+)
+async def create(asked: TenantRequest, service: OfService, response: Response) -> TenantTold:
+    """Register a tenant; its first key is made by `createTenantKey`."""
+    made = await tenants.create(service, asked.name, title=asked.title, quota=asked.quota.quota())
+    response.headers["Location"] = f"/api/v1/admin/tenants/{made.name}"
+    return TenantTold.of(made)
+
+
+@router.get(
+    "/admin/tenants",
+    operation_id="listTenants",
+    openapi_extra=ADMIN,
+    summary="List tenants",
+    tags=["administration"],
+)
+async def list_tenants(wanted: Annotated[Part, Query()], service: OfService) -> TenantsTold:
+    """List tenants by their names."""
+    after = place_of(wanted.cursor, tenants.NAME)
+    found = await tenants.page(service, after=after, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda tenant: tenant.name)
+    return TenantsTold(tenants=tuple(map(TenantTold.of, shown)), next_cursor=cursor)
+
+
+@router.get(
+    "/admin/tenants/{tenant}",
+    operation_id="getTenant",
+    openapi_extra=ADMIN,
+    summary="Look at a tenant",
+    tags=["administration"],
+)
+async def get(tenant: TenantId, service: OfService) -> TenantTold:
+    """Return a tenant and what it may use."""
+    return TenantTold.of(await tenants.find(service, tenant))
+
+
+@router.patch(
+    "/admin/tenants/{tenant}",
+    operation_id="changeTenant",
+    openapi_extra=ADMIN,
+    summary="Change a tenant",
+    tags=["administration"],
+)
+async def change(tenant: TenantId, asked: TenantChange, service: OfService) -> TenantTold:
+    """Give a tenant another title, or other limits in place of all that it had."""
+    quota = asked.quota.quota() if asked.quota else None
+    return TenantTold.of(await tenants.change(service, tenant, title=asked.title, quota=quota))
+
+
+@router.get(
+    "/admin/audit",
+    operation_id="listSystemAudit",
+    openapi_extra=ADMIN,
+    summary="Read the audit log of all tenants",
+    tags=["administration"],
+)
+async def system_audit(wanted: Annotated[AuditQuery, Query()], service: OfService) -> AuditLogTold:
+    """List what was changed through the API, newest first."""
+    return await _log(service.office, wanted)
+
+
+@router.get(
+    "/audit",
+    operation_id="listAudit",
+    openapi_extra=needs(Scope.ADMIN),
+    summary="Read the tenant's audit log",
+    tags=["usage"],
+)
+async def own_audit(wanted: Annotated[AuditQuery, Query()], desk: OfDesk) -> AuditLogTold:
+    """List what was changed with the tenant's keys, newest first."""
+    return await _log(desk, wanted)
+
+
+@router.get(
+    "/usage",
+    operation_id="getUsage",
+    openapi_extra=READ,
+    summary="See what was used of the quota",
+    tags=["usage"],
+)
+async def get_usage(desk: OfDesk) -> UsageTold:
+    """Return what the tenant may use, and has used."""
+    return UsageTold.of(await usage.usage(desk))
+
+
+@router.get(
+    "/costs",
+    operation_id="getCosts",
+    openapi_extra=READ,
+    summary="See what models were paid for",
+    tags=["usage"],
+)
+async def get_costs(wanted: Annotated[CostQuery, Query()], desk: OfDesk) -> CostsTold:
+    """Return what models did for the tenant's crawls, or for one of them, and what it cost."""
+    if wanted.job_id:
+        await crawls.find(desk, wanted.job_id)
+    lines = await usage.costs(desk, wanted.job_id or "")
+    total = sum(line.micros for line in lines) / MICROS
+    return CostsTold(lines=tuple(map(CostTold.of, lines)), total_usd=total)
+
+
+async def _log(desk: Desk, wanted: AuditQuery) -> AuditLogTold:
+    before = place_of(wanted.cursor, crawls.ID)
+    found = await audit.page(desk, before=before, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda entry: entry.id)
+    return AuditLogTold(entries=tuple(map(AuditTold.of, shown)), next_cursor=cursor)

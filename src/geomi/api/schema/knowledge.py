@@ -1,0 +1,263 @@
+"""Collections, documents, search and reasons on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from geomi.api.schema.wire import MAX_LIMIT, Asked, Line, Name, Part, Title, Told, Whole, moment
+from geomi.engine.explain import Explanation
+from geomi.model.analysis import PageType
+from geomi.model.document import CollectionCounts, DocumentRow, DocumentState
+from geomi.model.search import Filters, Found, Hit
+from geomi.service.collections import Collection
+from geomi.service.documents import Reading, wire_id
+
+Names = Annotated[tuple[Name, ...], Field(max_length=20)]
+SiteName = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9.\[\]:_-]+$")]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+
+
+class CollectionRequest(Asked):
+    """A collection to be made."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"collectionId": "handbook", "title": "The handbook"}]}
+    )
+
+    collection_id: Name
+    title: Title = ""
+    description: Line = ""
+
+
+class CollectionTold(Told):
+    """A collection, and how many documents are in it."""
+
+    collection_id: str = Field(examples=["handbook"])
+    title: str
+    description: str
+    created_at: datetime
+    indexed: int = Field(description="Documents that can be found.")
+    skipped: int = Field(description="Pages that were decided against.")
+    failed: int
+    chunks: int
+
+    @classmethod
+    def of(cls, one: Collection, counts: CollectionCounts | None) -> CollectionTold:
+        """Write a collection."""
+        return cls(
+            collection_id=one.name,
+            title=one.title,
+            description=one.description,
+            created_at=moment(one.created_at_s),
+            indexed=counts.indexed if counts else 0,
+            skipped=counts.skipped if counts else 0,
+            failed=counts.failed if counts else 0,
+            chunks=counts.chunks if counts else 0,
+        )
+
+
+class CollectionsTold(Told):
+    """Some collections, by their ids."""
+
+    collections: tuple[CollectionTold, ...]
+    next_cursor: str | None = None
+
+
+class DocumentListQuery(Part):
+    """Which documents of a collection are wanted."""
+
+    state: DocumentState | None = None
+
+
+class AllDocumentsQuery(DocumentListQuery):
+    """Which documents are wanted."""
+
+    collection_id: Name | None = None
+
+
+class DocumentTold(Told):
+    """A document, without its text."""
+
+    document_id: str = Field(examples=["handbook:0f1e2d3c4b5a69788796a5b4c3d2e1f0"])
+    collection_id: str
+    url: str
+    title: str
+    site: str
+    crawl_job_id: str
+    state: DocumentState
+    reason: str = Field(description="Why it is indexed, or not.")
+    detail: str
+    page_type: str | None
+    language: str | None
+    quality: float | None
+    chunks: int
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: DocumentRow) -> DocumentTold:
+        """Write a document."""
+        return cls.model_validate(_document(row))
+
+
+class DocumentsTold(Told):
+    """Some documents, by their ids."""
+
+    documents: tuple[DocumentTold, ...]
+    next_cursor: str | None = None
+
+
+class DocumentInFull(DocumentTold):
+    """A document with its text, and all that was understood of it."""
+
+    markdown: str | None = Field(description="Null where its page is gone.")
+    analysis: dict[str, object]
+
+    @classmethod
+    def read(cls, reading: Reading) -> DocumentInFull:
+        """Write a document with its text."""
+        more = {"markdown": reading.markdown, "analysis": reading.analysis}
+        return cls.model_validate(_document(reading.row) | more)
+
+
+class SearchRequest(Asked):
+    """A question to the documents."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"query": "how long is data kept", "limit": 5}]}
+    )
+
+    query: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
+    collection_ids: Names = ()
+    sites: Annotated[tuple[SiteName, ...], Field(max_length=20)] = ()
+    page_types: Annotated[tuple[PageType, ...], Field(max_length=len(PageType))] = ()
+    languages: Annotated[tuple[Language, ...], Field(max_length=20)] = ()
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    limit: Annotated[Whole, Field(ge=1, le=MAX_LIMIT)] = 10
+
+    def filters(self) -> Filters:
+        """Return which documents count."""
+        return Filters(
+            collections=self.collection_ids,
+            sites=self.sites,
+            page_types=tuple(one.value for one in self.page_types),
+            languages=self.languages,
+            since_s=self.since.timestamp() if self.since else None,
+            until_s=self.until.timestamp() if self.until else None,
+        )
+
+
+class HitTold(Told):
+    """One answer: a quotation and where it is from."""
+
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    quotation: str = Field(max_length=200)
+    marks: tuple[tuple[int, int], ...] = Field(description="Where the words of the query stand.")
+    score: float
+    document_id: str
+    collection_id: str
+    site: str
+    page_type: str | None
+    language: str | None
+    date: datetime
+
+    @classmethod
+    def of(cls, hit: Hit) -> HitTold:
+        """Write an answer."""
+        passage = hit.passage
+        return cls(
+            url=passage.url,
+            title=passage.title,
+            headings=passage.headings,
+            quotation=hit.snippet.text,
+            marks=hit.snippet.marks,
+            score=round(hit.score, 6),
+            document_id=wire_id(passage.key.document),
+            collection_id=passage.collection,
+            site=passage.site,
+            page_type=passage.page_type or None,
+            language=passage.language or None,
+            date=moment(passage.date_s),
+        )
+
+
+class FoundTold(Told):
+    """The answers to a question, best first."""
+
+    results: tuple[HitTold, ...]
+    problem: str | None = Field(description="Why vectors had no say, where they should have.")
+
+    @classmethod
+    def of(cls, found: Found) -> FoundTold:
+        """Write answers."""
+        return cls(
+            results=tuple(HitTold.of(hit) for hit in found.hits), problem=found.problem or None
+        )
+
+
+class StepTold(Told):
+    """One check, in the order a page meets them."""
+
+    name: str
+    admitted: bool
+    rule: str
+    detail: str
+    hint: str
+
+
+class WhyTold(Told):
+    """Why a URL was, or was not, collected."""
+
+    url: str
+    job_id: str
+    answer: str = Field(examples=["fetched and kept"])
+    decided_by: str = Field(examples=["outcome.ok"])
+    detail: str
+    hint: str
+    steps: tuple[StepTold, ...]
+
+    @classmethod
+    def of(cls, told: Explanation) -> WhyTold:
+        """Write an explanation."""
+        return cls(
+            url=told.url,
+            job_id=told.job,
+            answer=told.answer,
+            decided_by=told.decided_by,
+            detail=told.detail,
+            hint=told.hint,
+            steps=tuple(
+                StepTold(
+                    name=step.name,
+                    admitted=step.verdict.admitted,
+                    rule=step.verdict.rule,
+                    detail=step.verdict.detail,
+                    hint=step.verdict.hint,
+                )
+                for step in told.steps
+            ),
+        )
+
+
+def _document(row: DocumentRow) -> dict[str, object]:
+    return {
+        "document_id": wire_id(row.id),
+        "collection_id": row.collection,
+        "url": row.url,
+        "title": row.title,
+        "site": row.site,
+        "crawl_job_id": row.job,
+        "state": row.state,
+        "reason": row.reason,
+        "detail": row.detail,
+        "page_type": row.page_type or None,
+        "language": row.language or None,
+        "quality": row.quality,
+        "chunks": row.chunks,
+        "updated_at": moment(row.updated_at_s),
+    }

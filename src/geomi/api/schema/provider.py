@@ -1,0 +1,173 @@
+"""Providers on the wire; their fields are named as CFG-03 has them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from geomi.api.schema.wire import Asked, Flag, HttpUrl, Line, Name, Pattern, Told, Whole, moment
+from geomi.model.site import Channel, Provider
+from geomi.service.providers import Erased
+
+_DATE = r"^\d{4}-\d{2}-\d{2}$"
+_EXAMPLE = {
+    "key": "acme-docs",
+    "name": "Acme",
+    "seed_urls": ["https://docs.acme.example/"],
+    "allowed_path_patterns": ["/guide/**"],
+    "tos_reviewed_at": "2026-01-31",
+    "tos_allows_crawling": True,
+}
+Selector = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
+
+
+class _Literal(BaseModel):
+    """A shape whose fields keep their names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SelectorsAsked(_Literal):
+    """Where the content of a page is, and what is cut out of it."""
+
+    content: Selector = ""
+    remove: Annotated[tuple[Selector, ...], Field(max_length=100)] = ()
+
+
+class ProviderRequest(_Literal):
+    """A provider to be registered (CFG-03…CFG-11)."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    key: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    provider_id: (
+        Annotated[
+            str,
+            Field(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"),
+        ]
+        | None
+    ) = None
+    name: Annotated[str, Field(max_length=2000, pattern=r"^[^\x00-\x1f\x7f]*$")] | None = None
+    seed_url: HttpUrl | None = None
+    seed_urls: Annotated[tuple[HttpUrl, ...], Field(min_length=1, max_length=100)] | None = None
+    allowed_path_patterns: Annotated[tuple[Pattern, ...], Field(min_length=1, max_length=100)]
+    blocked_path_patterns: Annotated[tuple[Pattern, ...], Field(max_length=100)] = ()
+    max_depth: Annotated[Whole, Field(ge=1, le=5)] = 3
+    max_pages: Annotated[Whole, Field(ge=1, le=500)] = 200
+    request_delay_ms: Annotated[Whole, Field(ge=1000, le=5000)] = 1500
+    custom_selectors: SelectorsAsked = SelectorsAsked()
+    sitemap_url: HttpUrl | None = None
+    spa_rendering: Flag = False
+    category: Line = ""
+    channel: Channel = Channel.CRAWL
+    rationale: Line = ""
+    tos_reviewed_at: Annotated[str, Field(pattern=_DATE)] | None = None
+    tos_allows_crawling: Flag | None = None
+
+    def payload(self) -> dict[str, object]:
+        """Return what was said, as a registration."""
+        return self.model_dump(exclude_unset=True, exclude_none=True)
+
+
+class ProviderReview(Asked):
+    """What a provider's terms say about crawling (LEG-03)."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"allows": True}]})
+
+    allows: Flag
+    reviewed_at: Annotated[str, Field(pattern=_DATE, description="Left out: today.")] | None = None
+
+
+class ProviderCrawl(Asked):
+    """Where the documents of a provider go."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"collectionId": "apis"}]})
+
+    collection_id: Name
+
+
+class ErasureQuery(Asked):
+    """Who asked for it, and why."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^\x00-\x1f\x7f]*$")]
+
+
+class ProviderTold(_Literal):
+    """A provider (CFG-03)."""
+
+    provider_id: str
+    key: str
+    name: str
+    seed_urls: tuple[str, ...]
+    allowed_path_patterns: tuple[str, ...]
+    blocked_path_patterns: tuple[str, ...]
+    max_depth: int
+    max_pages: int
+    request_delay_ms: int
+    custom_selectors: SelectorsAsked
+    sitemap_url: str | None
+    spa_rendering: bool
+    category: str
+    channel: Channel
+    rationale: str
+    tos_reviewed_at: str | None
+    tos_allows_crawling: bool | None
+    origin: Literal["preset", "registered"]
+
+
+class ProvidersTold(Told):
+    """Every provider, by its key."""
+
+    providers: tuple[ProviderTold, ...]
+
+
+class ErasedTold(Told):
+    """What was erased of a provider, over all tenants (LEG-06)."""
+
+    provider: str
+    reason: str
+    at: datetime
+    crawls: int
+    pages: int
+    other_crawls: tuple[str, ...] = Field(
+        description="Crawls that began on its hosts and were not its own; they are still there."
+    )
+
+    @classmethod
+    def of(cls, erased: Erased) -> ErasedTold:
+        """Write what was erased."""
+        return cls(
+            provider=erased.key,
+            reason=erased.reason,
+            at=moment(erased.at_s),
+            crawls=erased.jobs,
+            pages=erased.pages,
+            other_crawls=erased.other_jobs,
+        )
+
+
+def provider_told(provider: Provider, *, is_preset: bool) -> ProviderTold:
+    """Write a provider."""
+    selectors = provider.custom_selectors
+    return ProviderTold(
+        provider_id=provider.provider_id,
+        key=provider.key,
+        name=provider.name,
+        seed_urls=provider.seed_urls,
+        allowed_path_patterns=provider.allowed_path_patterns,
+        blocked_path_patterns=provider.blocked_path_patterns,
+        max_depth=provider.max_depth,
+        max_pages=provider.max_pages,
+        request_delay_ms=provider.request_delay_ms,
+        custom_selectors=SelectorsAsked(content=selectors.content, remove=selectors.remove),
+        sitemap_url=provider.sitemap_url,
+        spa_rendering=provider.spa_rendering,
+        category=provider.category,
+        channel=provider.channel,
+        rationale=provider.rationale,
+        tos_reviewed_at=provider.tos_reviewed_at,
+        tos_allows_crawling=provider.tos_allows_crawling,
+        origin="preset" if is_preset else "registered",
+    )

@@ -1,0 +1,248 @@
+"""Schedules and webhooks on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from geomi.api.schema.order import CrawlRequest
+from geomi.api.schema.wire import (
+    Asked,
+    Flag,
+    HttpUrl,
+    Part,
+    Title,
+    Told,
+    Whole,
+    moment,
+    moment_or_none,
+)
+from geomi.service.cron import MAX_CHARS
+from geomi.service.deliveries import Delivery, DeliveryState
+from geomi.service.hooks import ENDS, MAX_METADATA, Hook, HookEvent
+from geomi.service.schedules import MAX_INTERVAL_S, MIN_INTERVAL_S, Schedule, Timing
+
+CronLine = Annotated[
+    str,
+    Field(
+        max_length=MAX_CHARS,
+        pattern=r"^[A-Za-z0-9@*/, -]+$",
+        description="Minute, hour, day, month, weekday, in UTC.",
+        examples=["0 3 * * 1"],
+    ),
+]
+Interval = Annotated[
+    Whole, Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="From one run to the next.")
+]
+Metadata = Annotated[
+    dict[
+        Annotated[str, Field(max_length=100)],
+        Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")],
+    ],
+    Field(max_length=MAX_METADATA),
+]
+Events = Annotated[tuple[HookEvent, ...], Field(min_length=1, max_length=len(HookEvent))]
+
+
+class ScheduleRequest(Asked):
+    """A crawl to be started again and again: either `cron` or `intervalSeconds`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "title": "every Monday",
+                    "cron": "0 3 * * 1",
+                    "crawl": {
+                        "collectionId": "handbook",
+                        "seedUrls": ["https://docs.example.com/"],
+                    },
+                }
+            ]
+        }
+    )
+
+    crawl: CrawlRequest
+    cron: CronLine | None = None
+    interval_seconds: Interval | None = None
+    title: Title = ""
+    enabled: Flag = True
+
+    def timing(self) -> Timing:
+        """Return when it is due."""
+        return Timing(self.cron or "", self.interval_seconds or 0)
+
+
+class ScheduleChange(Asked):
+    """What is to be different about a schedule."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": False}]})
+
+    cron: CronLine | None = None
+    interval_seconds: Interval | None = None
+    title: Title | None = None
+    enabled: Flag | None = None
+
+    def timing(self) -> Timing | None:
+        """Return when it is due from now on; None where that stays."""
+        if self.cron is None and self.interval_seconds is None:
+            return None
+        return Timing(self.cron or "", self.interval_seconds or 0)
+
+
+class ScheduleTold(Told):
+    """A schedule."""
+
+    schedule_id: str
+    title: str
+    collection_id: str
+    seed_urls: tuple[str, ...]
+    cron: str | None
+    interval_seconds: int | None
+    enabled: bool
+    created_at: datetime
+    next_run_at: datetime | None
+    last_run_at: datetime | None
+    last_job_id: str | None
+    problem: str | None = Field(description="Why the last run did not start.")
+
+    @classmethod
+    def of(cls, one: Schedule) -> ScheduleTold:
+        """Write a schedule."""
+        return cls(
+            schedule_id=one.id,
+            title=one.title,
+            collection_id=one.order.collection,
+            seed_urls=one.order.seeds,
+            cron=one.timing.cron or None,
+            interval_seconds=one.timing.interval_s or None,
+            enabled=one.is_enabled,
+            created_at=moment(one.created_at_s),
+            next_run_at=moment_or_none(one.next_at_s),
+            last_run_at=moment_or_none(one.last_at_s),
+            last_job_id=one.last_job or None,
+            problem=one.problem or None,
+        )
+
+
+class SchedulesTold(Told):
+    """Some schedules, in the order they were made."""
+
+    schedules: tuple[ScheduleTold, ...]
+    next_cursor: str | None = None
+
+
+class HookRequest(Asked):
+    """A URL that wants to be told."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"url": "https://hooks.example.com/geomi", "events": ["crawl.completed"]}]
+        }
+    )
+
+    url: HttpUrl
+    events: Events = ENDS
+    metadata: Metadata = Field(default={}, description="Sent along with everything.")
+
+
+class HookChange(Asked):
+    """What is to be different about a webhook."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": False}]})
+
+    url: HttpUrl | None = None
+    events: Events | None = None
+    metadata: Metadata | None = None
+    enabled: Flag | None = None
+
+
+class HookTold(Told):
+    """A webhook, without its secret."""
+
+    webhook_id: str
+    url: str
+    events: tuple[HookEvent, ...]
+    metadata: dict[str, str]
+    enabled: bool
+    created_at: datetime
+
+    @classmethod
+    def of(cls, hook: Hook) -> HookTold:
+        """Write a webhook."""
+        return cls.model_validate(_hook(hook))
+
+
+class HookMade(HookTold):
+    """A new webhook, and the secret that its deliveries are signed with; it is shown only now."""
+
+    secret: str
+
+    @classmethod
+    def made(cls, hook: Hook) -> HookMade:
+        """Write a new webhook."""
+        return cls.model_validate(_hook(hook) | {"secret": hook.secret})
+
+
+class HooksTold(Told):
+    """Some webhooks, in the order they were made."""
+
+    webhooks: tuple[HookTold, ...]
+    next_cursor: str | None = None
+
+
+class DeliveryListQuery(Part):
+    """Which deliveries are wanted; those that were given up are `dead`."""
+
+    state: DeliveryState | None = None
+
+
+class DeliveryTold(Told):
+    """One event that a webhook is told of."""
+
+    delivery_id: str
+    event: HookEvent
+    job_id: str
+    state: DeliveryState
+    attempts: int
+    created_at: datetime
+    next_attempt_at: datetime | None
+    last_attempt_at: datetime | None
+    last_status: int | None
+    last_error: str | None
+
+    @classmethod
+    def of(cls, one: Delivery) -> DeliveryTold:
+        """Write a delivery."""
+        return cls(
+            delivery_id=one.id,
+            event=one.event,
+            job_id=one.job,
+            state=one.state,
+            attempts=one.attempts,
+            created_at=moment(one.created_at_s),
+            next_attempt_at=moment_or_none(one.next_at_s),
+            last_attempt_at=moment_or_none(one.last_at_s),
+            last_status=one.last_status,
+            last_error=one.last_error or None,
+        )
+
+
+class DeliveriesTold(Told):
+    """Some deliveries, newest first; a part may be shorter than asked for."""
+
+    deliveries: tuple[DeliveryTold, ...]
+    next_cursor: str | None = None
+
+
+def _hook(hook: Hook) -> dict[str, object]:
+    return {
+        "webhook_id": hook.id,
+        "url": hook.url,
+        "events": hook.events,
+        "metadata": hook.metadata,
+        "enabled": hook.is_enabled,
+        "created_at": moment(hook.created_at_s),
+    }

@@ -1,0 +1,77 @@
+"""What all wire shapes share: names, strictness, times, ids and lists in pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
+from pydantic.alias_generators import to_camel
+
+MAX_LIMIT = 100  # G-17
+MAX_CURSOR_CHARS = 512
+MAX_URL_CHARS = 2048
+
+PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+ULID = r"^[0-9A-HJKMNP-TV-Z]{26}$"
+
+Flag = StrictBool
+Whole = StrictInt
+Number = StrictInt | StrictFloat
+
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        description="Letters, digits, `.`, `_` and `-`, at most 100.",
+    ),
+]
+TenantName = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9][a-z0-9-]{0,62}$",
+        description="Small letters, digits and hyphens, at most 63.",
+    ),
+]
+HttpUrl = Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=r"^https?://[^\s\x00-\x1f\x7f]+$")]
+Title = Annotated[str, Field(max_length=200, pattern=PRINTABLE)]
+Line = Annotated[str, Field(max_length=2000, pattern=PRINTABLE)]
+Pattern = Annotated[str, Field(min_length=1, max_length=1000, pattern=PRINTABLE)]
+
+
+class Asked(BaseModel):
+    """A part of a request."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+
+class Told(BaseModel):
+    """A part of an answer."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", frozen=True, validate_by_name=True
+    )
+
+
+class Part(Asked):
+    """Which part of a list is wanted."""
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")] = 20
+    cursor: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_CURSOR_CHARS,
+            pattern=r"^[A-Za-z0-9_-]+$",
+            description="`nextCursor` of the part before.",
+        ),
+    ] = None
+
+
+def moment(at_s: float) -> datetime:
+    """Write a time of the wall clock as the wire has it."""
+    return datetime.fromtimestamp(at_s, UTC)
+
+
+def moment_or_none(at_s: float | None) -> datetime | None:
+    """Write a time that there may be."""
+    return None if at_s is None else moment(at_s)

@@ -1,0 +1,92 @@
+"""`geomi serve`: the service over HTTP, for as many tenants as have keys."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.telemetry.fan import Fan, Only
+from geomi.adapters.telemetry.lines import EventLines
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Blobs,
+    CaFile,
+    ConfigFile,
+    Database,
+    Directory,
+    Resolve,
+    configure,
+    process_flags,
+)
+from geomi.cli.talk import note, say
+from geomi.model.event import JobEnded, JobStarted, Warned
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+from geomi.service.open import open_service
+from geomi.service.tenants import first_key
+from geomi.settings.options import Settings
+
+HOST, PORT = "127.0.0.1", 8420
+
+
+def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = HOST,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65_535, help="Which port; 0: any that is free.")
+    ] = PORT,
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")] = False,
+) -> None:
+    """Serve the API; the first start makes a tenant and prints its key, once."""
+    configured = configure(
+        {"output": str(output) if output else None},
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        config=config,
+    )
+    root, settings = Path(configured.resolved.run.output), configured.settings
+    kinds: tuple[type, ...] = (object,)
+    if quiet or not (json or verbose):
+        kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
+    stream = sys.stdout if json else sys.stderr
+
+    def listen(clock: Clock) -> EventSink:
+        return Fan(Only(kinds, EventLines(stream, clock)), wants_details=verbose)
+
+    if not settings.contact and not quiet:
+        note("warning: no contact address is set, so public hosts are refused (GEOMI_CONTACT)")
+    asyncio.run(_serve(root, settings, listen, host, port))
+
+
+async def _serve(
+    root: Path, settings: Settings, listen: Callable[[Clock], EventSink], host: str, port: int
+) -> None:
+    # Whoever gives another command does not wait for a web framework.
+    from geomi.api.app import make_app, premises_of
+    from geomi.api.listen import listen as listen_at
+
+    async with open_service(root, settings, listen) as service:
+        minted = await first_key(service)
+        if minted is not None:
+            say(minted.text)
+            note("this is the key of the first administrator; it is shown only now")
+        app = make_app()
+        premises_of(app).open(service)
+        await listen_at(app, host, port, on_ready=_announce)
+
+
+def _announce(url: str) -> None:
+    note(f"geomi serves {url} (the API is described at {url}docs)")

@@ -1,0 +1,103 @@
+"""Collections: what a tenant's documents are searched in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from geomi.app.shelf import open_shelf
+from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, WrongState
+from geomi.model.document import CollectionCounts, DocumentFilter
+from geomi.model.job import JobFilter, JobState
+from geomi.model.search import Scope
+from geomi.service.drawer import Drawer
+from geomi.service.open import Desk
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+MAX_COLLECTIONS = 1000
+MAX_TITLE_CHARS = 200
+MAX_DESCRIPTION_CHARS = 2000
+
+_UNFINISHED = tuple(state for state in JobState if not state.is_final)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A place for documents."""
+
+    name: str
+    created_at_s: float
+    title: str = ""
+    description: str = ""
+
+
+async def create(desk: Desk, name: str, *, title: str = "", description: str = "") -> Collection:
+    """Make a collection."""
+    collection = Collection(_checked(name), desk.wall_s, title, description)
+    if not await _add(desk, collection):
+        raise NameTaken(f"collection `{name}` is there already")
+    return collection
+
+
+async def ensure(desk: Desk, name: str) -> None:
+    """Make a collection that is not there: whoever names one wants it."""
+    if await _drawer(desk).get(_checked(name)) is None:
+        await _add(desk, Collection(name, desk.wall_s))
+
+
+async def find(desk: Desk, name: str) -> Collection:
+    """Find a collection."""
+    kept = await _drawer(desk).get(name) if NAME.fullmatch(name) else None
+    if kept is None:
+        raise UnknownName(f"no collection is called `{name[:100]}`")
+    return kept.value
+
+
+async def page(desk: Desk, *, after: str, limit: int) -> list[Collection]:
+    """List collections in the order of their names, for paging."""
+    return [kept.value for kept in await _drawer(desk).list(after=after, limit=limit)]
+
+
+async def counts(desk: Desk) -> dict[str, CollectionCounts]:
+    """Count the documents of every collection."""
+    return {one.collection: one for one in await desk.world.documents.collections()}
+
+
+async def delete(desk: Desk, name: str) -> int:
+    """Forget a collection and its documents; crawls that filled it stay in the list of crawls.
+
+    Return how many documents there were.
+    """
+    await find(desk, name)
+    for state in _UNFINISHED:
+        busy = await desk.world.jobs.page(JobFilter(name, state), before="", limit=1)
+        if busy:
+            raise WrongState(
+                f"crawl {busy[0].id} still fills collection `{name}`", hint="cancel it first"
+            )
+    async with open_shelf(desk.home) as shelf:
+        await shelf.index.delete(Scope.COLLECTION, name)
+        await shelf.index.scrub()
+    gone = await desk.world.documents.delete(DocumentFilter(collection=name))
+    await _drawer(desk).remove(name)
+    return gone
+
+
+async def _add(desk: Desk, collection: Collection) -> bool:
+    if await _drawer(desk).count() >= MAX_COLLECTIONS:
+        raise QuotaReached(f"there are {MAX_COLLECTIONS} collections, which is the limit")
+    return await _drawer(desk).add(collection.name, collection)
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise FieldRefused(
+            f"`{name[:100]}` cannot be a collection's id",
+            field="collectionId",
+            hint="use letters, digits, dots, hyphens and underscores, 100 at most",
+        )
+    return name
+
+
+def _drawer(desk: Desk) -> Drawer[Collection]:
+    return Drawer(desk.slips, "collections", Collection)

@@ -1,0 +1,213 @@
+"""What hooks are told: made in the transaction that marks a step as told, signed, tried four times.
+
+A delivery keeps its id over all tries, so that a receiver knows one that it has had. Whoever sends
+asks for what is due, tries, and says how it went; nothing here opens a connection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import orjson
+
+from geomi.errors import UnknownName, WrongState
+from geomi.model.drawer import Slip
+from geomi.model.job import JobState
+from geomi.model.journal import JobEvent
+from geomi.service.crawls import ID
+from geomi.service.drawer import Drawer
+from geomi.service.hooks import Hook, HookEvent, event_of
+from geomi.service.open import Desk
+
+DRAWER = "deliveries"
+RETRIES_S = (60.0, 300.0, 900.0)  # after the first, second and third try
+KEPT_S = 7 * 86_400.0
+TRIMMED = 100  # looked at whenever something is delivered
+MAX_ERROR_CHARS = 300
+
+
+class DeliveryState(StrEnum):
+    """What became of a delivery."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    DEAD = "dead"  # tried as often as it may be
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One event for one hook.
+
+    Args:
+        body: JSON exactly as it is sent and signed.
+        next_at_s: when it is tried next; None where it is not.
+    """
+
+    id: str
+    hook: str
+    event: HookEvent
+    job: str
+    n: int
+    body: str
+    created_at_s: float
+    state: DeliveryState = DeliveryState.WAITING
+    attempts: int = 0
+    next_at_s: float | None = None
+    last_at_s: float | None = None
+    last_status: int | None = None
+    last_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How a try went; without a status nobody answered."""
+
+    at_s: float
+    status: int | None
+    error: str = ""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the receiver has it."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+def of_event(desk: Desk, event: JobEvent, hooks: Sequence[Hook]) -> list[Slip]:
+    """Return the deliveries of a step of a job, to be kept in the transaction that tells it."""
+    told = orjson.loads(event.body)
+    kind = event_of(JobState(told["state"]), is_paused=bool(told["paused"]))
+    drawer = _drawer(desk)
+    slips: list[Slip] = []
+    for hook in hooks:
+        if hook.wants(kind):
+            one = _delivery(desk, event, hook, kind, told)
+            slips.append(
+                Slip(desk.tenant, DRAWER, one.id, drawer.body(one), due_at_s=one.next_at_s)
+            )
+    return slips
+
+
+def signed_headers(hook: Hook, delivery: Delivery, *, wall_s: float) -> dict[str, str]:
+    """Return what a delivery is sent with; the signature is over time and body together."""
+    stamp = str(int(wall_s))
+    return {
+        "Content-Type": "application/json",
+        "Geomi-Delivery": delivery.id,
+        "Geomi-Event": delivery.event.value,
+        "Geomi-Timestamp": stamp,
+        "Geomi-Signature": f"sha256={signature(hook.secret, stamp, delivery.body.encode())}",
+    }
+
+
+def signature(secret: str, stamp: str, body: bytes) -> str:
+    """Sign a body (HMAC-SHA256), with the time so that nobody can send it again later."""
+    return hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+def after_attempt(delivery: Delivery, attempt: Attempt) -> Delivery:
+    """Return a delivery after a try: delivered, tried again later, or given up."""
+    tried = replace(
+        delivery,
+        attempts=delivery.attempts + 1,
+        last_at_s=attempt.at_s,
+        last_status=attempt.status,
+        last_error=attempt.error[:MAX_ERROR_CHARS],
+        next_at_s=None,
+    )
+    if attempt.is_success:
+        return replace(tried, state=DeliveryState.DELIVERED)
+    if tried.attempts > len(RETRIES_S):
+        return replace(tried, state=DeliveryState.DEAD)
+    return replace(tried, next_at_s=attempt.at_s + RETRIES_S[tried.attempts - 1])
+
+
+async def conclude(desk: Desk, delivery: Delivery, attempt: Attempt) -> Delivery | None:
+    """Write down how a try went; None where the delivery is gone."""
+    done = await _drawer(desk).amend(
+        delivery.id, lambda old: after_attempt(old, attempt), due=lambda one: one.next_at_s
+    )
+    await _trim(desk)
+    return done
+
+
+async def drop(desk: Desk, delivery: Delivery) -> None:
+    """Forget a delivery whose hook is gone."""
+    await _drawer(desk).remove(delivery.id)
+
+
+async def find(desk: Desk, hook: str, name: str) -> Delivery:
+    """Find a delivery of a hook."""
+    kept = await _drawer(desk).get(name) if ID.fullmatch(name) else None
+    if kept is None or kept.value.hook != hook:
+        raise UnknownName(f"no delivery is called `{name[:80]}`")
+    return kept.value
+
+
+async def page(
+    desk: Desk, hook: str, state: DeliveryState | None, *, before: str, limit: int
+) -> tuple[list[Delivery], str]:
+    """List deliveries of a hook, newest first; and where the next part begins, empty at the end."""
+    found: list[Delivery] = []
+    for _ in range(10):  # a drawer has the deliveries of all hooks
+        kept = await _drawer(desk).list(after=before, limit=100, is_backwards=True)
+        for one in kept:
+            before = one.name
+            if one.value.hook == hook and state in (None, one.value.state):
+                found.append(one.value)
+            if len(found) == limit:
+                return found, before
+        if len(kept) < 100:
+            return found, ""
+    return found, before
+
+
+async def redeliver(desk: Desk, hook: str, name: str) -> Delivery:
+    """Let a delivery that is over be tried again, from the beginning."""
+    found = await find(desk, hook, name)
+    if found.state is DeliveryState.WAITING:
+        raise WrongState(f"delivery {name} is waiting for its next try already")
+    wall_s = desk.wall_s
+    again = await _drawer(desk).amend(
+        name,
+        lambda old: replace(old, state=DeliveryState.WAITING, attempts=0, next_at_s=wall_s),
+        due=lambda one: one.next_at_s,
+    )
+    return again or found
+
+
+def read(desk: Desk, slip: Slip) -> Delivery:
+    """Read a delivery that is due."""
+    return _drawer(desk).read(slip).value
+
+
+def _delivery(
+    desk: Desk, event: JobEvent, hook: Hook, kind: HookEvent, told: dict[str, object]
+) -> Delivery:
+    name = desk.new_id()
+    content = {
+        "id": name,
+        "event": kind,
+        "at": event.at_s,
+        "sequence": event.n,
+        "crawl": {"jobId": event.job, **told},
+        "metadata": hook.metadata,
+    }
+    body = orjson.dumps(content).decode()
+    wall_s = desk.wall_s
+    return Delivery(name, hook.id, kind, event.job, event.n, body, wall_s, next_at_s=wall_s)
+
+
+async def _trim(desk: Desk) -> None:
+    """Forget the oldest deliveries that are over and have been kept long enough."""
+    for kept in await _drawer(desk).list(limit=TRIMMED):
+        one = kept.value
+        if one.state is not DeliveryState.WAITING and one.created_at_s + KEPT_S < desk.wall_s:
+            await _drawer(desk).remove(one.id)
+
+
+def _drawer(desk: Desk) -> Drawer[Delivery]:
+    return Drawer(desk.slips, DRAWER, Delivery)

@@ -1,0 +1,206 @@
+"""API keys: who asks, for which tenant, and what they may do.
+
+A key is `geomi_<id>_<secret>`. The id is public and names it in lists and in the audit log; of the
+secret only its SHA-256 is kept. A slow hash protects secrets that people think of; this one is 256
+random bits, which nobody guesses at any speed, and every request pays for the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from geomi.errors import KeyRefused, QuotaReached, UnknownName, WrongState
+from geomi.service.drawer import Drawer
+from geomi.service.open import Desk, Service
+
+PREFIX = "geomi"
+ID_BYTES = 6
+SECRET_BYTES = 32
+MAX_KEY_CHARS = 128  # of what somebody sends as a key; ours have 62
+MAX_KEYS = 1000  # of one tenant, revoked ones included
+MAX_LABEL_CHARS = 100
+# When a key was used last is told to the hour: finer would cost every request a write.
+USED_EVERY_S = 3600.0
+
+
+class Role(StrEnum):
+    """Whose things a key can reach."""
+
+    ADMIN = "admin"  # those of its tenant, and the system's
+    TENANT = "tenant"
+
+
+class Scope(StrEnum):
+    """What a key may do."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"  # keys; with the role `admin`, tenants and providers
+
+
+EVERY_SCOPE = tuple(Scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key as it is kept; times are of the wall clock."""
+
+    id: str
+    digest: str
+    tenant: str
+    role: Role
+    scopes: tuple[Scope, ...]
+    created_at_s: float
+    label: str = ""
+    expires_at_s: float | None = None
+    used_at_s: float | None = None
+    revoked_at_s: float | None = None
+
+    def is_valid(self, wall_s: float) -> bool:
+        """Say whether it opens anything now."""
+        is_over = self.expires_at_s is not None and self.expires_at_s <= wall_s
+        return self.revoked_at_s is None and not is_over
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A key that somebody wants made."""
+
+    tenant: str
+    role: Role = Role.TENANT
+    scopes: tuple[Scope, ...] = (Scope.READ, Scope.WRITE)
+    label: str = ""
+    expires_at_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """A new key and the text that opens with it, which is shown once and kept nowhere."""
+
+    key: Key
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever asks, as far as a key tells."""
+
+    desk: Desk
+    key: Key
+
+    @property
+    def tenant(self) -> str:
+        """The only tenant whose things the caller can name."""
+        return self.key.tenant
+
+    def may(self, scope: Scope) -> bool:
+        """Say whether the key was given a scope."""
+        return scope in self.key.scopes
+
+
+async def create(service: Service, wish: Wish) -> Minted:
+    """Make a key."""
+    async with service.office.door:
+        many = len(await of_tenant(service, wish.tenant))
+        if many >= MAX_KEYS:
+            raise QuotaReached(
+                f"tenant `{wish.tenant}` has {many} keys; the limit is {MAX_KEYS}",
+                hint="delete some that are revoked",
+            )
+        while True:
+            minted = _mint(wish, service.office.wall_s)
+            if await _drawer(service).add(minted.key.id, minted.key):
+                return minted
+
+
+async def authenticate(service: Service, text: str) -> Caller:
+    """Find out who asks; every refusal says the same, so that nothing can be learned from it."""
+    refusal = KeyRefused("the key is not valid", hint="send `Authorization: Bearer geomi_…`")
+    prefix, _, rest = text.partition("_")
+    name, _, secret = rest.partition("_")
+    if len(text) > MAX_KEY_CHARS or prefix != PREFIX or not (name.isalnum() and name.isascii()):
+        raise refusal
+    kept = await _drawer(service).get(name)
+    # Also where there is no such key, so that both take as long.
+    is_right = hmac.compare_digest(_digest(secret), kept.value.digest if kept else _digest(""))
+    wall_s = service.office.wall_s
+    if kept is None or not is_right or not kept.value.is_valid(wall_s):
+        raise refusal
+    if wall_s - (kept.value.used_at_s or 0.0) >= USED_EVERY_S:
+        # Whoever changes it at the same time knows better: nothing is lost but an hour.
+        await _drawer(service).change(kept, replace(kept.value, used_at_s=wall_s))
+    return Caller(service.desk(kept.value.tenant), kept.value)
+
+
+async def of_tenant(service: Service, tenant: str | None) -> list[Key]:
+    """List the keys of a tenant, or all there are."""
+    every = [kept.value for kept in await _drawer(service).every()]
+    return [key for key in every if tenant in (None, key.tenant)]
+
+
+async def find(service: Service, tenant: str | None, name: str) -> Key:
+    """Find a key of a tenant, or any."""
+    kept = await _drawer(service).get(name) if name.isascii() and name.isalnum() else None
+    if kept is None or tenant not in (None, kept.value.tenant):
+        raise UnknownName(f"no key is called `{name[:MAX_KEY_CHARS]}`")
+    return kept.value
+
+
+async def revoke(service: Service, tenant: str | None, name: str) -> Key:
+    """Let a key open nothing from now on; one that is revoked stays so."""
+    await find(service, tenant, name)
+    wall_s = service.office.wall_s
+    revoked = await _drawer(service).amend(
+        name, lambda key: replace(key, revoked_at_s=key.revoked_at_s or wall_s)
+    )
+    if revoked is None:
+        raise UnknownName(f"no key is called `{name}`")
+    return revoked
+
+
+async def rotate(service: Service, tenant: str | None, name: str) -> Minted:
+    """Make a key like another, which is revoked: whoever had it needs the new one."""
+    old = await find(service, tenant, name)
+    if not old.is_valid(service.office.wall_s):
+        raise WrongState(f"key `{name}` is not valid any more", hint="create a new one")
+    minted = await create(service, _like(old))
+    await revoke(service, tenant, name)
+    return minted
+
+
+async def forget(service: Service, keys: Sequence[Key]) -> None:
+    """Remove keys for good."""
+    for key in keys:
+        await _drawer(service).remove(key.id)
+
+
+def _like(key: Key) -> Wish:
+    return Wish(key.tenant, key.role, key.scopes, key.label, key.expires_at_s)
+
+
+def _mint(wish: Wish, wall_s: float) -> Minted:
+    name, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
+    key = Key(
+        id=name,
+        digest=_digest(secret),
+        tenant=wish.tenant,
+        role=wish.role,
+        scopes=wish.scopes,
+        created_at_s=wall_s,
+        label=wish.label,
+        expires_at_s=wish.expires_at_s,
+    )
+    return Minted(key, f"{PREFIX}_{name}_{secret}")
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _drawer(service: Service) -> Drawer[Key]:
+    return Drawer(service.office.slips, "keys", Key)

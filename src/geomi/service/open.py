@@ -1,0 +1,84 @@
+"""An open service: a data directory for many tenants, and the desk of each of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from geomi.app import Home, open_home
+from geomi.engine.world import World
+from geomi.model.drawer import SYSTEM
+from geomi.ports.clock import Clock
+from geomi.ports.drawers import Drawers
+from geomi.ports.sink import EventSink
+from geomi.settings.options import Settings
+from geomi.text.ulid import new_ulid
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where one tenant is served: the data directory with its handles alone.
+
+    Args:
+        door: whoever counts before adding does both behind it, so that no limit is overrun.
+    """
+
+    tenant: str
+    service: Service
+    home: Home
+    door: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def world(self) -> World:
+        """Everything that its crawls touch."""
+        return self.home.world
+
+    @property
+    def slips(self) -> Drawers:
+        """Its drawers."""
+        return self.home.store.drawers
+
+    @property
+    def wall_s(self) -> float:
+        """The time of day."""
+        return self.world.clock.wall_s()
+
+    def new_id(self) -> str:
+        """Make a name that sorts by the time it was made at."""
+        return new_ulid(self.wall_s, self.world.rng)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A data directory that is served; closed by whoever opened it."""
+
+    home: Home
+    _desks: dict[str, Desk] = field(default_factory=dict)
+
+    def desk(self, tenant: str) -> Desk:
+        """Return the desk of a tenant; there are as many as tenants that have asked so far."""
+        if tenant not in self._desks:
+            self._desks[tenant] = Desk(tenant, self, self.home.open_for(tenant))
+        return self._desks[tenant]
+
+    @property
+    def office(self) -> Desk:
+        """The system's own desk: what belongs to no tenant lies there."""
+        return self.desk(SYSTEM)
+
+    @property
+    def settings(self) -> Settings:
+        """How this process runs."""
+        return self.home.settings
+
+
+@asynccontextmanager
+async def open_service(
+    root: Path, settings: Settings, listen: Callable[[Clock], EventSink]
+) -> AsyncIterator[Service]:
+    """Open a data directory, which is made if need be, to be served."""
+    async with open_home(root, settings, listen) as home:
+        yield Service(home)

@@ -1,0 +1,106 @@
+"""Providers, for an administrator: register, review, crawl, and erase at their request (G-20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from geomi.app import registry
+from geomi.app.takedown import holdings, take_down
+from geomi.errors import UnknownName
+from geomi.model.job import CrawlJob
+from geomi.model.site import Provider
+from geomi.service import crawls, tenants
+from geomi.service.open import Desk
+from geomi.service.orders import CrawlOrder
+from geomi.settings.providers import check_date, presets, provider_layer, read_registration
+
+NEW_KEY = "provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased of a provider, over all tenants."""
+
+    key: str
+    reason: str
+    at_s: float
+    jobs: int
+    pages: int
+    other_jobs: tuple[str, ...]
+
+
+async def every(desk: Desk) -> list[Provider]:
+    """List providers by key: those that come with geomi, and those that were registered."""
+    found = registry.overlaid(await desk.world.providers.list())
+    return [found[key] for key in sorted(found)]
+
+
+async def find(desk: Desk, name: str) -> Provider:
+    """Find a provider by its key or its UUID."""
+    for provider in await every(desk):
+        if name in (provider.key, provider.provider_id):
+            return provider
+    raise UnknownName(f"no provider is called `{name[:80]}`")
+
+
+def is_preset(provider: Provider) -> bool:
+    """Say whether a provider is as it comes with geomi."""
+    return provider == presets().get(provider.key)
+
+
+async def register(desk: Desk, payload: Mapping[str, object]) -> Provider:
+    """Register a provider (CFG-03); all faults are told at once and nothing is stored then."""
+    provider = read_registration(
+        payload,
+        key=str(payload.get("key") or NEW_KEY),
+        provider_id=str(uuid4()),
+        now_s=desk.wall_s,
+    )
+    return await registry.add(desk.world, provider, has_own_id="provider_id" in payload)
+
+
+async def review(desk: Desk, name: str, *, allows: bool, reviewed_at: str | None) -> Provider:
+    """Note what a provider's terms say about crawling."""
+    provider = await find(desk, name)
+    today = datetime.fromtimestamp(desk.wall_s, UTC).date().isoformat()
+    read_at = check_date(reviewed_at, now_s=desk.wall_s) if reviewed_at else today
+    return await registry.review(desk.world, provider.key, allows=allows, reviewed_at=read_at)
+
+
+async def remove(desk: Desk, name: str) -> None:
+    """Forget a registration."""
+    await registry.remove(desk.world, (await find(desk, name)).key)
+
+
+async def crawl(desk: Desk, name: str, collection: str) -> CrawlJob:
+    """Start a crawl of a provider's documents, as it was registered (JOB-15)."""
+    provider = await find(desk, name)
+    told = dict(provider_layer(provider).values)
+    profile = str(told.pop("run.profile"))
+    order = CrawlOrder(
+        collection,
+        provider.seed_urls,
+        profile=profile,
+        settings=told,
+        provider=provider.key,
+    )
+    return await crawls.start(desk, order)
+
+
+async def erase(desk: Desk, name: str, reason: str) -> Erased:
+    """Erase whatever any tenant has collected of a provider, and let nobody crawl it again."""
+    provider = await find(desk, name)
+    jobs = pages = 0
+    others: list[str] = []
+    for tenant in await tenants.every(desk.service):
+        home = desk.service.desk(tenant.name).home
+        if await home.world.providers.get(provider.key) is None:
+            await home.world.providers.put(provider)
+        found = await holdings(home, provider.key)
+        line = await take_down(home, found, reason)
+        jobs, pages = jobs + line.jobs, pages + line.pages
+        others += found.others
+    return Erased(provider.key, reason, desk.wall_s, jobs, pages, tuple(others))

@@ -1,0 +1,30 @@
+"""Searching a tenant's documents, and why a URL of a crawl is among them or not."""
+
+from __future__ import annotations
+
+from geomi.app import registry
+from geomi.app.shelf import open_shelf
+from geomi.engine.explain import Explanation
+from geomi.engine.explain import explain as explain_url
+from geomi.engine.jobs import read_seeds
+from geomi.engine.search import search as ask
+from geomi.model.search import Filters, Found
+from geomi.service import crawls
+from geomi.service.open import Desk
+from geomi.service.orders import naming
+
+MAX_QUERY_CHARS = 1000
+
+
+async def search(desk: Desk, query: str, filters: Filters, *, limit: int) -> Found:
+    """Answer a query over what can be found now; whoever enriches is at it beside."""
+    async with open_shelf(desk.home) as shelf:
+        return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)
+
+
+async def explain(desk: Desk, job_id: str, url: str) -> Explanation:
+    """Say why a URL of a crawl was, or was not, collected."""
+    job = await crawls.find(desk, job_id)
+    with naming("url"):
+        (asked,) = read_seeds([url])
+    return await explain_url(desk.world, job, asked, await registry.reviews(desk.world))

@@ -1,0 +1,148 @@
+"""What happens to a crawl, as it happens: states, pages and progress, to be resumed at any place.
+
+A place in the stream is the last state and the last page that were told. Both are counted by the
+store, so that whoever comes back with a place misses nothing and is told nothing twice, whichever
+process answers. Progress has no place: it is how things stand now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import orjson
+
+from geomi.errors import FieldRefused, UnknownName
+from geomi.model.job import CrawlJob, JobState
+from geomi.model.journal import JobEvent
+from geomi.service import crawls
+from geomi.service.open import Desk
+
+AT_ONCE = 100
+LOOK_S = 0.5
+PROGRESS_S = 1.0
+QUIET_S = 15.0  # a line that nobody reads keeps a connection open this often
+
+_PLACE = re.compile(r"(\d{1,18})-(\d{1,18})")
+
+
+class EventKind(StrEnum):
+    """What is told."""
+
+    STATE = "state"
+    PAGE = "page"
+    PROGRESS = "progress"
+    QUIET = "quiet"  # nothing happened
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a stream has come: the last step of the job, and the last page."""
+
+    step: int = 0
+    page: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.step}-{self.page}"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """Something that happened; without a place it cannot be come back to."""
+
+    kind: EventKind
+    data: dict[str, object]
+    place: Place | None = None
+
+
+def read_place(text: str) -> Place:
+    """Read a place that a stream gave before; empty is the beginning."""
+    if not text:
+        return Place()
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        raise FieldRefused(f"`{text[:60]}` is no event of this stream", field="Last-Event-ID")
+    return Place(int(match[1]), int(match[2]))
+
+
+async def follow(
+    desk: Desk, job_id: str, place: Place, *, waits: bool = True
+) -> AsyncIterator[StreamEvent]:
+    """Tell what happens to a crawl after a place, until it is over and all is told.
+
+    Args:
+        waits: go on until the crawl is over, in place of ending with what is known now.
+    """
+    job: CrawlJob | None = await crawls.find(desk, job_id)
+    told_s = quiet_s = desk.world.clock.now_s()
+    yield await _progress(desk, job_id)
+    while True:
+        is_over = job is None or job.state.is_final
+        is_new = False
+        async for event in _news(desk, job_id, place):
+            assert event.place is not None, "news have a place"
+            place, is_new = event.place, True
+            yield event
+        now_s = desk.world.clock.now_s()
+        if is_over or not waits:
+            return
+        if is_new or now_s - quiet_s >= QUIET_S:
+            quiet_s = now_s
+            if not is_new:
+                yield StreamEvent(EventKind.QUIET, {})
+        if now_s - told_s >= PROGRESS_S:
+            told_s = now_s
+            yield await _progress(desk, job_id)
+        await asyncio.sleep(LOOK_S)
+        job = await desk.world.jobs.get(job_id)
+
+
+async def _news(desk: Desk, job_id: str, place: Place) -> AsyncIterator[StreamEvent]:
+    """Tell pages, then the steps that were there before them: the last step comes last."""
+    steps: list[JobEvent] = []
+    while more := await desk.home.store.journal.read(
+        job_id, after=steps[-1].n if steps else place.step, limit=AT_ONCE
+    ):
+        steps += more
+    while rows := await desk.world.pages.feed(job_id, after=place.page, limit=AT_ONCE):
+        for row in rows:
+            place = Place(place.step, row.seq)
+            yield StreamEvent(EventKind.PAGE, {"url": row.url, "sequence": row.seq}, place)
+    for step in steps:
+        place = Place(step.n, place.page)
+        yield StreamEvent(EventKind.STATE, _step_data(step.body, step.at_s), place)
+
+
+async def _progress(desk: Desk, job_id: str) -> StreamEvent:
+    job = await desk.world.jobs.get(job_id)
+    if job is None:
+        raise UnknownName(f"crawl {job_id} is gone")
+    figures = await crawls.figures(desk, job)
+    return StreamEvent(
+        EventKind.PROGRESS,
+        {
+            "status": job.state,
+            "paused": job.paused,
+            "urlsDiscovered": job.stats.discovered,
+            "urlsQueued": figures.queued,
+            "urlsProcessed": job.stats.settled,
+            "urlsSucceeded": job.stats.collected,
+            "urlsFailed": job.stats.failed,
+            "pagesIndexed": figures.indexed,
+            "bytesDownloaded": job.stats.bytes_received,
+        },
+    )
+
+
+def _step_data(body: str, at_s: float) -> dict[str, object]:
+    told = orjson.loads(body)
+    return {
+        "status": JobState(told["state"]),
+        "paused": told["paused"],
+        "stopReason": told["stop"],
+        "error": told["error"],
+        "at": at_s,
+    }

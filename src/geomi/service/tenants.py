@@ -1,0 +1,110 @@
+"""Tenants: whose crawls, keys and documents are kept apart, and how much each may have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from geomi.app import TENANT as COMMAND_LINE
+from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName
+from geomi.model.tenant import Quota
+from geomi.service import keys
+from geomi.service.drawer import Drawer
+from geomi.service.keys import EVERY_SCOPE, Minted, Role, Wish
+from geomi.service.open import Service
+
+DEFAULT = "default"
+MAX_TENANTS = 10_000
+MAX_TITLE_CHARS = 200
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Somebody who is served."""
+
+    name: str
+    created_at_s: float
+    title: str = ""
+    quota: Quota = field(default_factory=Quota)
+
+
+async def create(
+    service: Service, name: str, *, title: str = "", quota: Quota | None = None
+) -> Tenant:
+    """Register a tenant."""
+    if not NAME.fullmatch(name):
+        raise FieldRefused(
+            f"`{name[:80]}` cannot be a tenant's name",
+            field="name",
+            hint="use small letters, digits and hyphens, 63 at most",
+        )
+    if name == COMMAND_LINE:
+        raise FieldRefused(
+            f"`{name}` is the tenant of the command line", field="name", hint="take another name"
+        )
+    tenant = Tenant(name, service.office.wall_s, title, quota or Quota())
+    async with service.office.door:
+        if await _drawer(service).count() >= MAX_TENANTS:
+            raise QuotaReached(f"there are {MAX_TENANTS} tenants, which is the limit")
+        if not await _drawer(service).add(name, tenant):
+            raise NameTaken(f"tenant `{name}` is there already")
+    await _allow(service, tenant)
+    return tenant
+
+
+async def find(service: Service, name: str) -> Tenant:
+    """Find a tenant by its name."""
+    kept = await _drawer(service).get(name) if NAME.fullmatch(name) else None
+    if kept is None:
+        raise UnknownName(f"no tenant is called `{name[:80]}`")
+    return kept.value
+
+
+async def page(service: Service, *, after: str, limit: int) -> list[Tenant]:
+    """List tenants in the order of their names, for paging."""
+    return [kept.value for kept in await _drawer(service).list(after=after, limit=limit)]
+
+
+async def every(service: Service) -> list[Tenant]:
+    """List all tenants."""
+    return [kept.value for kept in await _drawer(service).every()]
+
+
+async def change(
+    service: Service, name: str, *, title: str | None = None, quota: Quota | None = None
+) -> Tenant:
+    """Give a tenant another title or other limits."""
+    await find(service, name)
+    changed = await _drawer(service).amend(
+        name,
+        lambda old: replace(
+            old,
+            title=old.title if title is None else title,
+            quota=old.quota if quota is None else quota,
+        ),
+    )
+    if changed is None:
+        raise UnknownName(f"no tenant is called `{name}`")
+    await _allow(service, changed)
+    return changed
+
+
+async def first_key(service: Service) -> Minted | None:
+    """Make the first tenant and its administrator's key, where nobody has a key yet."""
+    if await keys.of_tenant(service, None):
+        return None
+    if await _drawer(service).get(DEFAULT) is None:
+        await create(service, DEFAULT)
+    return await keys.create(
+        service, Wish(DEFAULT, Role.ADMIN, EVERY_SCOPE, label="made at the first start")
+    )
+
+
+async def _allow(service: Service, tenant: Tenant) -> None:
+    """Let the store keep to what a tenant may use."""
+    await service.desk(tenant.name).home.store.quotas.allow(tenant.quota)
+
+
+def _drawer(service: Service) -> Drawer[Tenant]:
+    return Drawer(service.office.slips, "tenants", Tenant)
