@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response, StreamingResponse
 
+from geomi.adapters.telemetry.metrics import Metrics
 from geomi.api.rate import Buckets
 from geomi.errors import FieldRefused, KeyRefused, NotAllowed, QuotaReached, StoreBusy
 from geomi.service import audit, idempotency
@@ -40,10 +41,12 @@ class Premises:
 
     service: Service | None = None
     buckets: Buckets | None = None
+    metrics: Metrics | None = None
 
-    def open(self, service: Service) -> None:
-        """Begin to serve."""
+    def open(self, service: Service, metrics: Metrics | None = None) -> None:
+        """Begin to serve; what is counted is of this process."""
         self.service = service
+        self.metrics = metrics
         self.buckets = Buckets(service.settings.api_rate_per_minute)
 
     def close(self) -> None:

@@ -75,7 +75,7 @@ async def _beside(
 ) -> None:
     """Do chores for as long as the work takes."""
     async with asyncio.TaskGroup() as group:
-        doing = [group.create_task(chore, name=chore.__name__) for chore in chores]
+        doing = [group.create_task(chore, name="chore") for chore in chores]
         await work
         for chore in doing:
             chore.cancel()

@@ -211,6 +211,12 @@ async def cancel(world: World, job: CrawlJob) -> CrawlJob:
     return await step(world, ended, JobState.CANCELLED)
 
 
+async def fail(world: World, job: CrawlJob, error: str) -> CrawlJob:
+    """End a job that cannot be done, and say why (C-46)."""
+    ended = replace(job, stop=StopReason.FAILED, error=error, ended_at_s=world.clock.wall_s())
+    return await step(world, ended, JobState.FAILED)
+
+
 async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
     """Take one legal step and write it down."""
     _check_step(job, state)

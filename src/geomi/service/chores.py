@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
+from geomi.app.clean import EVERY_S, clean
 from geomi.engine.duty import Duty
-from geomi.errors import GeomiError
+from geomi.errors import GeomiError, StoreBusy
 from geomi.model.event import Warned
-from geomi.service import alarms, schedules, send
+from geomi.service import alarms, schedules, send, tenants
 from geomi.service.dispatch import dispatch
 from geomi.service.open import Service
 
@@ -41,12 +43,21 @@ async def fire_schedules(service: Service) -> int:
     return len(due)
 
 
+async def clean_up(service: Service) -> int:
+    """Let go what tenants' crawls were to be kept for a time."""
+    for tenant in await tenants.every(service):
+        with suppress(StoreBusy):  # whoever else is at it does the same
+            await clean(service.desk(tenant.name).home)
+    return 0
+
+
 CHORES = (
     Chore("begin crawls", 0.25, dispatch),
     Chore("fire schedules", 1.0, fire_schedules),
     Chore("tell hooks", 0.5, send.tell),
     Chore("deliver", 0.5, send.deliver_due),
     Chore("look for alarms", 30.0, alarms.look),
+    Chore("clean up", EVERY_S, clean_up),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 
-from geomi.app.home import Home, Homes
+from geomi.app.home import Home
 from geomi.app.recover import recover
 from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine import jobs
@@ -18,6 +18,8 @@ from geomi.engine.heart import beating
 from geomi.model.event import JobEnded
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.worker import Role
+from geomi.service import tenants
+from geomi.service.open import Service
 
 MOST_JOBS = 10_000
 # How many of a tenant's newest jobs are looked at when the process begins: a job that was cancelled
@@ -31,14 +33,15 @@ async def understand_for_all(home: Home, leave: asyncio.Event) -> None:
     await recover(home)
     await home.heart.enrol(Role.WORKER)
     async with open_shelves(home) as shelves:
-        await beating(home.heart, _Understander(Homes(home), shelves, leave).run())
+        await beating(home.heart, _Understander(Service(home), shelves, leave).run())
 
 
 class _Understander:
     """Goes round all jobs that may have something new."""
 
-    def __init__(self, homes: Homes, shelves: Shelves, leave: asyncio.Event) -> None:
-        self._homes = homes
+    def __init__(self, service: Service, shelves: Shelves, leave: asyncio.Event) -> None:
+        self._service = service
+        self._roster = service.home.store.roster
         self._shelves = shelves
         self._leave = leave
         self._open: set[tuple[str, str]] = set()  # whose jobs had not ended at the last look
@@ -50,22 +53,21 @@ class _Understander:
                 await self._rest()
 
     async def _look_back(self) -> None:
-        for tenant in await self._homes.system.store.roster.tenants():
-            world = self._homes.of(tenant).world
-            recent = await world.jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
-            self._open |= {(tenant, job.id) for job in recent if job.collection}
+        for tenant in await tenants.every(self._service):
+            jobs = self._service.desk(tenant.name).world.jobs
+            recent = await jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
+            self._open |= {(tenant.name, job.id) for job in recent}
 
     async def _go_round(self) -> int:
         """Look at each job once; return how many pages were new."""
-        roster = self._homes.system.store.roster
-        now = [*await roster.active(limit=MOST_JOBS), *await roster.finalizing(limit=MOST_JOBS)]
+        now = [*await self._roster.active(MOST_JOBS), *await self._roster.finalizing(MOST_JOBS)]
         # One that has left the lists since may have brought something on its way out.
         before, self._open = self._open, set(now)
         done = 0
         for tenant, name in [*now, *sorted(before - self._open)]:
             if self._leave.is_set():
                 break
-            done += await self._look_at(self._homes.of(tenant), name)
+            done += await self._look_at(self._service.desk(tenant).home, name)
         return done
 
     async def _look_at(self, home: Home, name: str) -> int:
