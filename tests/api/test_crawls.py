@@ -67,7 +67,9 @@ def test_every_field_of_a_request_reaches_the_job(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as ground:
             seeds = ["http://localhost:8080/docs/"]
-            answer = await ground.mine.post("/crawls", CRAWL | {"seedUrls": seeds, "config": config})
+            answer = await ground.mine.post(
+                "/crawls", CRAWL | {"seedUrls": seeds, "config": config}
+            )
             assert answer.status == 202, answer.json
             told = answer.json["config"]
             assert {name: told[name] for name in config} == config
@@ -108,7 +110,7 @@ def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
             answer = await ground.mine.post("/crawls", CRAWL | change)
             assert answer.status == 400
             assert answer.headers["content-type"] == "application/problem+json"
-            assert field in [fault["field"].removesuffix(".int").removesuffix(".float") for fault in answer.json["errors"]]
+            assert field in [fault["field"] for fault in answer.json["errors"]]
             assert (await ground.mine.get("/crawls")).json["crawls"] == []
 
     run(work())
@@ -120,9 +122,11 @@ def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
     [
         ({"config": {"excludePatterns": ["/**"]}}, "seedUrls"),
         ({"config": {"includePatterns": ["["]}}, "config.includePatterns"),
-        ({"config": {"allowedDomains": ["example.org"]}}, "seedUrls"),
         (
-            {"sitemapUrls": ["http://localhost:8080/map.xml"], "config": {"followExternalLinks": True}},
+            {
+                "sitemapUrls": ["http://localhost:8080/map.xml"],
+                "config": {"followExternalLinks": True},
+            },
             "sitemapUrls",
         ),
     ],

@@ -168,7 +168,9 @@ class Hand:
     async def start(self, seeds: Sequence[str], config: CrawlConfig) -> CrawlJob:
         """Start a job."""
         gate = gate_for(self.world, config, seeds)
-        return await jobs.start(self.world, jobs.read_seeds(seeds), config, gate, Commission(TENANT))
+        return await jobs.start(
+            self.world, jobs.read_seeds(seeds), config, gate, Commission(TENANT)
+        )
 
     def worker(self, job: CrawlJob, *, concurrency: int = 10) -> Worker:
         """Make a worker of a job."""

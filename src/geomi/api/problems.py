@@ -122,9 +122,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     status = status_of(error)
     if status is HTTPStatus.INTERNAL_SERVER_ERROR:
         return await _unexpected(request, error)
-    faults = (
-        [Fault(field=wire_name(error.field), detail=error.message)] if _has_field(error) else []
-    )
+    faults = []
+    if isinstance(error, FieldRefused):
+        faults = [Fault(field=wire_name(error.field), detail=error.message)]
     headers = dict(getattr(request.state, "rate_headers", {}))
     if isinstance(error, QuotaReached):
         headers["Retry-After"] = str(math.ceil(error.retry_after_s))
@@ -167,10 +167,6 @@ def _fault(raw: Mapping[str, object]) -> Fault:
     names = [str(place) for place in places[1:]] or [str(place) for place in places]
     message = str(raw["msg"])
     return Fault(field=".".join(names), detail=message[:1].lower() + message[1:])
-
-
-def _has_field(error: GeomiError) -> bool:
-    return isinstance(error, FieldRefused)
 
 
 def wire_name(field: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
 from geomi.api.schema.wire import Asked, Flag, HttpUrl, Name, Number, Pattern, Whole
 from geomi.model.config import Render, Within
@@ -15,7 +16,6 @@ from geomi.service.orders import (
     MAX_SEEDS,
     MAX_SITEMAPS,
     MIB,
-    PROFILE,
     CrawlOrder,
 )
 
@@ -112,7 +112,7 @@ SETTING_NAMES = {key: f"config.{_alias(name)}" for name, key in _SETTINGS.items(
     "scope.within": "config.followExternalLinks",
 }
 
-_EXAMPLE = {
+_EXAMPLE: JsonDict = {
     "collectionId": "handbook",
     "seedUrls": ["https://docs.example.com/"],
     "config": {"maxDepth": 2, "maxPages": 50, "excludePatterns": ["/archive/**"]},
@@ -127,7 +127,7 @@ class CrawlRequest(Asked):
     collection_id: Name
     seed_urls: Annotated[tuple[HttpUrl, ...], Field(min_length=1, max_length=MAX_SEEDS)]
     sitemap_urls: Annotated[tuple[HttpUrl, ...], Field(max_length=MAX_SITEMAPS)] = ()
-    profile: ProfileName = PROFILE
+    profile: ProfileName = "default"
     config: CrawlSettings = CrawlSettings()
 
     def order(self) -> CrawlOrder:

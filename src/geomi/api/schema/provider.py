@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from geomi.api.schema.wire import Asked, Flag, HttpUrl, Line, Name, Pattern, Told, Whole, moment
 from geomi.model.site import Channel, Provider
 from geomi.service.providers import Erased
 
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
-_EXAMPLE = {
+_EXAMPLE: JsonDict = {
     "key": "acme-docs",
     "name": "Acme",
     "seed_urls": ["https://docs.acme.example/"],

@@ -17,7 +17,7 @@ ULID = r"^[0-9A-HJKMNP-TV-Z]{26}$"
 
 Flag = StrictBool
 Whole = StrictInt
-Number = StrictInt | StrictFloat
+Number = StrictFloat  # a whole number is one, too
 
 Name = Annotated[
     str,
