@@ -18,6 +18,7 @@ from geomi.service.drawer import Drawer
 from geomi.service.open import Desk, Service
 from geomi.service.post import post
 from geomi.text.digest import sha256_hex
+from geomi.url.parse import parse as parse_url
 
 DRAWER = "alarms"
 KEPT_S = 30 * 86_400.0
@@ -62,7 +63,8 @@ async def page(desk: Desk, *, before: str, limit: int) -> list[KeptAlarm]:
 
 async def _figures(desk: Desk, job: CrawlJob) -> Figures:
     world = desk.world
-    hosts = await world.census.hosts(job.id, after="", limit=MOST_HOSTS)
+    own = {url.authority for url in map(parse_url, job.seeds) if url}
+    hosts = await world.census.hosts(limit=MOST_HOSTS)
     return Figures(
         outcomes=await world.census.outcomes(job.id),
         requests=job.stats.requests,
@@ -70,7 +72,7 @@ async def _figures(desk: Desk, job: CrawlJob) -> Figures:
         active_s=job.active_s,
         indexed=(await world.documents.counts(job.id)).indexed,
         indexed_before=await _indexed_before(desk, job),
-        latencies={one.host: one.latency_s for one in hosts},
+        latencies={one.host: one.latency_s for one in hosts if one.host in own},
         is_over=job.state.is_final,
     )
 

@@ -7,6 +7,7 @@ died goes on where it was. A chore that fails is told and tried again; it costs 
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -81,5 +82,8 @@ async def _do(service: Service, chore: Chore, duty: Duty) -> None:
         except GeomiError as error:  # a store that is away comes back
             message = f"could not {chore.name}: {error.message}"
             service.home.world.sink.emit(Warned("", message, error.hint))
+        except Exception:  # a fault of ours in one chore must not end the service
+            message = f"could not {chore.name}: {traceback.format_exc()}"
+            service.home.world.sink.emit(Warned("", message))
         if not many:
             await asyncio.sleep(chore.every_s)

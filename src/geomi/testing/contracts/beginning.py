@@ -30,7 +30,7 @@ async def begin(store: Store, name: str, *, most: int = 0) -> bool:
 class TestJobPages:
     """Lists that can be walked while jobs come and go."""
 
-    @pytest.mark.req("DAT-01", "DAT-08")
+    @pytest.mark.req("DAT-08")
     @waits
     async def test_jobs_are_walked_from_the_newest(self, stores: Stores) -> None:
         store = stores("local")
