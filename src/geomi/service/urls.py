@@ -13,7 +13,8 @@ from enum import StrEnum
 
 from geomi.engine.naming import Naming
 from geomi.model.document import DocumentRow, DocumentState, document_id
-from geomi.model.entry import EntryKind, UrlEntry
+from geomi.model.entry import EntryFilter, EntryKind, UrlEntry
+from geomi.model.history import Place
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State
 from geomi.service.open import Desk
@@ -80,6 +81,22 @@ _BY_DOCUMENT = {
     DocumentState.SKIPPED: UrlStatus.SKIPPED,
     DocumentState.FAILED: UrlStatus.FAILED,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRun:
+    """Some URLs by how they ended, and where the next begin; None at the end."""
+
+    rows: tuple[UrlRow, ...]
+    after: Place | None
+
+
+async def browse(
+    desk: Desk, job: CrawlJob, which: EntryFilter, *, after: Place, limit: int
+) -> UrlRun:
+    """List URLs of a crawl by state, outcome and beginning; a part may be short."""
+    found = await desk.world.census.rows(job.id, which, after=after, limit=limit)
+    return UrlRun(tuple([await _row(desk, job, entry) for entry in found.entries]), found.after)
 
 
 async def page(
