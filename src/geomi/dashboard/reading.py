@@ -18,6 +18,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 _PICTURE = re.compile(r"!\[([^\[\]]{0,500})\]\([^()\s]{0,4000}\)")
+_STRESS = re.compile(r"(?<![\w*])[*_]([^*_]{1,200})[*_](?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\]\([^()\s]{0,4000}\)")
 
 
@@ -92,11 +93,13 @@ def _joined(kind: BlockKind, lines: list[str]) -> Block:
         return Block(kind, "\n".join(_plain(line) for line in lines))
     if kind is BlockKind.QUOTE:
         lines = [line.lstrip().removeprefix(">").strip() for line in lines]
-    return Block(kind, _plain(" ".join(line.strip() for line in lines)))
+    text = " ".join(line.strip() for line in lines)
+    return Block(kind, _plain(text.removeprefix(": ")))  # what a definition begins with
 
 
 def _plain(text: str) -> str:
     """Return a text without the addresses in it and the marks around its words."""
     text = _PICTURE.sub(lambda match: f"[{match[1]}]" if match[1] else "", text)
     text = _LINK.sub(lambda match: match[1], text)
-    return text.replace("**", "").replace("`", "")
+    text = text.replace("**", "").replace("`", "")
+    return _STRESS.sub(lambda match: match[1], text)
