@@ -34,6 +34,7 @@ from geomi.testing.contracts.reopening import TestReopening
 from geomi.testing.contracts.rostering import TestRoster
 from geomi.testing.contracts.settling import TestCounting, TestFencing, TestSettling
 from geomi.testing.contracts.sites import TestProviders, TestRefusals, TestSiteRules
+from geomi.testing.contracts.viewing import TestEntryPages, TestHostViews, TestJobCounts
 
 __all__ = [
     "TestAdding",
@@ -52,10 +53,13 @@ __all__ = [
     "TestDrawers",
     "TestDueSlips",
     "TestDuties",
+    "TestEntryPages",
     "TestFairness",
     "TestFencing",
     "TestHistories",
+    "TestHostViews",
     "TestHostsAtOnce",
+    "TestJobCounts",
     "TestJobPages",
     "TestJobs",
     "TestJournal",

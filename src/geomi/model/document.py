@@ -77,3 +77,13 @@ class CollectionCounts:
     skipped: int
     failed: int
     chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many documents of a job ended in which state."""
+
+    indexed: int = 0
+    skipped: int = 0
+    failed: int = 0
+    chunks: int = 0

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from geomi.model.asked import Asked
-from geomi.model.history import Learned
+from geomi.model.history import Learned, Place
 from geomi.model.page import NO_TEMPLATE, PageRecord, Template
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
+
+MAX_ENTRIES = 1000  # in one answer
+MAX_LOOKED_AT = 5000  # for one answer: SQLite takes 5 ms for them, while nobody else is served
 
 UrlHash = bytes
 Target = tuple[str, UrlHash]  # the host and the identity of a URL that a page links to
@@ -258,3 +261,29 @@ class Outlook:
     leased: int
     next_s: float | None
     by_state: dict[State, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries of a job are meant; an empty value is no condition.
+
+    Args:
+        prefix: what their URLs begin with.
+    """
+
+    state: State | None = None
+    outcome: Outcome | None = None
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPage:
+    """Some entries of a job.
+
+    Args:
+        after: where to go on; None at the end. Only so many entries are looked at for one answer,
+            so that it may hold few, or none, and yet not be the last.
+    """
+
+    entries: tuple[UrlEntry, ...] = ()
+    after: Place | None = None

@@ -124,3 +124,24 @@ class Takedown:
     at_s: float
     jobs: int
     pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostView:
+    """A host as a person is shown it: how it is treated, and how it answers.
+
+    Args:
+        next_s: before when nobody may ask it (scheduling time).
+        crawl_delay_s: what its robots.txt asks for, before any cap.
+        backoff_s: the extra wait that errors earned.
+        latency_s: smoothed time to answer.
+        ip: the address it was last reached at.
+    """
+
+    host: str
+    next_s: float
+    crawl_delay_s: float | None
+    backoff_s: float
+    errors: int
+    latency_s: float
+    ip: str | None

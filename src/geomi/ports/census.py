@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from geomi.model.entry import Outlook, Tally, UrlEntry
-from geomi.model.site import Quality
-from geomi.model.verdict import State
+from geomi.model.entry import EntryFilter, EntryPage, Outlook, Tally, UrlEntry
+from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.site import HostView, Quality
+from geomi.model.verdict import Outcome, State
+
+Ending = tuple[State, Outcome | None, int | None]  # with the status, where there was an answer
 
 
 class Census(Protocol):
@@ -37,6 +40,23 @@ class Census(Protocol):
 
     async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
         """Count a job's pages by host, outcome and the way their content was found."""
+        ...
+
+    async def outcomes(self, job: str) -> Mapping[Ending, int]:
+        """Count a job's entries by state, outcome and status."""
+        ...
+
+    async def rows(
+        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+    ) -> EntryPage:
+        """List some entries of a job in an order that stays, for paging."""
+        ...
+
+    async def hosts(self, *, after: str = "", limit: int) -> Sequence[HostView]:
+        """List the hosts that the tenant's own jobs have met, by name, for paging.
+
+        There are never more than `MAX_ENTRIES` at once: what ends a walk is an empty list.
+        """
         ...
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:

@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from geomi.model.cost import CostLine
-from geomi.model.document import CollectionCounts, DocumentFilter, DocumentRow
+from geomi.model.document import (
+    CollectionCounts,
+    DocumentCounts,
+    DocumentFilter,
+    DocumentRow,
+)
 
 
 class Documents(Protocol):
@@ -41,6 +46,10 @@ class Documents(Protocol):
 
     async def collections(self) -> Sequence[CollectionCounts]:
         """Count documents by collection, in the order of their names."""
+        ...
+
+    async def counts(self, job: str) -> DocumentCounts:
+        """Count the documents that were made of a job's pages (JOB-02)."""
         ...
 
 

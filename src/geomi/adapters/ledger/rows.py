@@ -95,6 +95,12 @@ def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) 
         )
 
 
+def ending_of(row: Row) -> tuple[State, Outcome | None, int | None]:
+    """Read how some entries ended."""
+    with legible("entries", row):
+        return State(row[0]), Outcome(row[1]) if row[1] else None, row[2]
+
+
 def found_columns(queue: int, url: Discovered, found_s: float) -> Row:
     """Write a URL that was just found."""
     return (

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.ledger.host import bury, free_s
+from geomi.adapters.ledger.host import HostRow, bury, free_s
+from geomi.adapters.ledger.view import check_prefix, shown
 from geomi.adapters.memory.claim import hosts_left, pages_left
 from geomi.adapters.memory.world import Book, World
-from geomi.model.entry import EntryKind, Outlook, Tally, UrlEntry
+from geomi.model.entry import (
+    MAX_LOOKED_AT,
+    EntryFilter,
+    EntryKind,
+    EntryPage,
+    Outlook,
+    Tally,
+    UrlEntry,
+)
+from geomi.model.history import BEFORE_ALL, Place
 from geomi.model.page import PageRecord
-from geomi.model.site import Quality
+from geomi.model.site import HostView, Quality
 from geomi.model.verdict import Outcome, State
+from geomi.ports.census import Ending
 
 
 class MemoryCensus:
@@ -73,6 +84,35 @@ class MemoryCensus:
                 found.setdefault(key, []).append(page)
         return [_quality(*key, pages, thin_words) for key, pages in sorted(found.items())]
 
+    async def outcomes(self, job: str) -> Mapping[Ending, int]:
+        """Count a job's entries by state, outcome and status."""
+        entries = _entries(self._world.find_book(job, self._tenant))
+        return Counter((entry.state, entry.outcome, entry.status) for entry in entries)
+
+    async def rows(
+        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+    ) -> EntryPage:
+        """List some entries of a job in an order that stays."""
+        check_prefix(which)
+        book = self._world.find_book(job, self._tenant)
+        places = {
+            (queue.number, url_hash): queue.tallied(entry)
+            for queue in (book.queues.values() if book else ())
+            for url_hash, entry in queue.entries.items()
+        }
+        walk = sorted(place for place in places if place > after)
+        edge = walk[MAX_LOOKED_AT - 1] if len(walk) >= MAX_LOOKED_AT else None
+        found = [place for place in walk[:MAX_LOOKED_AT] if _is_meant(places[place], which)]
+        found = found[: shown(limit)]
+        is_full = bool(found) and len(found) == shown(limit)
+        return EntryPage(tuple(places[place] for place in found), found[-1] if is_full else edge)
+
+    async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
+        """List the hosts that the tenant's own jobs have met, by name."""
+        own = (book for book in self._world.books.values() if book.job.tenant == self._tenant)
+        names = sorted({host for book in own for host in book.queues if host > after})
+        return [_view(self._world.host(host)) for host in names[: shown(limit)]]
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         world = self._world
@@ -97,6 +137,27 @@ class MemoryCensus:
 def _entries(book: Book | None) -> list[UrlEntry]:
     queues = book.queues.values() if book else ()
     return [queue.tallied(entry) for queue in queues for entry in queue.entries.values()]
+
+
+def _is_meant(entry: UrlEntry, which: EntryFilter) -> bool:
+    return (
+        which.state in (None, entry.state)
+        and which.outcome in (None, entry.outcome)
+        and entry.url.startswith(which.prefix)
+    )
+
+
+def _view(row: HostRow) -> HostView:
+    state = row.state
+    return HostView(
+        state.host,
+        row.next_s,
+        state.crawl_delay_s,
+        state.backoff_s,
+        state.errors,
+        state.latency_s,
+        state.ip,
+    )
 
 
 def _quality(

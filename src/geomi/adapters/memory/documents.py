@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from geomi.adapters.ledger.document import conditions, listed, newest
 from geomi.adapters.memory.world import World
-from geomi.model.document import CollectionCounts, DocumentFilter, DocumentRow, DocumentState
+from geomi.model.document import (
+    CollectionCounts,
+    DocumentCounts,
+    DocumentFilter,
+    DocumentRow,
+    DocumentState,
+)
 
 
 class MemoryDocuments:
@@ -52,6 +58,11 @@ class MemoryDocuments:
         for row in self._own():
             by_name.setdefault(row.collection, []).append(row)
         return [_counts(name, rows) for name, rows in sorted(by_name.items())]
+
+    async def counts(self, job: str) -> DocumentCounts:
+        """Count the documents that were made of a job's pages."""
+        found = _counts("", [row for row in self._own() if row.job == job])
+        return DocumentCounts(found.indexed, found.skipped, found.failed, found.chunks)
 
     def _own(self) -> builtins.list[DocumentRow]:
         rows = self._world.documents.items()

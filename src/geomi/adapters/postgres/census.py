@@ -6,16 +6,26 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from geomi.adapters.ledger.host import bury, free_s
-from geomi.adapters.ledger.rows import entry_of, examples_of, host_row
+from geomi.adapters.ledger.rows import ending_of, entry_of, examples_of, host_row
+from geomi.adapters.ledger.view import END, check_prefix, entry_page, shown, view_values
 from geomi.adapters.postgres.claim import MOST_LOOKS, first_due_s
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.hosts import demands_on, lent, lock_queues, rest_hosts, write_hosts
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
-from geomi.model.entry import Outlook, Tally, UrlEntry
-from geomi.model.site import Quality
+from geomi.model.entry import (
+    MAX_LOOKED_AT,
+    EntryFilter,
+    EntryPage,
+    Outlook,
+    Tally,
+    UrlEntry,
+)
+from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.site import HostView, Quality
 from geomi.model.verdict import Outcome, State
+from geomi.ports.census import Ending
 
 SQL = statements("postgres", "census")
 
@@ -69,6 +79,26 @@ class PostgresCensus:
         rows = await self._database.read(lambda db: db.rows(SQL["qualities"], values))
         return [Quality(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
 
+    async def outcomes(self, job: str) -> Mapping[Ending, int]:
+        """Count a job's entries by state, outcome and status."""
+        values = self._of(job)
+        rows = await self._database.read(lambda db: db.rows(SQL["outcomes"], values))
+        return {ending_of(row): row[3] for row in rows}
+
+    async def rows(
+        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+    ) -> EntryPage:
+        """List some entries of a job in an order that stays."""
+        check_prefix(which)
+        values = self._of(job)
+        return await self._database.read(lambda db: _rows(db, values, which, after, shown(limit)))
+
+    async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
+        """List the hosts that the tenant's own jobs have met, by name."""
+        values = {"tenant": self._tenant, "after": after, "many": shown(limit)}
+        rows = await self._database.read(lambda db: db.rows(SQL["hosts"], values))
+        return [HostView(*row) for row in rows]
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         return await self._database.write(partial(_release_dead, owners=owners, now_s=now_s))
@@ -89,6 +119,17 @@ def _outlook(db: Session, *, job: str, tenant: str, now_s: float) -> Outlook:
         next_s = first_end_s if has_all else _next_s(db, number)
     by_state = {state: many for state, many in zip(_STATES, counts, strict=True) if many}
     return Outlook(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
+
+
+def _rows(
+    db: Session, own: dict[str, object], which: EntryFilter, after: Place, many: int
+) -> EntryPage:
+    values = own | view_values(which, after, END) | {"looked": MAX_LOOKED_AT - 1, "many": many}
+    found = db.row(SQL["edge"], values)
+    edge: Place | None = (found[0], found[1]) if found else None
+    last_queue, last = edge or END
+    rows = db.rows(SQL["rows"], values | {"last_queue": last_queue, "last": last})
+    return entry_page(str(own["job"]), rows, edge, many)
 
 
 def _next_s(db: Session, job: int) -> float | None:

@@ -17,7 +17,12 @@ from geomi.adapters.ledger.document import (
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
-from geomi.model.document import CollectionCounts, DocumentFilter, DocumentRow
+from geomi.model.document import (
+    CollectionCounts,
+    DocumentCounts,
+    DocumentFilter,
+    DocumentRow,
+)
 
 SQL = statements("postgres", "documents")
 
@@ -72,6 +77,12 @@ class PostgresDocuments:
         values = {"tenant": self._tenant}
         rows = await self._database.read(lambda db: db.rows(SQL["collections"], values))
         return [CollectionCounts(*row) for row in rows]
+
+    async def counts(self, job: str) -> DocumentCounts:
+        """Count the documents that were made of a job's pages."""
+        values = {"tenant": self._tenant, "job": job}
+        (row,) = await self._database.read(lambda db: db.rows(SQL["counts"], values))
+        return DocumentCounts(*row)
 
 
 def narrowed(name: str, which: DocumentFilter) -> str:

@@ -10,15 +10,25 @@ from itertools import islice
 from operator import attrgetter
 
 from geomi.adapters.ledger.host import bury, free_s
-from geomi.adapters.ledger.rows import entry_of, examples_of, host_row
+from geomi.adapters.ledger.rows import ending_of, entry_of, examples_of, host_row
+from geomi.adapters.ledger.view import END, check_prefix, entry_page, shown, view_values
 from geomi.adapters.sqlite.claim import MOST_LOOKS, first_due_s
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.hosts import demands_on, lent_entries, lent_hosts, put_host
 from geomi.adapters.statements import statements
-from geomi.model.entry import Outlook, Tally, UrlEntry
-from geomi.model.site import Quality
+from geomi.model.entry import (
+    MAX_LOOKED_AT,
+    EntryFilter,
+    EntryPage,
+    Outlook,
+    Tally,
+    UrlEntry,
+)
+from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.site import HostView, Quality
 from geomi.model.verdict import Outcome, State
+from geomi.ports.census import Ending
 
 SQL = statements("sqlite", "census")
 
@@ -94,6 +104,27 @@ class SqliteCensus:
             rows = db.execute(SQL["qualities"], values).fetchall()
         return [Quality(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
 
+    async def outcomes(self, job: str) -> Mapping[Ending, int]:
+        """Count a job's entries by state, outcome and status."""
+        with self._database.read() as db:
+            rows = db.execute(SQL["outcomes"], (job, self._tenant)).fetchall()
+        return {ending_of(row): row[3] for row in rows}
+
+    async def rows(
+        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+    ) -> EntryPage:
+        """List some entries of a job in an order that stays."""
+        check_prefix(which)
+        values: dict[str, object] = {"job": job, "tenant": self._tenant}
+        with self._database.read() as db:
+            return _rows(db, values, which, after, shown(limit))
+
+    async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
+        """List the hosts that the tenant's own jobs have met, by name."""
+        values = {"tenant": self._tenant, "after": after, "many": shown(limit)}
+        with self._database.read() as db:
+            return [HostView(*row) for row in db.execute(SQL["hosts"], values)]
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         return await self._database.write(partial(_release_dead, owners=owners, now_s=now_s))
@@ -101,6 +132,16 @@ class SqliteCensus:
     def _queues(self, db: sqlite3.Connection, job: str, host: str | None) -> list[tuple[int, str]]:
         values = {"job": job, "tenant": self._tenant, "host": host}
         return db.execute(SQL["queues"], values).fetchall()
+
+
+def _rows(
+    db: sqlite3.Connection, own: dict[str, object], which: EntryFilter, after: Place, many: int
+) -> EntryPage:
+    values = own | view_values(which, after, END) | {"looked": MAX_LOOKED_AT - 1, "many": many}
+    edge: Place | None = db.execute(SQL["edge"], values).fetchone()
+    last_queue, last = edge or END
+    rows = db.execute(SQL["rows"], values | {"last_queue": last_queue, "last": last}).fetchall()
+    return entry_page(str(own["job"]), rows, edge, many)
 
 
 def _next_s(db: sqlite3.Connection, job: int) -> float | None:

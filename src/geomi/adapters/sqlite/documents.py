@@ -17,7 +17,12 @@ from geomi.adapters.ledger.document import (
 from geomi.adapters.ledger.rows import Row
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.document import CollectionCounts, DocumentFilter, DocumentRow
+from geomi.model.document import (
+    CollectionCounts,
+    DocumentCounts,
+    DocumentFilter,
+    DocumentRow,
+)
 
 SQL = statements("sqlite", "documents")
 
@@ -74,6 +79,11 @@ class SqliteDocuments:
         with self._database.read() as db:
             rows = db.execute(SQL["collections"], (self._tenant,))
             return [CollectionCounts(*row) for row in rows]
+
+    async def counts(self, job: str) -> DocumentCounts:
+        """Count the documents that were made of a job's pages."""
+        with self._database.read() as db:
+            return DocumentCounts(*db.execute(SQL["counts"], (self._tenant, job)).fetchone())
 
 
 def narrowed(name: str, which: DocumentFilter) -> str:

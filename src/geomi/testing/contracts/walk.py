@@ -270,8 +270,7 @@ class Walk(RuleBasedStateMachine):
 
     def _learn(self, lease: Lease, found: Sequence[Discovered], new_urls: int) -> None:
         """Take over what a settlement discovered, if it was written."""
-        if new_urls:
-            assert new_urls == self._count_new(lease.job, found)
+        assert not new_urls or new_urls == self._count_new(lease.job, found)
 
     def _learn_ends(self) -> None:
         """Find out which leases a burial has ended."""
@@ -284,7 +283,8 @@ class Walk(RuleBasedStateMachine):
                     )
                 )
                 assert isinstance(free_s, float)
-                if free_s == self.now_s + 1e6:
+                # A response may have ended a moment from now; a live lease would end later.
+                if free_s == self.now_s + 1e6 or free_s - 1e6 < seen.until_s:
                     seen.until_s, seen.end_s = 0.0, self.now_s
 
     def _counted(self) -> dict[str, tuple[CrawlStats, dict[State, int], int]]:

@@ -99,3 +99,71 @@ WHERE jobs.id = %(job)s AND jobs.tenant = %(tenant)s
     AND entries.kind = 'page' AND entries.outcome IS NOT NULL
 GROUP BY queues.host, entries.outcome, way
 ORDER BY queues.host, entries.outcome, way;
+
+-- name: outcomes
+-- How many of a job's URLs ended how.
+SELECT entries.state, outcome, status, COUNT(*)
+FROM jobs
+JOIN queues ON queues.job = jobs.number
+JOIN entries ON entries.queue = queues.number
+WHERE jobs.id = %(job)s AND jobs.tenant = %(tenant)s
+GROUP BY entries.state, outcome, status;
+
+-- name: edge
+-- How far one answer may look: where the last of so many URLs after one is. Each queue gives no more
+-- than that, so that its own key finds them in order.
+SELECT own.number, found.url_hash
+FROM (
+    SELECT number FROM queues
+    WHERE job = (SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s)
+        AND number >= %(queue)s
+    ORDER BY number
+) AS own
+CROSS JOIN LATERAL (
+    SELECT url_hash FROM entries
+    WHERE entries.queue = own.number
+        AND (own.number > %(queue)s OR entries.url_hash > %(after)s)
+    ORDER BY entries.url_hash
+    LIMIT %(looked)s + 1
+) AS found
+ORDER BY own.number, found.url_hash
+LIMIT 1 OFFSET %(looked)s;
+
+-- name: rows
+-- Those of a job's URLs between two places that a filter means; first of each its queue and host.
+SELECT queues.number, queues.host,
+       url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
+FROM queues
+CROSS JOIN LATERAL (
+    SELECT * FROM entries
+    WHERE entries.queue = queues.number
+        AND (queues.number > %(queue)s OR entries.url_hash > %(after)s)
+        AND (queues.number < %(last_queue)s OR entries.url_hash <= %(last)s)
+        AND (%(state)s::text IS NULL OR entries.state = %(state)s)
+        AND (%(outcome)s::text IS NULL OR entries.outcome = %(outcome)s)
+        AND starts_with(entries.url, %(prefix)s)
+    ORDER BY entries.url_hash
+    LIMIT %(many)s
+) AS found
+LEFT JOIN patterns
+    ON patterns.queue = found.queue AND md5(patterns.pattern) = md5(found.pattern)
+WHERE queues.job = (SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s)
+    AND queues.number BETWEEN %(queue)s AND %(last_queue)s
+ORDER BY queues.number, url_hash
+LIMIT %(many)s;
+
+-- name: hosts
+-- The hosts of a tenant's jobs, by name.
+SELECT host, next_s, crawl_delay_s, backoff_s, errors, latency_s, ip
+FROM hosts
+WHERE host IN (
+    SELECT DISTINCT queues.host
+    FROM jobs
+    JOIN queues ON queues.job = jobs.number
+    WHERE jobs.tenant = %(tenant)s AND queues.host > %(after)s
+    ORDER BY queues.host
+    LIMIT %(many)s
+)
+ORDER BY host;

@@ -64,3 +64,10 @@ FROM documents
 WHERE tenant = %(tenant)s
 GROUP BY collection
 ORDER BY collection;
+
+-- name: counts
+-- How many documents of a job ended in which state.
+SELECT COUNT(*) FILTER (WHERE state = 'indexed'), COUNT(*) FILTER (WHERE state = 'skipped'),
+       COUNT(*) FILTER (WHERE state = 'failed'), COALESCE(SUM(chunks), 0)::bigint
+FROM documents
+WHERE tenant = %(tenant)s AND job = %(job)s;

@@ -71,3 +71,55 @@ WHERE jobs.id = :job AND jobs.tenant = :tenant
     AND entries.kind = 'page' AND entries.outcome IS NOT NULL
 GROUP BY queues.host, entries.outcome, COALESCE(pages.strategy, '')
 ORDER BY queues.host, entries.outcome, COALESCE(pages.strategy, '');
+
+-- name: outcomes
+-- How many of a job's URLs ended how.
+SELECT entries.state, outcome, status, COUNT(*)
+FROM jobs
+CROSS JOIN queues ON queues.job = jobs.number
+CROSS JOIN entries ON entries.queue = queues.number
+WHERE jobs.id = ? AND jobs.tenant = ?
+GROUP BY entries.state, outcome, status;
+
+-- name: edge
+-- How far one answer may look: where the last of so many URLs after one is.
+SELECT queues.number, entries.url_hash
+FROM queues
+CROSS JOIN entries ON entries.queue = queues.number
+WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
+    AND queues.number >= :queue
+    AND (entries.queue, entries.url_hash) > (:queue, :after)
+ORDER BY queues.number, entries.url_hash
+LIMIT 1 OFFSET :looked;
+
+-- name: rows
+-- Those of a job's URLs between two places that a filter means; first of each its queue and host.
+SELECT queues.number, queues.host,
+       url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
+FROM queues
+CROSS JOIN entries AS found ON found.queue = queues.number
+LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
+    AND queues.number BETWEEN :queue AND :last_queue
+    AND (found.queue, url_hash) > (:queue, :after)
+    AND (found.queue, url_hash) <= (:last_queue, :last)
+    AND (:state IS NULL OR state = :state) AND (:outcome IS NULL OR outcome = :outcome)
+    AND substr(url, 1, length(:prefix)) = :prefix
+ORDER BY queues.number, url_hash
+LIMIT :many;
+
+-- name: hosts
+-- The hosts of a tenant's jobs, by name.
+SELECT host, next_s, crawl_delay_s, backoff_s, errors, latency_s, ip
+FROM hosts
+WHERE host IN (
+    SELECT DISTINCT queues.host
+    FROM jobs
+    CROSS JOIN queues ON queues.job = jobs.number
+    WHERE jobs.tenant = :tenant AND queues.host > :after
+    ORDER BY queues.host
+    LIMIT :many
+)
+ORDER BY host;

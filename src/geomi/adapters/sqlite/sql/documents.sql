@@ -41,3 +41,10 @@ FROM documents
 WHERE tenant = ?
 GROUP BY collection
 ORDER BY collection;
+
+-- name: counts
+-- How many documents of a job ended in which state.
+SELECT COALESCE(SUM(state = 'indexed'), 0), COALESCE(SUM(state = 'skipped'), 0),
+       COALESCE(SUM(state = 'failed'), 0), COALESCE(SUM(chunks), 0)
+FROM documents
+WHERE tenant = ? AND job = ?;
