@@ -38,7 +38,6 @@ SLICE_S = 30.0
 MOST_JOBS = 10_000
 
 
-
 @dataclass(frozen=True, slots=True)
 class Hired:
     """A job's worker, and the world as the job's tenant has it."""

@@ -66,12 +66,16 @@ class Metrics:
         self._started = Counter("geomi_jobs_taken_up_total", "How often a job was taken up.")
         self._ended = Counter("geomi_jobs_ended_total", "Jobs that ended.", ("state", "stop"))
         self._documents = Counter(
-            "geomi_documents_total", "Pages that were understood, by what became of them.", ("state",)
+            "geomi_documents_total",
+            "Pages that were understood, by what became of them.",
+            ("state",),
         )
         self._warnings = Counter("geomi_warnings_total", "What a person should know.")
         self.waiting = Gauge("geomi_waiting_urls", "URLs that wait, by tenant.", ("tenant",))
         self.jobs = Gauge("geomi_jobs", "Jobs that are not over, by state.", ("state",))
-        self.workers = Gauge("geomi_workers", "Processes that work on the store, by role.", ("role",))
+        self.workers = Gauge(
+            "geomi_workers", "Processes that work on the store, by role.", ("role",)
+        )
         self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
 
     def emit(self, event: Event) -> None:
