@@ -42,7 +42,7 @@ from geomi.cli.options import (
 )
 from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
-from geomi.engine.jobs import strayed_seed
+from geomi.engine.strayed import strayed_seed
 from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure

@@ -1,7 +1,7 @@
 """What of a tenant's crawls a person has to know: looked for while they run and when they end.
 
-An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a warning,
-and sent to the operator's channel, where one is set (MON-08).
+An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a
+warning, and sent to the operator's channel, where one is set (MON-08).
 """
 
 from __future__ import annotations
