@@ -1,4 +1,4 @@
-"""A crawl that collected nothing because its start URL leads elsewhere: which one, and how to see."""
+"""A crawl that collected nothing because its start URL leads out of it."""
 
 from __future__ import annotations
 
