@@ -23,8 +23,9 @@ def test_without_a_valid_key_there_is_nothing(tmp_path: Path) -> None:
             good = ground.mine.key
             prefix, name, secret = good.split("_", 2)
             strangers = [
-                "", "geomi", good[:-1], good + "x", f"{prefix}_{name}_", f"{prefix}_{'0' * 12}_{secret}",
-                f"{prefix}_ключ_{secret}", "geomi_" + "a" * 5000, f"{prefix}_{name}_{secret.upper()}",
+                "", "geomi", good[:-1], good + "x", f"{prefix}_{name}_", "geomi_" + "a" * 5000,
+                f"{prefix}_{'0' * 12}_{secret}", f"{prefix}_ключ_{secret}",
+                f"{prefix}_{name}_{secret.upper()}",
             ]  # fmt: skip
             for text in strangers:
                 refused = await Client(ground.app, text).get("/crawls")
