@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geomi.model.document import DocumentFilter
-from geomi.testing.server import Site
+from geomi.testing.server import Reply, Seen, Site
 from tests.api.asking import TENANT, Answered, Json, run, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
 
@@ -172,8 +172,6 @@ def test_a_crawl_is_followed_and_resumed_at_any_event(tmp_path: Path) -> None:
 
 @pytest.mark.req("API-12")
 def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None:
-    from geomi.testing.server import Reply
-
     web = WEB | {
         "/robots.txt": Reply(b"User-agent: *\nDisallow: /car\n", content_type="text/plain")
     }
@@ -182,13 +180,12 @@ def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None:
     async def work() -> None:
         with Site(web) as site:
             async with serving(tmp_path) as ground:
-                seen = (await ground.mine.post("/preview", {"url": site.url("/boat")})).json
-                assert seen["title"] == "boat" and FERRY in seen["contentPreview"]
+                seen = (await ground.mine.post("/preview", {"url": site.url("/")})).json
+                assert seen["title"] == "start" and "by the sea" in seen["contentPreview"]
                 assert seen["classification"]["pageType"] and seen["quality"]["overall"] > 0
-                start = (await ground.mine.post("/preview", {"url": site.url("/")})).json
-                links = {link["url"]: link["isInternal"] for link in start["links"]}
+                links = {link["url"]: link["isInternal"] for link in seen["links"]}
                 assert links[site.url("/car")] is True
-                for path, word in (("/car", "robots"), ("/gone", "gone"), ("/away", "leads to")):
+                for path, word in (("/car", "robots"), ("/away", "leads to")):
                     refused = await ground.mine.post("/preview", {"url": site.url(path)})
                     assert refused.status == 422 and word in refused.json["detail"], path
                 assert (await ground.mine.get("/crawls")).json["crawls"] == []
@@ -200,12 +197,14 @@ def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None:
 
 @pytest.mark.req("CFG-24")
 def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path) -> None:
-    from geomi.testing.server import Reply
+    def listed(_: Seen) -> Reply:
+        xml = f"<urlset><url><loc>{site.url('/boat')}</loc></url></urlset>"
+        return Reply(xml.encode(), content_type="application/xml")
+
+    site = Site({**WEB, "/map.xml": listed})
 
     async def work() -> None:
-        with Site(WEB) as site:
-            listed = f"<urlset><url><loc>{site.url('/boat')}</loc></url></urlset>"
-            site.pages["/map.xml"] = Reply(listed.encode(), content_type="application/xml")
+        with site:
             async with serving(tmp_path) as ground:
                 asked = {"collectionId": "kb", "url": site.url("/car")}
                 one = await ground.mine.post("/scraping/addUrl", asked)
