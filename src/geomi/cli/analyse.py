@@ -190,6 +190,8 @@ def _told(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "summary", summary.short
         yield "keywords", ", ".join(summary.keywords)
         yield "entities", ", ".join(f"{one.text} ({one.type})" for one in summary.entities)
+    if analysis.custom is not None:
+        yield "own fields", orjson.dumps(analysis.custom.data).decode()
     if analysis.copyright is not None:
         yield "copyright", analysis.copyright.notice
     if analysis.sensitive:
