@@ -22,6 +22,7 @@ from geomi.engine import jobs as use
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
+from geomi.model.search import Scope
 from geomi.settings.network import same_archive
 
 commands = typer.Typer(
@@ -150,7 +151,8 @@ async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
             f"a worker has not let go of job {found.id} yet", hint="try again in some seconds"
         )
     await home.archive.erase(found.id)  # first: nothing else names what is in a bucket
-    await forget(home, [found.id])
+    await home.world.spool.erase(found.id)
+    await forget(home, Scope.JOB, [found.id])
     await home.world.jobs.delete(found.id)
     await asyncio.to_thread(remove_job, home.root, found.id)
     return found

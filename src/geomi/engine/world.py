@@ -12,6 +12,7 @@ from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
+from geomi.ports.spool import Spool
 from geomi.ports.store import (
     Archive,
     Census,
@@ -57,6 +58,7 @@ class World:
     documents: Documents
     costs: Costs
     archive: Archive
+    spool: Spool
     compute: Compute
     sink: EventSink
     rng: random.Random
