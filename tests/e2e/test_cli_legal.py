@@ -38,6 +38,7 @@ def test_documentation_is_found_and_not_kept(tmp_path: Path) -> None:
     assert list(traces(tmp_path, NEEDLES)) == []
 
 
+@pytest.mark.slow
 def test_a_site_is_erased_when_it_is_meant(tmp_path: Path) -> None:
     folder = ("-o", str(tmp_path))
     with Site({"/": lighthouse()}) as site:
