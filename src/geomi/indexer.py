@@ -11,29 +11,20 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import LastWord, PipeSink
+from geomi.adapters.crew import PipeSink, carry_out
 from geomi.app import open_home
 from geomi.app.indexing import IndexOrder
 from geomi.app.shelf import bring_up, open_shelf
 from geomi.engine.enrich import follow
-from geomi.errors import GeomiError
 
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
     order = pipe.recv()
     assert isinstance(order, IndexOrder)
-    try:
-        asyncio.run(_index(order, pipe))
-        word = LastWord(None)
-    except GeomiError as error:
-        word = LastWord(None, error)
-    with suppress(OSError):  # the starter may be gone
-        pipe.send(word)
-    pipe.close()
+    carry_out(lambda: asyncio.run(_index(order, pipe)), pipe)
 
 
 async def _index(order: IndexOrder, pipe: Connection) -> None:

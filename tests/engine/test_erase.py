@@ -22,6 +22,7 @@ from geomi.model.site import Takedown
 from geomi.testing.server import Site
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, read_records, run
 from tests.engine.test_enrich import Falling
+from tests.engine.test_previews import waiting
 
 OURS, THEIRS = "the quiet canary in the north", "a bold magpie of the south"
 FORMS = "md,jsonl,warc,llms,llms-full,cdxj"
@@ -96,11 +97,13 @@ def test_of_a_job_of_two_sites_one_goes_and_the_other_stays(tmp_path: Path, mode
     run(work())
 
 
-def test_a_job_of_one_site_goes_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["full", "preview"])
+def test_a_job_of_one_site_goes_whole(tmp_path: Path, mode: str) -> None:
     async def work() -> None:
         async with home_in(tmp_path, Ear()) as home:
             with north() as ours, south() as theirs:
-                await collect(home, ours.url("/"))
+                await collect(home, ours.url("/"), assignments=(f"store.text={mode}",))
+                assert len(waiting(tmp_path)) == (2 if mode == "preview" else 0)
                 kept = await collect(home, theirs.url("/"))
             found, line = await erase(home, ours)
             assert (len(found.whole), found.parts, line.jobs, line.pages) == (1, (), 1, 2)
@@ -108,6 +111,7 @@ def test_a_job_of_one_site_goes_whole(tmp_path: Path) -> None:
             assert left.id == kept.report.job.id
             again, nothing = await erase(home, ours)
             assert (again.whole, again.parts, nothing.pages) == ((), (), 0)
+            assert waiting(tmp_path) == []
         assert traces(tmp_path, OURS) == set()
         assert "pages.jsonl" in traces(tmp_path, THEIRS)
 

@@ -26,7 +26,8 @@ from dataclasses import dataclass, replace
 from geomi.app import outputs, registry
 from geomi.app.home import Home
 from geomi.app.shelf import forget
-from geomi.app.takedown import ENTRIES_PER_READ, MAX_REASON_CHARS, erase_jobs, locked
+from geomi.app.takedown import MAX_REASON_CHARS, erase_jobs, locked
+from geomi.engine.export import captures
 from geomi.engine.naming import Naming
 from geomi.engine.preview import Desk
 from geomi.errors import ConfigError
@@ -121,9 +122,7 @@ async def _blank(home: Home, job: CrawlJob, site: str) -> set[bytes]:
 
 
 async def _captures(home: Home, job: CrawlJob) -> AsyncIterator[tuple[CaptureRow, Url]]:
-    after = 0
-    while rows := await home.world.pages.feed(job.id, after=after, limit=ENTRIES_PER_READ):
+    async for rows in captures(home.world.pages, job.id):
         for row in rows:
             if (url := parse_url(row.url)) is not None:
                 yield row, url
-        after = rows[-1].seq
