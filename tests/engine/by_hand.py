@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -257,6 +258,7 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         costs=store.costs,
         quotas=store.quotas,
         archive=archive,
+        spool=DirectorySpool(root),
         compute=compute,
         sink=ear,
         rng=random.Random(1),

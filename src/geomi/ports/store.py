@@ -288,3 +288,7 @@ class KeptArchive(Archive, Protocol):
     async def erase(self, job: str) -> None:
         """Remove every segment of a job."""
         ...
+
+    async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
+        """Put nothing in the place of some records of a segment that nobody writes to."""
+        ...
