@@ -257,6 +257,7 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         documents=store.documents,
         costs=store.costs,
         quotas=store.quotas,
+        roster=store.roster,
         archive=archive,
         spool=DirectorySpool(root),
         compute=compute,

@@ -17,9 +17,9 @@ from geomi.app.clean import clean
 from geomi.app.plan import check_storing
 from geomi.app.shelf import bring_up, forget, open_shelf
 from geomi.engine.enrich import Shelf, change_rules, enrich_all, is_behind
-from geomi.engine.spooled import MAX_TAG_CHARS, shortened
 from geomi.engine.record import Fields
 from geomi.engine.search import search
+from geomi.engine.spooled import MAX_TAG_CHARS, shortened
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentState

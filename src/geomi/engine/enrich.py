@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from geomi.engine import jobs
 from geomi.engine.advise import Advisor, Panel
 from geomi.engine.follow import Follower, Read
-from geomi.engine.spooled import Desk, was_read_whole
 from geomi.engine.record import read_line
+from geomi.engine.spooled import Desk, was_read_whole
 from geomi.engine.understand import Understanding, Understood
 from geomi.engine.vanish import take_out_gone
 from geomi.engine.vectors import vectoring

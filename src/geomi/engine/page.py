@@ -16,7 +16,6 @@ from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
 from geomi.engine.naming import Naming
-from geomi.engine.spooled import kept_capture
 from geomi.engine.privacy import Privacy
 from geomi.engine.reader import Reader
 from geomi.engine.record import Keepsake, Portrait, page_record
@@ -31,6 +30,7 @@ from geomi.engine.revisit import (
     renewed_row,
 )
 from geomi.engine.robots import Reading, RobotsKeeper
+from geomi.engine.spooled import kept_capture
 from geomi.engine.twins import Twins, twin_of
 from geomi.engine.wishes import Wishes, hear
 from geomi.engine.world import World

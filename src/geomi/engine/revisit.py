@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from geomi.dedup.decide import Duplicate
-from geomi.engine.spooled import UNTIL, was_read_whole
 from geomi.engine.record import (
     UNPLACED,
     Fields,
@@ -27,6 +26,7 @@ from geomi.engine.record import (
     signal_fields,
     write_line,
 )
+from geomi.engine.spooled import UNTIL, was_read_whole
 from geomi.engine.world import World
 from geomi.errors import BytesMissing, StoreError
 from geomi.fetch.conditional import conditions

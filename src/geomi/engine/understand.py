@@ -14,8 +14,8 @@ from geomi.chunk.split import SIZES, split
 from geomi.chunk.tokens import GEOMI_1
 from geomi.engine.kept import article_of, date_of, subject_of
 from geomi.engine.naming import Naming
-from geomi.engine.spooled import read_note
 from geomi.engine.record import Fields, read_line
+from geomi.engine.spooled import read_note
 from geomi.model.analysis import Analysis, Subject
 from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.indexing import AnalysisRules

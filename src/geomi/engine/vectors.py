@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from geomi.engine.embed import embed
 from geomi.engine.follow import Follower, Read
-from geomi.engine.spooled import Desk
 from geomi.engine.record import read_line
+from geomi.engine.spooled import Desk
 from geomi.engine.understand import Understanding
 from geomi.engine.world import World
 from geomi.model.document import DocumentState
