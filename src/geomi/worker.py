@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
+from geomi.adapters.crew import PipeSink, carry_out, ease_collector, obey
 from geomi.app import Order, open_home, worker_for
 from geomi.app.registry import reviews
 from geomi.engine import jobs
 from geomi.engine.heart import beating
-from geomi.errors import GeomiError
 from geomi.model.job import StopReason
 from geomi.model.worker import Role
 
@@ -26,13 +24,7 @@ def live(pipe: Connection) -> None:
     order = pipe.recv()
     assert isinstance(order, Order)
     ease_collector()
-    try:
-        word = LastWord(asyncio.run(_work(order, pipe)))
-    except GeomiError as error:
-        word = LastWord(None, error)
-    with suppress(OSError):  # the starter may be gone
-        pipe.send(word)
-    pipe.close()
+    carry_out(lambda: asyncio.run(_work(order, pipe)), pipe)
 
 
 async def _work(order: Order, pipe: Connection) -> StopReason:

@@ -24,6 +24,7 @@ from multiprocessing.connection import Connection
 from typing import NoReturn
 
 from geomi.engine.crawl import Worker
+from geomi.errors import GeomiError
 from geomi.model.event import Event
 from geomi.model.job import StopReason
 from geomi.ports.sink import EventSink
@@ -178,6 +179,17 @@ class ProcessHand:
                     self._sink.emit(event)
         except (EOFError, OSError):
             ended.set()
+
+
+def carry_out(work: Callable[[], StopReason | None], pipe: Connection) -> None:
+    """Do what was ordered, and say how it ended; the starter may be gone by then."""
+    try:
+        word = LastWord(work())
+    except GeomiError as error:
+        word = LastWord(None, error)
+    with suppress(OSError):
+        pipe.send(word)
+    pipe.close()
 
 
 class PipeSink:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -41,12 +41,12 @@ class Premises:
 
     service: Service | None = None
     buckets: Buckets | None = None
-    metrics: Metrics | None = None
+    metrics: Metrics = field(default_factory=Metrics)
 
     def open(self, service: Service, metrics: Metrics | None = None) -> None:
-        """Begin to serve; what is counted is of this process."""
+        """Begin to serve; `metrics` is what hears of this process's events."""
         self.service = service
-        self.metrics = metrics
+        self.metrics = metrics or self.metrics
         self.buckets = Buckets(service.settings.api_rate_per_minute)
 
     def close(self) -> None:

@@ -108,7 +108,7 @@ def problem(
     }
     if hint:
         content["hint"] = hint[:MAX_TEXT_CHARS]
-    return JSONResponse(content, status, headers, MEDIA_TYPE)
+    return JSONResponse(content, int(status), headers, MEDIA_TYPE)
 
 
 def status_of(error: GeomiError) -> HTTPStatus:

@@ -24,7 +24,7 @@ from geomi.adapters.http.rules import (
     parse_proxy,
 )
 from geomi.adapters.presence import Presence
-from geomi.app.archive import bucket_of, open_archive
+from geomi.app.archive import bucket_of, open_archive, open_spool
 from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
@@ -159,6 +159,7 @@ async def open_home(
             fetcher=client,
             resolver=egress,
             archive=archive,
+            spool=open_spool(root, bucket),
             compute=compute,
             sink=sink,
             rng=rng,

@@ -80,18 +80,20 @@ async def bring_up(
         again: also what has been put there.
     """
     await recover(home)  # whoever died while enriching holds the duty of it
-    if again or await is_lost(home.world, shelf):
-        await begin_again(home.world, shelf, only=only)
+    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
+    lost = await is_lost(home.world, shelf)
+    if again or lost:
+        await begin_again(home.world, shelf, only=only, is_lost=lost)
     return await enrich_all(home.world, shelf, only=only, leave=leave)
 
 
-async def forget(home: Home, jobs: Iterable[str]) -> None:
-    """Take all that was put there of some jobs out of the index, if there is one."""
+async def forget(home: Home, scope: Scope, names: Iterable[str]) -> None:
+    """Take all that was put there of some jobs or sites out of the index, if there is one."""
     if not home.settings.index and not (home.root / FOLDER).is_dir():
         return
     with closing(_open_index(home)) as index:
-        for job in jobs:
-            await index.delete(Scope.JOB, job)
+        for name in names:
+            await index.delete(scope, name)
         await index.scrub()
 
 

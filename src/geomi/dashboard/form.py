@@ -1,4 +1,4 @@
-"""What comes from forms and links: fields, cursors and paths, all with their limits."""
+"""What comes from forms and links: fields, choices and paths, all with their limits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from geomi.errors import FieldRefused
-from geomi.model.history import BEFORE_ALL, Place
 
 MAX_FIELDS = 100
 MAX_PATH_CHARS = 2000
-
-_PLACE = re.compile(r"(\d{1,18})-([0-9a-f]{32})")
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -83,17 +80,6 @@ async def read_form(request: Request) -> Form:
 def choice(kind: type[E], text: str | None) -> E | None:
     """Return one of some values; None for anything else, as links grow old."""
     return next((one for one in kind if one.value == text), None)
-
-
-def place_of(text: str | None) -> Place:
-    """Return where a list of URLs goes on."""
-    match = _PLACE.fullmatch(text or "")
-    return (int(match[1]), bytes.fromhex(match[2])) if match else BEFORE_ALL
-
-
-def place_text(place: Place | None) -> str:
-    """Write where a list of URLs goes on."""
-    return f"{place[0]}-{place[1].hex()}" if place else ""
 
 
 def own_path(text: str | None) -> str:

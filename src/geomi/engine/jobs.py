@@ -11,9 +11,9 @@ from geomi.engine.world import World
 from geomi.engine.worth import worth_of
 from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
-from geomi.model.entry import Discovered, Source
+from geomi.model.entry import Discovered
 from geomi.model.job import STEPS, Commission, CrawlJob, JobState, StopReason
-from geomi.model.verdict import Outcome, Verdict
+from geomi.model.verdict import Verdict
 from geomi.text.ulid import new_ulid
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -26,7 +26,6 @@ RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.
 
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
-LOOKED_AT = 100  # entries of a job that collected nothing
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
@@ -181,17 +180,6 @@ async def find(world: World, job_id: str) -> CrawlJob:
     known = ", ".join(job.id for job in (near or jobs)[:3]) or "none yet"
     count = "several jobs are" if near else "no job is"
     raise UnknownName(f"{count} called `{job_id}` here", hint=f"jobs: {known}")
-
-
-async def strayed_seed(world: World, job: CrawlJob) -> str:
-    """Name a start URL that leads out of the crawl, where that left nothing to collect."""
-    if job.stats.collected:
-        return ""
-    entries = await world.census.entries(job.id, state=None, after=b"", limit=LOOKED_AT)
-    for entry in entries:
-        if entry.outcome is Outcome.REDIRECT_EXCLUDED and entry.source is Source.SEED:
-            return f"{entry.origin or entry.url} {entry.detail}: geomi why {entry.url}"
-    return ""
 
 
 async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:

@@ -16,9 +16,9 @@ from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
 from geomi.engine.naming import Naming
-from geomi.engine.privacy import Privacy, keeps_raw
+from geomi.engine.privacy import Privacy
 from geomi.engine.reader import Reader
-from geomi.engine.record import Keepsake, Portrait, capture, page_record
+from geomi.engine.record import Keepsake, Portrait, page_record
 from geomi.engine.requests import Requests
 from geomi.engine.revisit import (
     KEPT,
@@ -30,6 +30,7 @@ from geomi.engine.revisit import (
     renewed_row,
 )
 from geomi.engine.robots import Reading, RobotsKeeper
+from geomi.engine.spooled import kept_capture
 from geomi.engine.twins import Twins, twin_of
 from geomi.engine.wishes import Wishes, hear
 from geomi.engine.world import World
@@ -229,7 +230,7 @@ class Road:
         )
         self._reader.learn(article, asker)
         row = page_record(portrait, due_s=self._due_s(entry, at_s))
-        keepsake = Keepsake(row, capture(portrait, raw=keeps_raw(self._config)))
+        keepsake = Keepsake(row, kept_capture(portrait, self._config))
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 

@@ -14,6 +14,7 @@ from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
+from geomi.ports.spool import Spool
 from geomi.ports.store import (
     Archive,
     Frontier,
@@ -61,6 +62,7 @@ class World:
     roster: Roster
     quotas: Quotas
     archive: Archive
+    spool: Spool
     compute: Compute
     sink: EventSink
     rng: random.Random

@@ -1,11 +1,12 @@
 """What of a tenant's crawls a person has to know: looked for while they run and when they end.
 
-An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a warning,
-and sent to the operator's channel, where one is set (MON-08).
+An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a
+warning, and sent to the operator's channel, where one is set (MON-08).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from geomi.text.digest import sha256_hex
 from geomi.url.parse import parse as parse_url
 
 DRAWER = "alarms"
+NAME = re.compile(r"[0-9A-Z]{26}-[0-9a-f]{16}")
 KEPT_S = 30 * 86_400.0
 MOST_JOBS = 1000
 MOST_HOSTS = 1000

@@ -45,7 +45,8 @@ async def fire_schedules(service: Service) -> int:
 
 
 async def clean_up(service: Service) -> int:
-    """Let go what tenants' crawls were to be kept for a time."""
+    """Let go what was to be kept for a time: tenants' crawls, and texts that wait in the spool."""
+    await service.home.world.spool.sweep(wall_s=service.office.wall_s)
     for tenant in await tenants.every(service):
         with suppress(StoreBusy):  # whoever else is at it does the same
             await clean(service.desk(tenant.name).home)

@@ -14,7 +14,6 @@ from geomi.app.remove import remove
 from geomi.app.run import draft
 from geomi.engine import jobs as use
 from geomi.errors import QuotaReached, UnknownName, WrongState
-from geomi.model.document import MAX_LISTED, DocumentFilter, DocumentState
 from geomi.model.job import BEGUN, CrawlJob, JobFilter, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service import collections, tenants
@@ -64,12 +63,8 @@ async def page(desk: Desk, which: JobFilter, *, before: str, limit: int) -> list
 async def figures(desk: Desk, job: CrawlJob) -> Figures:
     """Count what a crawl's own counters do not."""
     outlook = await desk.world.census.outlook(job.id, now_s=desk.world.clock.now_s())
-    indexed = chunks = 0
-    after, which = "", DocumentFilter(job=job.id, state=DocumentState.INDEXED)
-    while rows := await desk.world.documents.list(which, after=after, limit=MAX_LISTED):
-        indexed, chunks = indexed + len(rows), chunks + sum(row.chunks for row in rows)
-        after = rows[-1].id
-    return Figures(outlook.pending, indexed, chunks)
+    documents = await desk.world.documents.counts(job.id)
+    return Figures(outlook.pending, documents.indexed, documents.chunks)
 
 
 async def cancel(desk: Desk, job_id: str) -> CrawlJob:

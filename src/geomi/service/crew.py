@@ -1,4 +1,4 @@
-"""The processes beside the server: some crawl, one understands; whoever dies is followed by another.
+"""The processes beside the server: some crawl, one understands, and the dead are replaced.
 
 The server itself never crawls, so that it answers while they work; their events come to it through
 their pipes, and are what its metrics count.

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 
 import orjson
@@ -191,7 +192,7 @@ def _delivery(
     content = {
         "id": name,
         "event": kind,
-        "at": event.at_s,
+        "at": datetime.fromtimestamp(event.at_s, UTC),
         "sequence": event.n,
         "crawl": {"jobId": event.job, **told},
         "metadata": hook.metadata,

@@ -1,9 +1,9 @@
 """Crawls that wait begin when their tenant has a place free.
 
 A begun crawl is `initializing` while its rules are read and its seeds are judged, `discovering`
-while these are put into the frontier, and `processing` from then on: its workers read robots.txt and
-sitemaps before pages (WF-02, WF-03). Whoever dies on the way leaves a state in between, from which
-the next goes on. What fails on the way ends the crawl with its cause (C-46).
+while these are put into the frontier, and `processing` from then on: its workers read robots.txt
+and sitemaps before pages (WF-02, WF-03). Whoever dies on the way leaves a state in between, from
+which the next goes on. What fails on the way ends the crawl with its cause (C-46).
 """
 
 from __future__ import annotations

@@ -50,6 +50,7 @@ class CrawlOrder:
     Args:
         settings: what the crawl is told beside its profile, by dotted key.
         provider: the key of the provider that it is for, if any.
+        is_ours: its settings are the service's own, which no range binds.
     """
 
     collection: str
@@ -58,6 +59,7 @@ class CrawlOrder:
     profile: str = PROFILE
     settings: Mapping[str, object] = field(default_factory=dict)
     provider: str = ""
+    is_ours: bool = False
 
 
 def plan_for(desk: Desk, order: CrawlOrder) -> Plan:
@@ -75,9 +77,9 @@ def plan_for(desk: Desk, order: CrawlOrder) -> Plan:
                 glob.compile(text)
     with naming("config"):
         resolved = resolve_under_profile(_layers(settings, order))
-        refuse_outside(
-            read_profile(order.profile), resolved, ranges=read_profile(PROFILE).service_ranges
-        )
+        if not order.is_ours:
+            ranges = read_profile(PROFILE).service_ranges
+            refuse_outside(read_profile(order.profile), resolved, ranges=ranges)
     with naming("seedUrls"):
         plan = make_plan(
             [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider

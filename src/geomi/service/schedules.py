@@ -141,7 +141,8 @@ async def _run(desk: Desk, schedule: Schedule) -> str:
     try:
         await crawls.start(desk, schedule.order, job_id=schedule.coming_job)
     except GeomiError as error:  # it is told with the schedule, and the next run may do better
-        return error.message
+        is_there = await desk.world.jobs.get(schedule.coming_job) is not None
+        return "" if is_there else error.message  # another was faster with the same job
     return ""
 
 

@@ -22,7 +22,9 @@ MAX_SYNCED = 100  # crawls of one collection that are begun anew at once
 async def add_url(desk: Desk, collection: str, url: str) -> CrawlJob:
     """Start a crawl of one page."""
     with naming("url"):
-        return await crawls.start(desk, CrawlOrder(collection, (url,), settings=_ONE_PAGE))
+        return await crawls.start(
+            desk, CrawlOrder(collection, (url,), settings=_ONE_PAGE, is_ours=True)
+        )
 
 
 async def add_sitemap(desk: Desk, collection: str, url: str, *, max_pages: int) -> CrawlJob:

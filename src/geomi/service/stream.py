@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
 import orjson
@@ -101,19 +102,22 @@ async def follow(
 
 
 async def _news(desk: Desk, job_id: str, place: Place) -> AsyncIterator[StreamEvent]:
-    """Tell pages, then the steps that were there before them: the last step comes last."""
+    """Tell steps and pages; an end comes after the pages that were there before it."""
     steps: list[JobEvent] = []
     while more := await desk.home.store.journal.read(
         job_id, after=steps[-1].n if steps else place.step, limit=AT_ONCE
     ):
         steps += more
+    ends = steps[-1:] if steps and _state(steps[-1]).is_final else []
+    for step in steps[: len(steps) - len(ends)]:
+        place = Place(step.n, place.page)
+        yield _step(step, place)
     while rows := await desk.world.pages.feed(job_id, after=place.page, limit=AT_ONCE):
         for row in rows:
             place = Place(place.step, row.seq)
             yield StreamEvent(EventKind.PAGE, {"url": row.url, "sequence": row.seq}, place)
-    for step in steps:
-        place = Place(step.n, place.page)
-        yield StreamEvent(EventKind.STATE, _step_data(step.body, step.at_s), place)
+    for step in ends:
+        yield _step(step, Place(step.n, place.page))
 
 
 async def _progress(desk: Desk, job_id: str) -> StreamEvent:
@@ -137,12 +141,17 @@ async def _progress(desk: Desk, job_id: str) -> StreamEvent:
     )
 
 
-def _step_data(body: str, at_s: float) -> dict[str, object]:
-    told = orjson.loads(body)
-    return {
-        "status": JobState(told["state"]),
+def _step(step: JobEvent, place: Place) -> StreamEvent:
+    told = orjson.loads(step.body)
+    data = {
+        "status": told["state"],
         "paused": told["paused"],
         "stopReason": told["stop"],
-        "error": told["error"],
-        "at": at_s,
+        "error": told["error"] or None,
+        "at": datetime.fromtimestamp(step.at_s, UTC),
     }
+    return StreamEvent(EventKind.STATE, data, place)
+
+
+def _state(step: JobEvent) -> JobState:
+    return JobState(orjson.loads(step.body)["state"])

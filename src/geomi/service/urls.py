@@ -14,17 +14,16 @@ from enum import StrEnum
 from geomi.engine.naming import Naming
 from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.entry import EntryFilter, EntryKind, UrlEntry
-from geomi.model.history import Place
+from geomi.model.history import BEFORE_ALL, Place
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State
 from geomi.service.open import Desk
 from geomi.text.digest import sha256_hex
 from geomi.url.parse import split
 
-# Entries looked at for one page of a list: a status that is rare makes short pages, not slow ones.
-MAX_SCANNED = 2000
-AT_ONCE = 200
-PLACE = re.compile(r"[0-9a-f]{32}")
+# How often more is looked for: a status that is rare makes short pages, not slow ones.
+LOOKS = 10
+PLACE = re.compile(r"(\d{1,18})-([0-9a-f]{32})?")
 
 
 class UrlStatus(StrEnum):
@@ -64,7 +63,16 @@ class UrlPage:
     """Some URLs, and where the next begin; None at the end."""
 
     rows: tuple[UrlRow, ...]
-    after: bytes | None
+    after: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class UrlFilter:
+    """Which URLs are meant; an empty value is no condition."""
+
+    status: UrlStatus | None = None
+    outcome: Outcome | None = None
+    prefix: str = ""
 
 
 # Where entries of a status are to be looked for; the others may be anywhere.
@@ -83,40 +91,22 @@ _BY_DOCUMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRun:
-    """Some URLs by how they ended, and where the next begin; None at the end."""
-
-    rows: tuple[UrlRow, ...]
-    after: Place | None
-
-
-async def browse(
-    desk: Desk, job: CrawlJob, which: EntryFilter, *, after: Place, limit: int
-) -> UrlRun:
-    """List URLs of a crawl by state, outcome and beginning; a part may be short."""
-    found = await desk.world.census.rows(job.id, which, after=after, limit=limit)
-    return UrlRun(tuple([await _row(desk, job, entry) for entry in found.entries]), found.after)
-
-
 async def page(
-    desk: Desk, job: CrawlJob, status: UrlStatus | None, *, after: bytes, limit: int
+    desk: Desk, job: CrawlJob, which: UrlFilter, *, after: Place = BEFORE_ALL, limit: int
 ) -> UrlPage:
-    """List URLs of a crawl in the order of their hashes; a page may be shorter than asked for."""
+    """List URLs of a crawl, by host; a page may be shorter than asked for."""
     rows: list[UrlRow] = []
-    scanned = 0
-    state = _STATES.get(status) if status else None
-    while scanned < MAX_SCANNED:
-        entries = await desk.world.census.entries(job.id, state=state, after=after, limit=AT_ONCE)
-        for entry in entries:
+    state = _STATES.get(which.status) if which.status else None
+    wanted = EntryFilter(state, which.outcome, which.prefix)
+    for _ in range(LOOKS):
+        found = await desk.world.census.rows(job.id, wanted, after=after, limit=limit - len(rows))
+        for entry in found.entries:
             row = await _row(desk, job, entry)
-            after, scanned = entry.url_hash, scanned + 1
-            if status in (None, row.status):
+            if which.status in (None, row.status):
                 rows.append(row)
-            if len(rows) == limit:
-                return UrlPage(tuple(rows), after)
-        if len(entries) < AT_ONCE:
-            return UrlPage(tuple(rows), None)
+        if found.after is None or len(rows) == limit:
+            return UrlPage(tuple(rows), found.after)
+        after = found.after
     return UrlPage(tuple(rows), after)
 
 
@@ -128,6 +118,17 @@ def status_of(entry: UrlEntry, document: DocumentRow | None, job: CrawlJob) -> U
         return _BY_DOCUMENT[document.state]
     is_awaited = job.config.analysis.index and not job.state.is_final
     return UrlStatus.PROCESSING if is_awaited else UrlStatus.COMPLETED
+
+
+def place_text(place: Place) -> str:
+    """Write a place in a list of URLs."""
+    return f"{place[0]}-{place[1].hex()}"
+
+
+def read_place(text: str) -> Place:
+    """Read a place that `PLACE` matches; empty is the beginning."""
+    match = PLACE.fullmatch(text)
+    return (int(match[1]), bytes.fromhex(match[2] or "")) if match else BEFORE_ALL
 
 
 async def _row(desk: Desk, job: CrawlJob, entry: UrlEntry) -> UrlRow:

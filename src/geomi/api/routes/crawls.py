@@ -128,14 +128,16 @@ async def retry(job_id: JobId, desk: OfDesk, response: Response) -> CrawlTold:
 async def list_urls(
     job_id: JobId, wanted: Annotated[UrlListQuery, Query()], desk: OfDesk
 ) -> UrlsTold:
-    """List what became of a crawl's URLs, of those in one status if that is asked for."""
+    """List what became of a crawl's URLs, or of some: by status, outcome or beginning."""
     job = await crawls.find(desk, job_id)
-    after = bytes.fromhex(place_of(wanted.cursor, urls.PLACE))
-    part = await urls.page(desk, job, wanted.status, after=after, limit=wanted.limit)
-    ahead_s = desk.wall_s - desk.world.clock.now_s()
+    which = urls.UrlFilter(wanted.status, wanted.outcome, wanted.url_prefix)
+    after = urls.read_place(place_of(wanted.cursor, urls.PLACE))
+    part = await urls.page(desk, job, which, after=after, limit=wanted.limit)
+    # To the second: two readings are never the same, and what has not changed has the same ETag.
+    ahead_s = round(desk.wall_s - desk.world.clock.now_s())
     return UrlsTold(
         urls=tuple(UrlTold.of(row, ahead_s=ahead_s) for row in part.rows),
-        next_cursor=None if part.after is None else cursor_of(part.after.hex()),
+        next_cursor=None if part.after is None else cursor_of(urls.place_text(part.after)),
     )
 
 

@@ -7,7 +7,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from geomi.api.schema.wire import MAX_LIMIT, ULID, Name, Part, Told, moment, moment_or_none
+from geomi.api.schema.wire import (
+    MAX_LIMIT,
+    MAX_URL_CHARS,
+    ULID,
+    Name,
+    Part,
+    Told,
+    moment,
+    moment_or_none,
+)
 from geomi.model.config import CrawlConfig, Render, Within
 from geomi.model.entry import Source
 from geomi.model.job import CrawlJob, JobState, StopReason
@@ -160,6 +169,15 @@ class UrlListQuery(Part):
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")] = 50
     status: UrlStatus | None = None
+    outcome: Outcome | None = None
+    url_prefix: Annotated[
+        str,
+        Field(
+            max_length=MAX_URL_CHARS,
+            pattern=r"^[^\x00-\x1f\x7f]*$",
+            description="What the URLs begin with.",
+        ),
+    ] = ""
 
 
 class UrlTold(Told):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -15,15 +13,13 @@ from geomi.service.keys import Scope
 
 SHOWN = 30
 
-_NAME = re.compile(r"[0-9A-Z]{26}-[0-9a-f]{16}")
-
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/alerts", openapi_extra=needs(Scope.READ))
 async def list_alerts(visit: OfVisit) -> Response:
     """List alarms, newest first."""
-    before = place_of(visit.asked("cursor") or None, _NAME)
+    before = place_of(visit.asked("cursor") or None, alarms.NAME)
     found = await alarms.page(visit.desk, before=before, limit=SHOWN + 1)
     shown, cursor = cut(found, SHOWN, lambda one: one.id)
     return visit.page("alerts.html", rows=shown, cursor=cursor)

@@ -7,15 +7,15 @@ from starlette.responses import Response
 
 from geomi.api.guard import needs
 from geomi.api.schema.wire import MAX_URL_CHARS
-from geomi.dashboard.form import choice, place_of, place_text
+from geomi.dashboard.form import choice
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.pages import Visit
 from geomi.engine.explain import Explanation
 from geomi.errors import FieldRefused
-from geomi.model.entry import EntryFilter
-from geomi.model.verdict import Outcome, State
+from geomi.model.verdict import Outcome
 from geomi.service import crawls, search, urls
 from geomi.service.keys import Scope
+from geomi.service.urls import UrlFilter, UrlStatus
 
 SHOWN = 50
 EXAMPLES = 3  # of links that a rule kept out
@@ -27,29 +27,28 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 async def browse(job_id: str, visit: OfVisit) -> Response:
     """List URLs, one of them with its reasons if that is asked for."""
     job = await crawls.find(visit.desk, job_id)
-    which = EntryFilter(
-        choice(State, visit.asked("state")),
+    which = UrlFilter(
+        choice(UrlStatus, visit.asked("status")),
         choice(Outcome, visit.asked("outcome")),
         visit.asked("prefix")[:MAX_URL_CHARS],
     )
-    place = place_of(visit.asked("cursor"))
-    part = await urls.browse(visit.desk, job, which, after=place, limit=SHOWN)
+    place = urls.read_place(visit.asked("cursor"))
+    part = await urls.page(visit.desk, job, which, after=place, limit=SHOWN)
     why, problem = await _why(visit, job_id)
     excluded = await visit.desk.world.census.exclusions(job.id)
     return visit.page(
         "urls.html",
         job=job,
         rows=part.rows,
-        cursor=place_text(part.after),
+        cursor=urls.place_text(part.after) if part.after else "",
         here=visit.asked("cursor"),
         which=which,
-        states=tuple(State),
+        statuses=tuple(UrlStatus),
         outcomes=tuple(Outcome),
         why=why,
         asked_url=visit.asked("url"),
         problem=problem,
         excluded=[(rule, many, examples[:EXAMPLES]) for rule, (many, examples) in excluded.items()],
-        ahead_s=visit.desk.wall_s - visit.desk.world.clock.now_s(),
     )
 
 

@@ -110,6 +110,19 @@ class TestBeginning:
         assert [await begin(store, name) for name in "1212"] == [True, True, False, False]
         assert not await begin(store, "nothing")
 
+    @pytest.mark.req("JOB-05")
+    @waits
+    async def test_a_job_that_was_over_comes_back_where_there_is_a_place(
+        self, stores: Stores
+    ) -> None:
+        store = stores("local")
+        await make(store, "over", state=JobState.COMPLETED)
+        await make(store, "busy", state=JobState.PROCESSING)
+        back = job("over", state=JobState.PROCESSING)
+        assert not await store.jobs.turn(back, was=JobState.COMPLETED, most=1)
+        assert await store.jobs.turn(back, was=JobState.COMPLETED, most=2)
+        assert not await begin(store, "over", most=2)
+
     @waits
     async def test_a_paused_job_does_not_begin(self, stores: Stores) -> None:
         store = stores("local")

@@ -1,0 +1,51 @@
+"""A collection with something in it: a real crawl of a site on loopback, and what it left."""
+
+from __future__ import annotations
+
+from geomi.app import registry
+from geomi.app.run import begin_drafted, work_on
+from geomi.app.shelf import bring_up, open_shelf
+from geomi.model.job import CrawlJob
+from geomi.service.open import Desk
+from geomi.settings.options import RunOptions
+from geomi.testing.server import Reply, Site
+from tests.api.asking import Client, Json
+from tests.engine.running import page
+
+FERRY = "The ferry leaves at noon and returns before the night."
+WEB: dict[str, Reply] = {
+    "/": page("start", "/car", "/boat", "/gone", text="A village by the sea. " * 12),
+    "/car": page("car", text="The automobile of the doctor stands behind the church. " * 6),
+    "/boat": page("boat", text=f"{FERRY} " * 6),
+    "/sitemap.xml": Reply(b"<urlset/>", content_type="application/xml"),
+}
+EAGER = {"qualityThreshold": 0, "delayBetweenRequests": 0, "requestsPerSecond": 5}
+
+
+async def started(client: Client, site: Site, collection: str = "village") -> Json:
+    """Start a crawl of the village."""
+    answer = await client.post(
+        "/crawls", {"collectionId": collection, "seedUrls": [site.url("/")], "config": EAGER}
+    )
+    assert answer.status == 202, answer.json
+    return answer.json
+
+
+async def worked_off(desk: Desk, job_id: str) -> CrawlJob:
+    """Let a crawl that waits be done, as whoever dispatches would."""
+    world = desk.world
+    assert await world.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
+    job = await world.jobs.get(job_id)
+    assert job is not None
+    job = await begin_drafted(desk.home, job, await registry.reviews(world))
+    report = await work_on(desk.home, job, RunOptions(format=()), resumed=False)
+    async with open_shelf(desk.home) as shelf:
+        await bring_up(desk.home, shelf)
+    return report.job
+
+
+async def filled(client: Client, desk: Desk, site: Site, collection: str = "village") -> str:
+    """Crawl the village into a collection; return the crawl's id."""
+    job_id = (await started(client, site, collection))["jobId"]
+    await worked_off(desk, job_id)
+    return str(job_id)

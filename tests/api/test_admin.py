@@ -1,0 +1,178 @@
+"""What an administrator does: tenants, their keys and quotas, providers, and erasing on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geomi.adapters.telemetry.fan import Fan
+from geomi.api.app import make_app, premises_of
+from geomi.service import keys, tenants
+from geomi.service.keys import Role
+from geomi.service.open import open_service
+from geomi.testing.server import Site
+from tests.api.asking import CRAWL, LOCAL, Client, run, serving
+from tests.api.filling import WEB, worked_off
+
+
+@pytest.mark.req("SEC-09", "JOB-05")
+def test_a_tenant_is_registered_limited_and_given_a_key(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            asked = {"name": "globex", "title": "Globex", "quota": {"maxDailyPages": 7}}
+            made = await ground.admin.post("/admin/tenants", asked)
+            assert made.status == 201 and made.json["quota"]["maxConcurrentCrawls"] == 3
+            assert (await ground.admin.post("/admin/tenants", asked)).status == 409
+            for name in ("local", "No", "a_b", "-x", "a" * 64):
+                refused = await ground.admin.post("/admin/tenants", {"name": name})
+                assert refused.status in (400, 422), name
+            text = (await ground.admin.post("/admin/tenants/globex/keys", {})).json["key"]
+            theirs = Client(ground.app, text)
+            used = (await theirs.get("/usage")).json
+            assert used["quota"]["maxDailyPages"] == 7 and used["pagesToday"] == 0
+            changed = await ground.admin.patch(
+                "/admin/tenants/globex", {"quota": {"maxDailyPages": 9}}
+            )
+            assert changed.json["quota"]["maxDailyPages"] == 9
+            standing = await ground.service.desk("globex").home.store.quotas.standing(
+                wall_s=ground.desk.wall_s
+            )
+            assert standing.quota is not None and standing.quota.max_daily_pages == 9
+            listed = (await ground.admin.get("/admin/tenants/globex/keys")).json["keys"]
+            path = f"/admin/tenants/globex/keys/{listed[0]['keyId']}/revoke"
+            assert (await ground.admin.post(path.replace("globex", "acme"))).status == 404
+            assert (await ground.admin.post(path)).status == 200
+            assert (await theirs.get("/usage")).status == 401
+            names = [
+                one["name"] for one in (await ground.admin.get("/admin/tenants")).json["tenants"]
+            ]
+            assert names == ["acme", "default", "globex", "umbrella"]
+            assert (await ground.admin.get("/admin/tenants/nobody")).status == 404
+
+    run(work())
+
+
+def test_the_first_start_makes_one_administrator_and_no_second(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            assert await tenants.first_key(ground.service) is None
+            listed = await keys.of_tenant(ground.service, "default")
+            assert [key.role for key in listed] == [Role.ADMIN]
+
+    run(work())
+
+
+def test_limits_of_tenants_and_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenants, "MAX_TENANTS", 4)
+    monkeypatch.setattr(keys, "MAX_KEYS", 2)
+
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            assert (await ground.admin.post("/admin/tenants", {"name": "four"})).status == 201
+            assert (await ground.admin.post("/admin/tenants", {"name": "five"})).status == 429
+            assert (await ground.mine.post("/keys", {})).status == 201
+            assert (await ground.mine.post("/keys", {})).status == 429
+
+    run(work())
+
+
+PROVIDER = {
+    "key": "village",
+    "name": "The village",
+    "allowed_path_patterns": ["/**"],
+    "request_delay_ms": 1000,
+    "tos_reviewed_at": "2026-01-31",
+    "tos_allows_crawling": True,
+}
+
+
+@pytest.mark.req("API-14", "CFG-02", "CFG-04", "CFG-11")
+def test_a_provider_is_registered_by_the_fields_of_the_catalogue(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            asked = PROVIDER | {"seed_url": "http://localhost:8080/"}
+            made = await ground.admin.post("/admin/providers", asked)
+            assert made.status == 201, made.json
+            assert made.json["seed_urls"] == ["http://localhost:8080/"]
+            assert (made.json["max_depth"], made.json["max_pages"]) == (3, 200)
+            by_id = await ground.admin.get(f"/admin/providers/{made.json['provider_id']}")
+            assert by_id.json == made.json
+            listed = (await ground.admin.get("/admin/providers")).json["providers"]
+            assert len(listed) == 16 and {one["origin"] for one in listed} == {
+                "preset",
+                "registered",
+            }
+            for wrong, status in (
+                ({"max_depth": 6}, 400),
+                ({"request_delay_ms": 999}, 400),
+                ({"colour": "blue"}, 400),
+                ({"tos_allows_crawling": False}, 422),
+                ({"tos_reviewed_at": "2999-01-01"}, 422),
+                ({"blocked_path_patterns": ["/**"]}, 422),
+            ):
+                refused = await ground.admin.post(
+                    "/admin/providers", asked | {"key": "other"} | wrong
+                )
+                assert refused.status == status, wrong
+            assert (await ground.admin.get("/admin/providers/other")).status == 404
+            forbids = await ground.admin.post("/admin/providers/village/review", {"allows": False})
+            assert forbids.json["tos_allows_crawling"] is False
+            crawl = await ground.admin.post(
+                "/admin/providers/village/crawls", {"collectionId": "apis"}
+            )
+            assert crawl.status == 422 and "does not allow" in crawl.json["detail"]
+            allows = await ground.admin.post("/admin/providers/village/review", {"allows": True})
+            assert allows.status == 200
+            assert (await ground.admin.delete("/admin/providers/village")).status == 204
+            assert (await ground.admin.delete("/admin/providers/openai")).status == 422
+
+    run(work())
+
+
+@pytest.mark.slow
+@pytest.mark.req("JOB-15", "LEG-06")
+def test_a_providers_data_goes_on_request_from_every_tenant(tmp_path: Path) -> None:
+    """G-20: an endpoint, and an audit record."""
+
+    async def work() -> None:
+        with Site(WEB) as site:
+            async with serving(tmp_path) as ground:
+                asked = PROVIDER | {"seed_urls": [site.url("/boat")]}
+                await ground.admin.post("/admin/providers", asked)
+                path = "/admin/providers/village"
+                begun = await ground.admin.post(f"{path}/crawls", {"collectionId": "apis"})
+                assert begun.status == 202 and begun.json["provider"] == "village"
+                await worked_off(ground.service.desk("default"), begun.json["jobId"])
+                assert (await ground.admin.get("/documents")).json["documents"]
+                assert (await ground.admin.delete(f"{path}/data")).status == 400  # no reason
+                erased = await ground.admin.delete(f"{path}/data?reason=they+asked")
+                assert erased.status == 200, erased.json
+                assert (erased.json["crawls"], erased.json["pages"]) == (1, 1)
+                assert (await ground.admin.get("/documents")).json["documents"] == []
+                assert (await ground.admin.get("/crawls")).json["crawls"] == []
+                again = await ground.admin.post(f"{path}/crawls", {"collectionId": "apis"})
+                assert again.status == 422
+                (line,) = [
+                    entry
+                    for entry in (await ground.admin.get("/admin/audit")).json["entries"]
+                    if entry["operation"] == "eraseProviderData"
+                ]
+                assert line["path"] == "/api/v1/admin/providers/village/data"
+        kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        assert b"The ferry leaves at noon" not in kept
+
+    run(work())
+
+
+def test_a_service_is_opened_again_with_everything(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+            text = ground.mine.key
+        async with open_service(tmp_path, LOCAL, lambda _: Fan()) as service:
+            app = make_app()
+            premises_of(app).open(service)
+            assert (await Client(app, text).get(f"/crawls/{name}")).json["status"] == "pending"
+
+    run(work())
