@@ -82,10 +82,10 @@ def test_urls_are_filtered_and_one_is_explained(somebody: Visitor, server: Serve
     page.get_by_role("button", name="Filter").click()
     rows = page.locator("table.urls tbody tr")
     expect(rows).to_have_count(1)
-    rows.get_by_role("button", name="Why?").click()
+    rows.get_by_role("link", name="Why?").click()
     expect(page.locator(".why .lead")).to_have_text("Not fetched: it is not allowed")
     expect(page.locator(".why")).to_contain_text("Disallow: /internal/")
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("link", name="Close").click()
     expect(page.locator(".why")).to_have_count(0)
     expect(page.get_by_label("Outcome")).to_have_value("robots")
 
