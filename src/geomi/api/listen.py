@@ -1,8 +1,10 @@
-"""Serving an app over HTTP/1.1, on the address that was asked for."""
+"""Serving an app over HTTP/1.1, on the address that was asked for, until somebody says so."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -15,11 +17,15 @@ GRACE_S = 10
 
 
 class _Server(uvicorn.Server):
-    """A server that says where it listens; port 0 is known only then."""
+    """A server that says where it listens, and leaves signals to the process it is part of."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[str], None]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         await super().startup(sockets)
@@ -30,8 +36,15 @@ class _Server(uvicorn.Server):
                 self._on_ready(f"http://{shown}:{port}/")
 
 
-async def listen(app: FastAPI, host: str, port: int, *, on_ready: Callable[[str], None]) -> None:
-    """Serve an app until a signal ends it; `on_ready` is told its URL."""
+async def listen(
+    app: FastAPI,
+    host: str,
+    port: int,
+    *,
+    leave: asyncio.Event,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve an app until told to leave; `on_ready` is told its URL, also where port is 0."""
     config = uvicorn.Config(
         app,
         host=host,
@@ -42,9 +55,19 @@ async def listen(app: FastAPI, host: str, port: int, *, on_ready: Callable[[str]
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
     )
-    try:
-        await _Server(config, on_ready).serve()
-    except SystemExit as end:  # it has said why
-        raise ConfigError(
-            f"cannot listen on {host}:{port}", hint="take another --port, or --host"
-        ) from end
+    server = _Server(config, on_ready)
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(_end(server, leave), name="end of http")
+        try:
+            await server.serve()
+        except SystemExit as end:  # it has said why
+            raise ConfigError(
+                f"cannot listen on {host}:{port}", hint="take another --port, or --host"
+            ) from end
+        finally:
+            waiting.cancel()
+
+
+async def _end(server: uvicorn.Server, leave: asyncio.Event) -> None:
+    await leave.wait()
+    server.should_exit = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -85,7 +86,21 @@ async def _serve(
             note("this is the key of the first administrator; it is shown only now")
         app = make_app()
         premises_of(app).open(service)
-        await listen_at(app, host, port, on_ready=_announce)
+        await listen_at(app, host, port, leave=_told_to_leave(), on_ready=_announce)
+
+
+def _told_to_leave() -> asyncio.Event:
+    """Return what a first SIGTERM or Ctrl-C sets; a second one stops at once."""
+    leave, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def obey(number: int) -> None:
+        note("ending; again to stop now")
+        leave.set()
+        loop.remove_signal_handler(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, obey, number)
+    return leave
 
 
 def _announce(url: str) -> None:
