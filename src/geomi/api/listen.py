@@ -56,16 +56,17 @@ async def listen(
         timeout_graceful_shutdown=GRACE_S,
     )
     server = _Server(config, on_ready)
+    is_served = True
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(_end(server, leave), name="end of http")
         try:
             await server.serve()
-        except SystemExit as end:  # it has said why
-            raise ConfigError(
-                f"cannot listen on {host}:{port}", hint="take another --port, or --host"
-            ) from end
+        except SystemExit:  # it has said why
+            is_served = False
         finally:
             waiting.cancel()
+    if not is_served:
+        raise ConfigError(f"cannot listen on {host}:{port}", hint="take another --port, or --host")
 
 
 async def _end(server: uvicorn.Server, leave: asyncio.Event) -> None:
