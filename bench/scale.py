@@ -27,6 +27,7 @@ from bench.simulated import SimulatedNet, SimulatedWeb
 from bench.virtual import VirtualClock, VirtualLoop
 from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.telemetry.fan import Fan
@@ -102,10 +103,10 @@ def _world(
         jobs=store.jobs, pages=store.pages, robots=store.robots, requests=store.requests,
         refusals=store.refusals, sites=store.sites, providers=store.providers,
         workers=store.workers, ranks=store.ranks, histories=store.histories, sweeps=store.sweeps,
-        documents=store.documents, costs=store.costs, quotas=store.quotas,
+        documents=store.documents, costs=store.costs, quotas=store.quotas, roster=store.roster,
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
-        compute=ChildCompute(), sink=Fan(), rng=random.Random(owner), version=__version__,
-        owner=owner,
+        spool=DirectorySpool(folder), compute=ChildCompute(), sink=Fan(),
+        rng=random.Random(owner), version=__version__, owner=owner,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@
     ├── NothingFetched        no start URL could be reached                             exit 5
     ├── ModelError            a language model could not be asked, or made no sense     exit 7
     │   └── ModelBusy         it may be asked again later
+    │       └── ModelThrottled  it has too much to do, and says so
     └── RuleBroken            the log of requests shows that a host was not respected   exit 6
 
 Each carries the exit code of the command line, so that the surface translates and decides nothing.
@@ -147,6 +148,10 @@ class ModelError(GeomiError):
 
 class ModelBusy(ModelError):
     """A language model that may be asked again later."""
+
+
+class ModelThrottled(ModelBusy):
+    """A server of models that has too much to do, and says so."""
 
 
 def first_error(failures: BaseExceptionGroup[GeomiError]) -> GeomiError:

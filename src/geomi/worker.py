@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
+from geomi.adapters.crew import PipeSink, carry_out, ease_collector, obey
 from geomi.app import Order, open_home, worker_for
 from geomi.app.registry import reviews
 from geomi.engine import jobs
 from geomi.engine.heart import beating
-from geomi.errors import GeomiError
 from geomi.model.job import StopReason
 from geomi.model.worker import Role
 
@@ -26,13 +24,7 @@ def live(pipe: Connection) -> None:
     order = pipe.recv()
     assert isinstance(order, Order)
     ease_collector()
-    try:
-        word = LastWord(asyncio.run(_work(order, pipe)))
-    except GeomiError as error:
-        word = LastWord(None, error)
-    with suppress(OSError):  # the starter may be gone
-        pipe.send(word)
-    pipe.close()
+    carry_out(lambda: asyncio.run(_work(order, pipe)), pipe)
 
 
 async def _work(order: Order, pipe: Connection) -> StopReason:
@@ -40,7 +32,7 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
     async with open_home(order.root, order.settings, lambda _: sink, owner=order.owner) as home:
         job = await jobs.find(home.world, order.job)
         worker = worker_for(home, job, workers=order.workers, reviews=await reviews(home.world))
-        obey(worker, pipe)
+        obey(pipe, worker.drain, worker.abandon)
         await home.heart.enrol(Role.WORKER, [job.config])
         home.heart.join(job.id)
         stop = await beating(home.heart, worker.run())

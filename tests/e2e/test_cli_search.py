@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Reply, Site
+from geomi.testing.server import Reply, Route, Seen, Site
 from tests.e2e.command import LOCAL, run, start
 
 SENTENCES = {
@@ -193,5 +193,68 @@ def test_an_enricher_that_is_killed_again_and_again_loses_nothing(tmp_path: Path
     assert sum(many for many, _ in by_state.values()) == collected == 121
     assert "failed" not in by_state
     told = json.loads(run("search", "pivots", "-o", str(tmp_path), "--json").stdout)
-    assert told["searched"] == dict(zip(("documents", "chunks"), by_state["indexed"], strict=True))
+    documents, chunks = by_state["indexed"]
+    left_out = collected - documents
+    assert told["searched"] == {"documents": documents, "chunks": chunks, "left_out": left_out}
     assert told["is_whole"]
+
+
+@pytest.mark.slow
+def test_a_job_is_analysed_by_its_name(crawled: tuple[Path, Site]) -> None:
+    folder = ("-o", str(crawled[0]))
+    assert run("enrich", "--once", *folder).returncode == 0
+    told = json.loads(run("analyse", "latest", *folder, "--json").stdout)
+    assert (told["documents"], told["states"], told["reasons"]) == (
+        4, {"indexed": 4}, {"accepted": 4},
+    )  # fmt: skip
+    assert sum(told["types"].values()) == 4 and 0 < told["quality"] <= 10
+    shown = run("analyse", told["job"][-8:], *folder).stdout
+    assert "states: indexed 4" in shown and f"4 pages of job {told['job']}" in shown
+    missing = run("analyse", "nojob", *folder)
+    assert missing.returncode == 2 and "no job is called `nojob`" in missing.stderr
+
+
+class TestIndexing:
+    """`geomi crawl --index`: pages are found without a command of their own."""
+
+    @pytest.mark.slow
+    def test_pages_are_found_as_soon_as_the_crawl_is_over(self, tmp_path: Path) -> None:
+        folder = ("-o", str(tmp_path))
+        with Site({path: _page(path, text) for path, text in SENTENCES.items()}) as site:
+            begin = ("crawl", site.url("/"), *folder, "--delay", "0", *LOCAL, *EVERY, "--index")
+            ended = run(*begin, "--json")
+            assert ended.returncode == 0, ended.stderr
+            events = [json.loads(line) for line in ended.stdout.splitlines()]
+            assert sum(event.get("indexed", 0) for event in events) == 4
+            found = run("search", "crank", "--as-is", *folder, "--json")
+            assert json.loads(found.stdout)["hits"][0]["url"] == site.url("/winding")
+            again = run(*begin, "--resume")
+            assert again.returncode == 0, again.stderr
+
+    @pytest.mark.slow
+    def test_pages_are_found_while_it_goes_on(self, tmp_path: Path) -> None:
+        """The last page is held back until the first can be found."""
+        folder = ("-o", str(tmp_path))
+
+        def last(_: Seen) -> Reply:
+            for _try in range(200):
+                told = run("search", "mends clocks", "--as-is", *folder, "--json").stdout
+                if told and json.loads(told)["hits"]:
+                    return Reply(b"<title>Last</title><p>It was found before this came.")
+            return Reply(status=500)
+
+        routes: dict[str, Route] = {"/": _page("/", SENTENCES["/"]), "/winding": last}
+        with Site(routes) as site:
+            rules = ("--delay", "0", *LOCAL, *EVERY, "--index", "--set", "http.read_timeout_s=100")
+            longer = ("--set", "http.total_timeout_s=100")
+            ended = run("crawl", site.url("/"), *folder, *rules, *longer, "--json")
+            assert ended.returncode == 0, ended.stderr
+        collected = [json.loads(line) for line in ended.stdout.splitlines()][-1]["collected"]
+        assert collected == 2
+
+    def test_what_it_cannot_go_with(self, tmp_path: Path) -> None:
+        url, folder = "https://a.test/", ("-o", str(tmp_path))
+        both = run("crawl", url, *folder, "--index", "--detach")
+        assert both.returncode == 2 and "geomi enrich" in both.stderr
+        kept_out = run("crawl", url, *folder, "--index", "--set", "analysis.index=false")
+        assert kept_out.returncode == 2 and "leave out --index" in kept_out.stderr

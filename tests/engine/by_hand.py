@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -256,7 +257,9 @@ async def hand_in(root: Path) -> AsyncIterator[Hand]:
         documents=store.documents,
         costs=store.costs,
         quotas=store.quotas,
+        roster=store.roster,
         archive=archive,
+        spool=DirectorySpool(root),
         compute=compute,
         sink=ear,
         rng=random.Random(1),

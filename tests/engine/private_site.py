@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from geomi.testing.server import Reply, Route, Seen
@@ -76,12 +76,12 @@ def large() -> Reply:
     return _page("large", f"<p>{EMAIL}</p>", f"<p>{words * (300_000 // len(words))}{PHONE}</p>")
 
 
-def traces(root: Path) -> Iterator[tuple[str, bytes]]:
+def traces(root: Path, needles: Sequence[bytes] = NEEDLES) -> Iterator[tuple[str, bytes]]:
     """Yield every value that is left in a file below a folder, packed or not."""
     for path in sorted(root.rglob("*")):
         if path.is_file():
             content = path.read_bytes() + str(path).encode()
-            for needle in NEEDLES:
+            for needle in needles:
                 if needle in content or needle in _unpacked(content):
                     yield path.name, needle
 

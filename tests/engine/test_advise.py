@@ -404,3 +404,63 @@ def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
 def _echo(question: dict[str, Any]) -> Scripted:
     """Answer with the page itself, so that it is sent back as well."""
     return str(question["messages"][1]["content"])
+
+
+SHAPE = json.dumps(
+    {
+        "type": "object",
+        "required": ["material", "maker"],
+        "properties": {
+            "material": {"type": "string", "description": "what it is made of"},
+            "maker": {"type": "string"},
+            "since": {"type": "integer"},
+        },
+    }
+)
+OWN = replace(RULE, schema=SHAPE, quality_threshold=0.0)
+
+
+class TestCustomFields:
+    """A job's own schema is asked for, checked, and left open where nothing came of it."""
+
+    @pytest.mark.req("FUT-14", "C-64")
+    def test_what_is_asked_and_what_becomes_of_it(self, tmp_path: Path) -> None:
+        page = replace(SCARF, article=replace(SCARF.article, metadata=(("ld:X.maker", "Lumière"),)))
+        told = json.dumps({"material": "pure silk", "maker": "Someone", "since": 1921})
+        with ModelServer(by_form(quality=quality_told(7), custom_fields=told)) as server:
+            known = understood(page, OWN, page_type=PageType.ARTICLE, confidence=SURE)
+            advised = run(advise(tmp_path, server.endpoint, OWN, (page, known)))
+            asked = server.asked[-1]
+        custom = advised.analysis.custom
+        assert custom is not None
+        assert custom.data == {"material": "pure silk", "maker": "Lumière", "since": 1921}
+        assert (custom.engine.name, custom.problem, custom.missing) == ("tiny", "", ())
+        form = asked["response_format"]["json_schema"]["schema"]
+        assert form["required"] == ["material", "maker", "since"]
+        assert form["properties"]["since"]["type"] == ["integer", "null"]
+        task, material = (message["content"] for message in asked["messages"])
+        assert "silk" not in task and "<<<PAGE" in material
+
+    @pytest.mark.req("FUT-14")
+    @pytest.mark.parametrize("answer", ['{"since": "long ago"}', "no JSON", (400, "no")])
+    def test_an_answer_of_another_form_is_asked_for_once_more_and_then_nothing(
+        self, tmp_path: Path, answer: Scripted
+    ) -> None:
+        known = understood(SCARF, OWN, page_type=PageType.ARTICLE, confidence=SURE)
+        advised, asked = ask(tmp_path, known, SCARF, OWN, custom_fields=answer)
+        assert asked.count("custom_fields") == (1 if isinstance(answer, tuple) else 2)
+        custom = advised.analysis.custom
+        assert custom is not None
+        assert set(custom.data.values()) == {None} and custom.missing == ("material", "maker")
+        assert "no model gave an answer" in custom.problem
+
+    def test_nothing_is_asked_where_nothing_is_open_or_the_page_is_not_kept(
+        self, tmp_path: Path
+    ) -> None:
+        said = (("ld:X.maker", "a"), ("ld:X.material", "b"), ("ld:X.since", "1921"))
+        page = replace(SCARF, article=replace(SCARF.article, metadata=said))
+        known = understood(page, OWN, page_type=PageType.ARTICLE, confidence=SURE)
+        assert ask(tmp_path / "a", known, page, OWN)[1] == ["quality"]
+        strict = replace(OWN, quality_threshold=10.0)
+        poor = understood(SCARF, strict, page_type=PageType.ARTICLE, confidence=SURE)
+        assert ask(tmp_path / "b", poor, SCARF, strict)[1] == ["quality"]

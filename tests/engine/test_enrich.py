@@ -25,6 +25,7 @@ from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
 from geomi.model.event import Enriched
 from geomi.model.job import CrawlJob
 from geomi.model.page import Ref
+from geomi.model.search import Scope
 from geomi.ports.index import Index
 from geomi.testing.server import Reply, Site
 from geomi.url.parse import split as split_url
@@ -375,7 +376,7 @@ class TestChanges:
                     with Site(village(3)) as site:
                         job = (await crawl_all(home, ear, site)).report.job
                     await enrich_all(home.world, shelf)
-                await forget(home, [job.id])
+                await forget(home, Scope.JOB, [job.id])
                 await home.world.jobs.delete(job.id)
                 assert await rows(home.world) == {}
                 async with open_shelf(home) as shelf:

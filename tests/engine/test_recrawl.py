@@ -466,8 +466,13 @@ class TestSweeping:
     def test_a_crawl_that_is_not_over_is_not_visited_again(self, tmp_path: Path) -> None:
         async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
             going = await hand.start([site.url("/")], CONFIG)
-            with pytest.raises(ConfigError, match="processing"):
+            with pytest.raises(ConfigError, match="processing") as caught:
                 await recrawl.begin(hand.world, going, Wish())
+            assert caught.value.hint.endswith(f"geomi crawl {site.url('/')} --resume")
+            many = replace(going, seeds=(site.url("/"),) * (recrawl.MOST_NAMED + 1))
+            with pytest.raises(ConfigError) as caught:
+                await recrawl.begin(hand.world, many, Wish())
+            assert "with the same start URLs --resume" in caught.value.hint
 
         by_hand(tmp_path, work)
 

@@ -24,6 +24,7 @@ from multiprocessing.connection import Connection
 from typing import NoReturn
 
 from geomi.engine.crawl import Worker
+from geomi.errors import GeomiError
 from geomi.model.event import Event
 from geomi.model.job import StopReason
 from geomi.ports.sink import EventSink
@@ -180,6 +181,17 @@ class ProcessHand:
             ended.set()
 
 
+def carry_out(work: Callable[[], StopReason | None], pipe: Connection) -> None:
+    """Do what was ordered, and say how it ended; the starter may be gone by then."""
+    try:
+        word = LastWord(work())
+    except GeomiError as error:
+        word = LastWord(None, error)
+    with suppress(OSError):
+        pipe.send(word)
+    pipe.close()
+
+
 class PipeSink:
     """Sends a worker process's events to the one that started it, those of one moment together."""
 
@@ -201,14 +213,14 @@ class PipeSink:
                 self._pipe.send(events)
 
 
-def obey(worker: Worker, pipe: Connection) -> None:
-    """Let signals and the end of the starting process reach a worker of this process."""
+def obey(pipe: Connection, drain: Callable[[], object], abandon: Callable[[], object]) -> None:
+    """Let signals and the end of the starting process reach the work of this process."""
     loop = asyncio.get_running_loop()
-    calls = iter((worker.drain,))
-    loop.add_signal_handler(signal.SIGTERM, lambda: next(calls, worker.abandon)())
+    calls = iter((drain,))
+    loop.add_signal_handler(signal.SIGTERM, lambda: next(calls, abandon)())
 
     def starter_is_gone() -> None:
         loop.remove_reader(pipe.fileno())
-        worker.abandon()
+        abandon()
 
     loop.add_reader(pipe.fileno(), starter_is_gone)

@@ -31,6 +31,20 @@ def write_whole(fd: int, data: bytes) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
+def close_whole(fd: int, path: Path) -> None:
+    """Put a file and its name on the disk itself, and let go of it; its folder may be gone."""
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    with suppress(FileNotFoundError):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Lend a file that takes its name once it is whole and on the disk itself."""

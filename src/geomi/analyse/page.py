@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from geomi.analyse.classify import classify
 from geomi.analyse.copyright import find_copyright
+from geomi.analyse.custom import read_custom
 from geomi.analyse.fields import read_fields
 from geomi.analyse.gate import Findings, decide
 from geomi.analyse.quality import check_quality
 from geomi.analyse.reading import Reading, read_text
+from geomi.analyse.schema import read_schema
 from geomi.analyse.sensitive import find_sensitive
 from geomi.analyse.summary import summarize
 from geomi.model.analysis import Analysis, Decision, Fields, PageType, Subject
@@ -34,7 +36,9 @@ def analyse(subject: Subject, rules: AnalysisRules) -> Analysis:
     sensitive = find_sensitive(reading.text, rules.sensitive_categories) if is_sieved else ()
     findings = Findings(len(reading.text), classification, quality, copyright, sensitive)
     decision = decide(subject, findings, rules)
-    return Analysis(decision, classification, quality, fields, summary, copyright, sensitive)
+    custom = read_custom(article, read_schema(rules.schema)) if rules.schema else None
+    parts = (classification, quality, fields, summary, copyright, sensitive, custom)
+    return Analysis(decision, *parts)
 
 
 def decide_anew(subject: Subject, known: Analysis, rules: AnalysisRules) -> Decision:

@@ -59,6 +59,11 @@ _EXTRACT = (
     "you are of the whole, from 0 to 1."
 )
 
+_CUSTOM = (
+    "Fill in the form from the page. Take over only what stands in it, in its own words unless a "
+    "field's description asks for others. What the page does not say is null; nothing is guessed."
+)
+
 _TEXT: JsonSchema = {"type": "string"}
 _MAYBE: JsonSchema = {"type": ["string", "null"]}
 _SHARE: JsonSchema = {"type": "number", "minimum": 0, "maximum": 1}
@@ -134,6 +139,12 @@ def ask_for_fields(url: str, title: str, text: str, page_type: PageType) -> Prom
     return Prompt(
         f"{_PAGE}\n\n{_EXTRACT}", material, f"{page_type}_fields", FIELDS[page_type], 4000
     )
+
+
+def ask_for_custom(url: str, title: str, text: str, form: JsonSchema) -> Prompt:
+    """Ask for the fields of a job's own schema."""
+    material = page_material(url, title, text[:EXTRACT_CHARS])
+    return Prompt(f"{_PAGE}\n\n{_CUSTOM}", material, "custom_fields", form, 4000)
 
 
 def page_material(url: str, title: str, text: str) -> str:

@@ -20,6 +20,7 @@ from geomi.api.routes import (
     providers,
     schedules,
     tenants,
+    watch,
 )
 from geomi.api.size import Threshold
 from geomi.service.open import Service
@@ -36,6 +37,7 @@ _ROUTERS = (
     tenants.router,
     keys.router,
     providers.router,
+    watch.router,
 )
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -60,6 +62,7 @@ def make_app(*, lifespan: Lifespan | None = None) -> FastAPI:
         for router in (crawls.router, look.previewing):
             app.include_router(router, prefix=prefix, include_in_schema=False)
     app.include_router(health.router)
+    app.include_router(watch.scraping)
     app.include_router(reference.router)
     describe(app)
     app.add_middleware(Threshold)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response, StreamingResponse
 
+from geomi.adapters.telemetry.metrics import Metrics
 from geomi.api.rate import Buckets
 from geomi.errors import FieldRefused, KeyRefused, NotAllowed, QuotaReached, StoreBusy
 from geomi.service import audit, idempotency
@@ -43,10 +44,12 @@ class Premises:
 
     service: Service | None = None
     buckets: Buckets | None = None
+    metrics: Metrics = field(default_factory=Metrics)
 
-    def open(self, service: Service) -> None:
-        """Begin to serve."""
+    def open(self, service: Service, metrics: Metrics | None = None) -> None:
+        """Begin to serve; `metrics` is what hears of this process's events."""
         self.service = service
+        self.metrics = metrics or self.metrics
         self.buckets = Buckets(service.settings.api_rate_per_minute)
 
     def close(self) -> None:

@@ -1,8 +1,7 @@
-"""Serving an app over HTTP/1.1, on the address that was asked for, until somebody says so."""
+"""The app over HTTP/1.1, on the address that was asked for, until it is told to leave."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,18 +15,53 @@ from geomi.errors import ConfigError
 GRACE_S = 10
 
 
+class Front:
+    """What listens for a service.
+
+    Args:
+        on_ready: is told the address once somebody listens there.
+    """
+
+    def __init__(
+        self, app: FastAPI, host: str, port: int, *, on_ready: Callable[[str], None]
+    ) -> None:
+        self._place = f"{host}:{port}"
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            lifespan="off",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+        self._server = _Server(config, on_ready)
+
+    async def run(self) -> None:
+        """Answer until told to leave."""
+        try:
+            await self._server.serve()
+        except SystemExit as end:  # it has said why
+            raise ConfigError(
+                f"cannot listen on {self._place}", hint="take another --port, or --host"
+            ) from end
+
+    def leave(self) -> None:
+        """Let answers under way end; called again, end now."""
+        self._server.force_exit = self._server.should_exit
+        self._server.should_exit = True
+
+
 class _Server(uvicorn.Server):
-    """A server that says where it listens, and leaves signals to the process it is part of."""
+    """A server that says where it listens, port 0 is known only then, and takes no signal."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[str], None]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
     async def startup(self, sockets: list[Any] | None = None) -> None:
+        """Begin to listen."""
         await super().startup(sockets)
         for server in self.servers:
             for opened in server.sockets:
@@ -35,40 +69,7 @@ class _Server(uvicorn.Server):
                 shown = f"[{address}]" if ":" in address else address
                 self._on_ready(f"http://{shown}:{port}/")
 
-
-async def listen(
-    app: FastAPI,
-    host: str,
-    port: int,
-    *,
-    leave: asyncio.Event,
-    on_ready: Callable[[str], None],
-) -> None:
-    """Serve an app until told to leave; `on_ready` is told its URL, also where port is 0."""
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        lifespan="off",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
-    )
-    server = _Server(config, on_ready)
-    is_served = True
-    async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(_end(server, leave), name="end of http")
-        try:
-            await server.serve()
-        except SystemExit:  # it has said why
-            is_served = False
-        finally:
-            waiting.cancel()
-    if not is_served:
-        raise ConfigError(f"cannot listen on {host}:{port}", hint="take another --port, or --host")
-
-
-async def _end(server: uvicorn.Server, leave: asyncio.Event) -> None:
-    await leave.wait()
-    server.should_exit = True
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to whoever runs it: others have to hear of them, too."""
+        yield

@@ -13,9 +13,11 @@ from uuid import uuid4
 
 from geomi import __version__
 from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.spool import BucketSpool, DirectorySpool
 from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.disk import refusal, whole_file
 from geomi.errors import ConfigError
+from geomi.ports.spool import Spool
 from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
 
@@ -66,3 +68,8 @@ def open_archive(
     from geomi.adapters.blob.s3 import S3Archive  # an extra
 
     return S3Archive(root, bucket, worker=worker, software=SOFTWARE, warn=warn)
+
+
+def open_spool(root: Path, bucket: Bucket | None) -> Spool:
+    """Open where whole texts wait: beside the archive, so that whoever reads it finds them."""
+    return DirectorySpool(root) if bucket is None else BucketSpool(bucket)

@@ -32,6 +32,7 @@ from geomi.engine.recrawl import sweeping
 from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, Expired
+from geomi.model.search import Scope
 from geomi.settings.network import same_archive, same_directory
 
 CLEAN = "clean"
@@ -96,6 +97,7 @@ async def clean_on(home: Home) -> None:
 
 
 async def _clean(home: Home, duty: Duty) -> Cleaned:
+    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
     cleaned = Cleaned([], [], {})
     for one in await due(home):
         job = one.job
@@ -133,8 +135,9 @@ async def _let_go(home: Home, job: CrawlJob, what: Expired, duty: Duty) -> None:
     while after := (await kept.forget_pages(job.id, after=after, limit=ROWS)).after:
         await _rest(duty)
     await home.archive.erase(job.id)
+    await home.world.spool.erase(job.id)
     await asyncio.to_thread(remove_job, home.root, job.id)
-    await forget(home, [job.id])
+    await forget(home, Scope.JOB, [job.id])
     await _until_none(duty, lambda: kept.forget_captures(job.id, limit=ROWS))
     while after := (await kept.forget_requests(job.id, after=after, limit=LOG_ROWS)).after:
         await _rest(duty)

@@ -24,7 +24,7 @@ from geomi.adapters.http.rules import (
     parse_proxy,
 )
 from geomi.adapters.presence import Presence
-from geomi.app.archive import bucket_of, open_archive
+from geomi.app.archive import bucket_of, open_archive, open_spool
 from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
@@ -61,6 +61,7 @@ HANDLES = (
     "sweeps",
     "documents",
     "costs",
+    "roster",
     "quotas",
 )
 
@@ -90,6 +91,20 @@ class Home:
         store = self.store.open_for(tenant)
         own = {name: getattr(store, name) for name in HANDLES}
         return replace(self, store=store, world=replace(self.world, **own))
+
+
+class Homes:
+    """One directory as each of its tenants has it, opened once for each."""
+
+    def __init__(self, home: Home) -> None:
+        self._opened = {home.store.tenant: home}
+        self.system = home
+
+    def of(self, tenant: str) -> Home:
+        """Return a tenant's handles."""
+        if tenant not in self._opened:
+            self._opened[tenant] = self.system.open_for(tenant)
+        return self._opened[tenant]
 
 
 def egress_rules(settings: Settings) -> EgressRules:
@@ -144,6 +159,7 @@ async def open_home(
             fetcher=client,
             resolver=egress,
             archive=archive,
+            spool=open_spool(root, bucket),
             compute=compute,
             sink=sink,
             rng=rng,

@@ -14,6 +14,7 @@ from geomi.adapters.models.bedrock_chat import CLASSIFIER, CRITIC, EXTRACTOR, Be
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.adapters.models.openai import OpenAiModel, Server
 from geomi.adapters.models.openai_vectors import open_openai_embedder
+from geomi.adapters.models.patience import Patience
 from geomi.app.home import Home, egress_rules
 from geomi.engine.advise import Panel
 from geomi.errors import ConfigError
@@ -46,14 +47,27 @@ async def open_models(home: Home) -> AsyncIterator[Models]:
     client = HttpClient(egress, home.world.clock)
     try:
         with ExitStack() as opened:
-            panel = _panel(home.settings, client, opened)
-            yield Models(panel, await _embedder(home.settings, client, opened))
+            patience = _patience(home)
+            panel = _panel(home.settings, client, opened, patience)
+            embedder = await _embedder(home.settings, client, opened, patience)
+            yield Models(panel, embedder)
     finally:
         await client.aclose()
         egress.close()
 
 
-def _panel(settings: Settings, fetcher: Fetcher, opened: ExitStack) -> Panel | None:
+def _patience(home: Home) -> Patience:
+    clock = home.world.clock
+
+    async def sleep(wait_s: float) -> None:
+        await clock.sleep_until(clock.now_s() + wait_s)
+
+    return Patience(sleep=sleep, rng=home.world.rng)
+
+
+def _panel(
+    settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: Patience
+) -> Panel | None:
     if not settings.model:
         return None
     prices = read_prices(settings.model_prices)
@@ -64,19 +78,21 @@ def _panel(settings: Settings, fetcher: Fetcher, opened: ExitStack) -> Panel | N
         return price.of(answer.tokens_in, answer.tokens_out)
 
     if settings.model == BEDROCK:
-        return Panel(BEDROCK, _on_bedrock(settings, opened), price)
+        return Panel(BEDROCK, _on_bedrock(settings, opened, patience), price)
     endpoint = _endpoint(settings, "GEOMI_MODEL")
     small, large = (
-        OpenAiModel(fetcher, endpoint, name, key=settings.model_key)
+        OpenAiModel(fetcher, endpoint, name, key=settings.model_key, patience=patience)
         for name in (settings.model, settings.model_extract or settings.model)
     )
     models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}
     return Panel(endpoint, models, price)
 
 
-def _on_bedrock(settings: Settings, opened: ExitStack) -> dict[Purpose, LanguageModel]:
+def _on_bedrock(
+    settings: Settings, opened: ExitStack, patience: Patience
+) -> dict[Purpose, LanguageModel]:
     """Return the catalogue's models, each for its purpose."""
-    bedrock = opened.enter_context(closing(Bedrock()))
+    bedrock = opened.enter_context(closing(Bedrock(patience=patience)))
     names = {
         Purpose.CLASSIFY: CLASSIFIER,
         Purpose.QUALITY: CRITIC,
@@ -85,7 +101,9 @@ def _on_bedrock(settings: Settings, opened: ExitStack) -> dict[Purpose, Language
     return {purpose: BedrockModel(bedrock, name) for purpose, name in names.items()}
 
 
-async def _embedder(settings: Settings, fetcher: Fetcher, opened: ExitStack) -> Embedder | None:
+async def _embedder(
+    settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: Patience
+) -> Embedder | None:
     kind, _, name = settings.embedder.partition(":")
     languages = settings.embedder_languages
     match kind:
@@ -94,10 +112,16 @@ async def _embedder(settings: Settings, fetcher: Fetcher, opened: ExitStack) -> 
         case "onnx" if name:
             return opened.enter_context(closing(OnnxEmbedder(Path(name), languages=languages)))
         case "openai" if name:
-            server = Server(fetcher, _endpoint(settings, "GEOMI_EMBEDDER"), key=settings.model_key)
+            server = Server(
+                fetcher,
+                _endpoint(settings, "GEOMI_EMBEDDER"),
+                key=settings.model_key,
+                patience=patience,
+            )
             return await open_openai_embedder(server, name, languages=languages)
         case "titan" if not name:
-            return TitanEmbedder(opened.enter_context(closing(Bedrock())), languages=languages)
+            bedrock = opened.enter_context(closing(Bedrock(patience=patience)))
+            return TitanEmbedder(bedrock, languages=languages)
         case _:
             raise ConfigError(f"`{settings.embedder}` is no embedder", hint=f"give {FORMS}")
 

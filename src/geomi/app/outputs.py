@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,13 +15,14 @@ from typing import BinaryIO
 
 from geomi.adapters.blob.cdxj import index_lines
 from geomi.adapters.disk import whole_file
-from geomi.adapters.outlet.folder import WHOLE, point_at
+from geomi.adapters.outlet.folder import OUTPUTS, WHOLE, job_outlets, point_at
 from geomi.adapters.outlet.llms import SiteMap, passage
 from geomi.adapters.outlet.parquet import ParquetPages
 from geomi.adapters.sorting import SortedLines
 from geomi.app.home import Home
 from geomi.engine.export import records, segment_ends
 from geomi.engine.jobs import find
+from geomi.engine.publish import Publisher
 from geomi.errors import ConfigError, StoreError
 from geomi.model.job import CrawlJob
 
@@ -37,6 +39,33 @@ async def make_whole(home: Home, job: CrawlJob, formats: Sequence[str]) -> None:
                 await write_output(home, job.id, form, file)
             if not job.crawl:  # a recrawl has only some pages of its crawl
                 point_at(home.root, job.id, name)
+
+
+def take_away(home: Home, job: CrawlJob) -> list[str]:
+    """Remove what was derived of a job, in this directory; return the formats that there were."""
+    removed = []
+    for form, name in OUTPUTS.items():
+        path = home.root / "jobs" / job.id / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.is_file():
+            path.unlink()
+        else:
+            continue
+        removed.append(form)
+    return removed
+
+
+async def put_back(home: Home, job: CrawlJob, formats: Sequence[str]) -> None:
+    """Make outputs of a job again that were taken away, of what it has now."""
+    outlets = job_outlets(home.root, job.id, formats, is_linked=False)
+    publisher = Publisher(home.world, job.id, outlets)
+    publisher.end()
+    await publisher.run()
+    for form, name in WHOLE.items():
+        if form in formats:
+            with whole_file(home.root / "jobs" / job.id / name) as file:
+                await write_output(home, job.id, form, file)
 
 
 async def write_output(home: Home, job: str, form: str, file: BinaryIO) -> int:

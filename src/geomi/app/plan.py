@@ -48,6 +48,7 @@ def make_plan(
     check_identity(resolved.config)
     check_selectors(resolved.config.extract)
     check_formats(resolved.run.format)
+    check_storing(resolved.config)
     hrefs = [seed.href for seed in seeds]
     # Any year will do: no start URL is a calendar without an end.
     gate = LinkGate(resolved.config, Admission(resolved.config, hrefs, now_year=NO_YEAR))
@@ -62,6 +63,15 @@ def check_formats(formats: Sequence[str]) -> None:
         parquet.require()
     if "cdxj" in formats and "warc" not in formats:
         raise ConfigError("cdxj is an index of responses, which warc keeps", hint="-f warc,cdxj")
+
+
+def check_storing(config: CrawlConfig) -> None:
+    """Raise where responses are to be kept of pages of which only a preview may be."""
+    if config.store.is_preview and config.store.raw:
+        raise ConfigError(
+            "store.text = preview keeps no responses, and store.raw = true asks for them",
+            hint="leave out one of them",
+        )
 
 
 def check_selectors(rules: Extraction) -> None:

@@ -108,7 +108,7 @@ async def requeue(place: Place, lost: Sequence[str]) -> None:
     message = f"{len(lost)} archive segments are damaged; {count} pages will be fetched again"
     place.world.sink.emit(Warned("", message))
     for job in {name.split("/")[1] for name in lost if worker_of(name)}:
-        await _reopen(place.world, job)
+        await _reopen(place, job)
 
 
 async def sent(place: Place, job: str) -> Sent:
@@ -156,12 +156,17 @@ async def _bury(place: Place, owner: str, *, is_here: bool) -> None:
         await requeue(place, await place.archive.mend(owner, ends))
 
 
-async def _reopen(world: World, job: str) -> None:
-    """Let a job that was done go on: some of its pages wait again."""
-    found = await world.jobs.get(job)
+async def _reopen(place: Place, job: str) -> None:
+    """Let a job that was done go on, whoever's it is: some of its pages wait again."""
+    tenant = await place.store.roster.tenant_of(job)
+    if tenant is None:
+        return
+    jobs = place.store.open_for(tenant).jobs
+    found = await jobs.get(job)
     if found and found.state is JobState.COMPLETED and found.stop is StopReason.DONE:
         again = replace(found, state=JobState.PROCESSING, stop=None, ended_at_s=None)
-        await world.jobs.turn(again, was=JobState.COMPLETED, wall_s=world.clock.wall_s())
+        wall_s = place.world.clock.wall_s()
+        await jobs.turn(again, was=JobState.COMPLETED, wall_s=wall_s)
 
 
 def _is_ours(place: Place, card: WorkerCard) -> bool:

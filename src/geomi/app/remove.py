@@ -10,6 +10,7 @@ from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.errors import StoreBusy, WrongState
 from geomi.model.job import CrawlJob
+from geomi.model.search import Scope
 from geomi.settings.network import same_archive
 
 
@@ -31,6 +32,7 @@ async def remove(home: Home, job: CrawlJob) -> None:
             f"a worker has not let go of job {job.id} yet", hint="try again in some seconds"
         )
     await home.archive.erase(job.id)  # first: nothing else names what is in a bucket
-    await forget(home, [job.id])
+    await home.world.spool.erase(job.id)
+    await forget(home, Scope.JOB, [job.id])
     await home.world.jobs.delete(job.id)
     await asyncio.to_thread(remove_job, home.root, job.id)

@@ -15,7 +15,7 @@ from geomi.admit.rules import Admission
 from geomi.app import outputs, registry
 from geomi.app.archive import directory_id
 from geomi.app.home import Home
-from geomi.app.plan import Plan, check_identity, check_selectors
+from geomi.app.plan import Plan, check_identity, check_selectors, check_storing
 from geomi.app.recover import is_dead, recover, sent
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
@@ -59,6 +59,7 @@ async def crawl(
         standby: worker processes that wait for orders; more are started where these do not suffice.
     """
     await recover(home)
+    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
     job, resumed = await _job(home, plan, await registry.reviews(home.world))
     run = plan.resolved.run
     if job.state.is_final:
@@ -190,6 +191,7 @@ async def _resumed(
     config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
     check_identity(config)
     check_selectors(config.extract)
+    check_storing(config)
     return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds, reviews))
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from geomi.app import registry
 from geomi.app.clean import clean_on
-from geomi.app.home import Home
+from geomi.app.home import Home, Homes
 from geomi.app.plan import check_identity
 from geomi.app.recover import recover, sent
 from geomi.app.run import serves, worker_for
 from geomi.engine import jobs
-from geomi.engine.crawl import Worker
 from geomi.engine.heart import beating
-from geomi.engine.shift import Shift
-from geomi.model.job import CrawlJob
+from geomi.engine.shift import Hired, Shift
 from geomi.model.worker import Role
 
 # A worker among many looks for hosts less often than one that is alone with its crawl.
@@ -25,6 +23,7 @@ LONGEST_POLL_S = 2.0
 
 
 CONCURRENCY = 32
+MEASURE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +34,13 @@ class Task:
         job: the one job to serve; empty for every job.
         once: end when none has work left.
         concurrency: requests at once, over all jobs.
+        measures: tell from time to time what the work takes.
     """
 
     job: str = ""
     once: bool = False
     concurrency: int = CONCURRENCY
+    measures: bool = False
 
 
 async def serve(
@@ -47,33 +48,47 @@ async def serve(
 ) -> None:
     """Serve the jobs of a store until drained."""
     await recover(home)
-    world = home.world
-    only = (await jobs.find(world, task.job)).id if task.job else ""
+    only = (await jobs.find(home.world, task.job)).id if task.job else ""
+    homes = Homes(home)
     shift = Shift(
-        world,
+        home.world,
         home.heart,
-        partial(_hire, home),
-        partial(sent, home),
+        partial(_hire, homes),
+        lambda job: sent(homes.of(job.tenant), job.id),
         concurrency=task.concurrency,
         only=only,
     )
     await home.heart.enrol(Role.WORKER)
     on_start(shift)
-    await beating(home.heart, _beside(clean_on(home), shift.run(once=task.once)))
+    chores = [clean_on(home), *([_tell_measures(home)] if task.measures else [])]
+    await beating(home.heart, _beside(chores, shift.run(once=task.once)))
 
 
-async def _beside(chores: Coroutine[None, None, None], work: Coroutine[None, None, None]) -> None:
+async def _tell_measures(home: Home) -> None:
+    while True:
+        await asyncio.sleep(MEASURE_S)
+        home.world.sink.emit(home.world.meter.take(""))
+
+
+async def _beside(
+    chores: Sequence[Coroutine[None, None, None]], work: Coroutine[None, None, None]
+) -> None:
     """Do chores for as long as the work takes."""
     async with asyncio.TaskGroup() as group:
-        cleaning = group.create_task(chores, name="clean")
+        doing = [group.create_task(chore, name="chore") for chore in chores]
         await work
-        cleaning.cancel()
+        for chore in doing:
+            chore.cancel()
 
 
-async def _hire(home: Home, job: CrawlJob) -> Worker:
+async def _hire(homes: Homes, tenant: str, name: str) -> Hired | None:
+    home = homes.of(tenant)
+    job = await home.world.jobs.get(name)
+    if job is None:
+        return None
     serves(home, job)
     check_identity(job.config)
     await registry.refuse_crawl(home.world, job.provider)
     worker = worker_for(home, job, workers=1, reviews=await registry.reviews(home.world))
     worker.longest_poll_s = LONGEST_POLL_S
-    return worker
+    return Hired(home.world, job, worker)

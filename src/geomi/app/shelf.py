@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.index.sqlite import open_sqlite_index
 from geomi.app.home import Home
-from geomi.app.models import open_models
+from geomi.app.models import Models, open_models
 from geomi.app.recover import recover
 from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
 from geomi.engine.search import search
@@ -80,27 +80,53 @@ async def bring_up(
         again: also what has been put there.
     """
     await recover(home)  # whoever died while enriching holds the duty of it
-    if again or await is_lost(home.world, shelf):
-        await begin_again(home.world, shelf, only=only)
+    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
+    lost = await is_lost(home.world, shelf)
+    if again or lost:
+        await begin_again(home.world, shelf, only=only, is_lost=lost)
     return await enrich_all(home.world, shelf, only=only, leave=leave)
 
 
-async def forget(home: Home, jobs: Iterable[str]) -> None:
-    """Take all that was put there of some jobs out of the index, if there is one."""
+async def forget(home: Home, scope: Scope, names: Iterable[str]) -> None:
+    """Take all that was put there of some jobs or sites out of the index, if there is one."""
     if not home.settings.index and not (home.root / FOLDER).is_dir():
         return
     with closing(_open_index(home)) as index:
-        for job in jobs:
-            await index.delete(Scope.JOB, job)
+        for name in names:
+            await index.delete(scope, name)
         await index.scrub()
 
 
 @asynccontextmanager
 async def open_shelf(home: Home) -> AsyncIterator[Shelf]:
     """Open the index of a data directory, which is made if need be, and the way to the models."""
+    async with open_shelves(home) as shelves:
+        yield shelves.of(home)
+
+
+@asynccontextmanager
+async def open_shelves(home: Home) -> AsyncIterator[Shelves]:
+    """Open the way to the models, and the index of each tenant when it is first asked for."""
     async with open_models(home) as models:
-        with closing(_open_index(home)) as index:
-            yield Shelf(index, models.panel, models.embedder)
+        with ExitStack() as opened:
+            yield Shelves(models, opened)
+
+
+class Shelves:
+    """The shelves of a directory's tenants; who asks the models is the same for all."""
+
+    def __init__(self, models: Models, opened: ExitStack) -> None:
+        self._models = models
+        self._stack = opened
+        self._shelves: dict[str, Shelf] = {}
+
+    def of(self, home: Home) -> Shelf:
+        """Return the shelf of the tenant that a home is open for."""
+        tenant = home.store.tenant
+        if tenant not in self._shelves:
+            index = self._stack.enter_context(closing(_open_index(home)))
+            self._shelves[tenant] = Shelf(index, self._models.panel, self._models.embedder)
+        return self._shelves[tenant]
 
 
 def _open_index(home: Home) -> KeptIndex:

@@ -29,6 +29,7 @@ from geomi.engine import jobs as use
 from geomi.engine.naming import Naming
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
+from geomi.model.search import Scope
 from geomi.model.site import Provider, Takedown
 from geomi.settings.network import same_archive
 from geomi.url.parse import parse as parse_url
@@ -77,24 +78,26 @@ async def take_down(home: Home, found: Holdings, reason: str) -> Takedown:
         line = earlier[0]
     else:
         line = Takedown(provider.key, provider.name, reason, at_s, len(found.jobs), 0)
-        line = await _erase(home, found.jobs, line)
+        line = await erase_jobs(home, found.jobs, line)
     await home.store.scrub()
     return line
 
 
-async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedown:
+async def erase_jobs(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedown:
+    """Erase whole jobs with all their pages; return the line that is left, with their number."""
     for job in jobs:
         same_archive(job, home.settings)
     with ExitStack() as held:
         for job in jobs:
             if not job.state.is_final:
                 await use.cancel(home.world, job)
-            held.enter_context(await _locked(home, job))
+            held.enter_context(await locked(home, job))
         pages = await _pages(home, jobs)
         for job in jobs:
             await home.archive.erase(job.id)
+            await home.world.spool.erase(job.id)
             await asyncio.to_thread(remove_job, home.root, job.id)
-        await forget(home, [job.id for job in jobs])
+        await forget(home, Scope.JOB, [job.id for job in jobs])
         line = replace(line, pages=len(pages))
         await home.world.providers.erase(line, pages)
         for job in jobs:
@@ -102,8 +105,8 @@ async def _erase(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedo
     return line
 
 
-async def _locked(home: Home, job: CrawlJob) -> ExitStack:
-    """Wait for a cancelled crawl to end, and keep others from going on with it."""
+async def locked(home: Home, job: CrawlJob) -> ExitStack:
+    """Wait for a crawl that is ending, and keep others from going on with it."""
     stack = ExitStack()
     for _ in range(LOOKS):
         with suppress(StoreBusy):
@@ -112,8 +115,8 @@ async def _locked(home: Home, job: CrawlJob) -> ExitStack:
                 return stack
         await asyncio.sleep(LOOK_S)
     raise StoreBusy(
-        f"job {job.id} is cancelled and has not ended yet; its data is still there",
-        hint="give the same command again in a moment",
+        f"job {job.id} has not ended yet; its data is still there",
+        hint=f"give the same command again in a moment, or first geomi jobs cancel {job.id}",
     )
 
 

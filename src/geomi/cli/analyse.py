@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import re
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -34,6 +36,7 @@ from geomi.cli.options import (
 from geomi.cli.talk import give, say, say_check, say_pairs
 from geomi.engine.compare import Comparison, compare
 from geomi.engine.jobs import find, read_seeds
+from geomi.engine.judged import Judged, judged
 from geomi.engine.kept import subject_of
 from geomi.engine.naming import Naming
 from geomi.engine.record import read_line
@@ -49,10 +52,13 @@ from geomi.url.parse import Url
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
+# Whatever has neither a dot nor a slash is no URL.
+_JOB = re.compile(r"[0-9A-Za-z]{1,40}")
+
 
 def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line is
     page: Annotated[
-        str, typer.Argument(help="A collected page, or a file.", metavar="URL|FILE")
+        str, typer.Argument(help="A collected page, a file, or a job.", metavar="URL|FILE|JOB")
     ] = "",
     compared: Annotated[
         tuple[Path, Path] | None,
@@ -71,7 +77,7 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Say what is understood of a page that was collected, or of an HTML file."""
+    """Say what is understood of a page that was collected, of an HTML file, or of a job."""
     if (compared is None) == (not page):
         raise ConfigError(
             "either a page or two files are wanted",
@@ -83,6 +89,9 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
             in_home(output, lambda home: _compare(home, job, first, second), db=db, blobs=blobs),
             json,
         )
+        return
+    if _JOB.fullmatch(page) and not Path(page).exists():
+        _count(in_home(output, lambda home: _judged(home, page), db=db, blobs=blobs), json)
         return
     configured = configure({"profile": profile}, assignments=assignments, config=config)
     rules = configured.resolved.config
@@ -116,6 +125,21 @@ def preview(  # noqa: PLR0913  # one parameter a flag is what the command line i
     options = Options(configured.settings, configured.resolved, configured.flags)
     subject = asyncio.run(_fetched(url, options))
     _give(analyse_page(subject, configured.resolved.config.analysis), json)
+
+
+async def _judged(home: Home, job: str) -> Judged:
+    return await judged(home.world, (await find(home.world, job)).id)
+
+
+def _count(found: Judged, as_json: bool) -> None:
+    if as_json:
+        counts = {name: dict(getattr(found, name)) for name in ("states", "reasons", "types")}
+        give(asdict(found) | counts)
+        return
+    for name, counted in (("states", found.states), ("why", found.reasons), ("types", found.types)):
+        say(f"{name}: {', '.join(f'{what} {many:,}' for what, many in counted) or '-'}")
+    quality = "" if found.quality is None else f", quality {found.quality:g} of 10 on average"
+    say(f"{found.documents:,} pages of job {found.job}{quality}", style="bold")
 
 
 async def _fetched(url: str, options: Options) -> Subject:
@@ -190,6 +214,8 @@ def _told(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "summary", summary.short
         yield "keywords", ", ".join(summary.keywords)
         yield "entities", ", ".join(f"{one.text} ({one.type})" for one in summary.entities)
+    if analysis.custom is not None:
+        yield "own fields", orjson.dumps(analysis.custom.data).decode()
     if analysis.copyright is not None:
         yield "copyright", analysis.copyright.notice
     if analysis.sensitive:

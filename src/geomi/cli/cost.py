@@ -14,7 +14,7 @@ from geomi.cli.talk import give, say, say_pairs
 from geomi.engine.estimate import Estimate, estimate
 from geomi.engine.jobs import find
 from geomi.model.cost import MICROS, CostLine
-from geomi.settings.models import read_unit_prices
+from geomi.settings.models import prices_here, read_unit_prices
 
 MAX_PAGES = 1_000_000_000
 
@@ -27,6 +27,10 @@ def cost(
         int | None,
         typer.Option("--estimate", metavar="PAGES", min=1, max=MAX_PAGES, help="Reckon instead."),
     ] = None,
+    catalogue: Annotated[
+        bool,
+        typer.Option("--catalogue", help="With --estimate: all parts rented, at list prices."),
+    ] = False,
     output: Directory = None,
     db: Database = None,
     json: AsJson = False,
@@ -34,7 +38,8 @@ def cost(
     """Say what was paid for models, by day, purpose and model; or reckon what pages will cost."""
     if pages is not None:
         settings = configure({}).settings
-        _tell_estimate(estimate(pages, read_unit_prices(settings.unit_prices)), json)
+        prices = read_unit_prices(settings.unit_prices) if catalogue else prices_here(settings)
+        _tell_estimate(estimate(pages, prices), json)
         return
     lines = in_home(output, lambda home: _lines(home, job), db=db)
     if json:
@@ -67,4 +72,7 @@ def _tell_estimate(reckoned: Estimate, as_json: bool) -> None:
         return
     say_pairs({name: f"{dollars:,.4f} $" for name, dollars in reckoned.parts})
     say(f"{reckoned.total:,.2f} $ for {reckoned.pages:,} pages", style="bold")
-    say(f"of it {reckoned.models:,.2f} $ for models; without any, nothing of that is paid")
+    if reckoned.total:
+        say(f"of it {reckoned.models:,.2f} $ for models; without any, nothing of that is paid")
+    else:
+        say("no model is named and the machines are yours; --catalogue reckons with rented ones")

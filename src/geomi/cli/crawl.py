@@ -14,6 +14,7 @@ from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import Plan, begin, make_plan, open_home, registry
 from geomi.app import crawl as run_crawl
+from geomi.app.indexing import Indexing, crawl_and_index
 from geomi.cli import INTERRUPTED
 from geomi.cli.options import (
     PACE,
@@ -42,7 +43,7 @@ from geomi.cli.options import (
 )
 from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
-from geomi.engine.jobs import strayed_seed
+from geomi.engine.strayed import strayed_seed
 from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
@@ -119,6 +120,9 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest job of the same start URLs.")
     ] = False,
+    index: Annotated[
+        bool, typer.Option("--index", help="Let pages be found by `geomi search` as they come.")
+    ] = False,
     detach: Annotated[
         bool, typer.Option("--detach", help="Begin the job and leave it to `geomi worker`.")
     ] = False,
@@ -169,6 +173,11 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     if not quiet:
         _warn(configured, is_verbose=verbose)
+    if detach and index:
+        raise ConfigError(
+            "--detach leaves the job to others, and --index would stay",
+            hint="run `geomi enrich` beside `geomi worker`",
+        )
     if detach:
         asyncio.run(_begin(plan, configured.settings, json=json))
         return
@@ -176,7 +185,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ease_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 else []
-    report, strayed = asyncio.run(_run(plan, configured.settings, show, standby))
+    report, strayed = asyncio.run(_run(plan, configured.settings, show, standby, is_indexed=index))
     show.conclude(report, Path(plan.resolved.run.output))
     if strayed and not quiet:
         note(f"hint: {strayed}")
@@ -238,12 +247,17 @@ async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:
 
 
 async def _run(
-    plan: Plan, settings: Settings, show: Show, standby: Sequence[Started]
+    plan: Plan, settings: Settings, show: Show, standby: Sequence[Started], *, is_indexed: bool
 ) -> tuple[Report, str]:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
         with show.live(home.world):
-            report = await run_crawl(home, plan, standby=standby, on_start=obey_ctrl_c)
+            if is_indexed:
+                report = await crawl_and_index(
+                    home, plan, standby=standby, on_start=obey_ctrl_c, on_end=_let_leave
+                )
+            else:
+                report = await run_crawl(home, plan, standby=standby, on_start=obey_ctrl_c)
         return report, await strayed_seed(home.world, report.job)
 
 
@@ -252,6 +266,13 @@ def obey_ctrl_c(supervisor: Supervisor) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _interrupt, supervisor)
+
+
+def _let_leave(indexing: Indexing) -> None:
+    """Let Ctrl-C end what is indexed after a crawl, which is over and stays so."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, indexing.leave)
 
 
 def _interrupt(supervisor: Supervisor) -> None:

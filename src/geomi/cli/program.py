@@ -30,6 +30,7 @@ from geomi.cli import (
     demo,
     doctor,
     enrich,
+    erase,
     export,
     fleet,
     jobs,
@@ -86,6 +87,7 @@ program.command()(report.report)
 program.command()(audit.audit)
 program.command()(export.export)
 program.command()(clean.clean)
+program.command()(erase.erase)
 program.command()(backup.backup)
 program.command()(backup.restore)
 program.command()(doctor.doctor)

@@ -55,7 +55,7 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
         )
     filters = Filters(
         collections=tuple(collection or ()),
-        sites=tuple(map(_host, site or ())),
+        sites=tuple(map(site_name, site or ())),
         page_types=tuple(page_type or ()),
         languages=tuple(language or ()),
         since_s=_day(since) if since else None,
@@ -133,7 +133,7 @@ def _quote(snippet: Snippet) -> None:
     Console(soft_wrap=True, highlight=False).print(text)
 
 
-def _host(text: str) -> str:
+def site_name(text: str) -> str:
     """Read the name of a host, also out of a URL or with a port."""
     url = parse_url(text if "://" in text else f"https://{text}")
     return url.host if url is not None else text

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geomi.adapters.telemetry.fan import Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.metrics import Metrics
+from geomi.app.serve import CONCURRENCY
 from geomi.cli.options import (
     AllowPrivate,
     AsJson,
@@ -33,6 +34,9 @@ from geomi.service.open import open_service
 from geomi.service.tenants import first_key
 from geomi.settings.options import Settings
 
+if TYPE_CHECKING:
+    from geomi.server import Serving
+
 HOST, PORT = "127.0.0.1", 8420
 
 
@@ -41,6 +45,13 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     port: Annotated[
         int, typer.Option("--port", min=0, max=65_535, help="Which port; 0: any that is free.")
     ] = PORT,
+    workers: Annotated[
+        int,
+        typer.Option(min=0, max=64, help="Processes that crawl; 0: others do, with geomi worker."),
+    ] = 1,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1000, help="Requests at once of each of them.")
+    ] = CONCURRENCY,
     output: Directory = None,
     db: Database = None,
     blobs: Blobs = None,
@@ -52,7 +63,7 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")] = False,
 ) -> None:
-    """Serve the API; the first start makes a tenant and prints its key, once."""
+    """Serve crawls to many tenants; the first start makes one and prints its key, once."""
     configured = configure(
         {"output": str(output) if output else None},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
@@ -64,20 +75,28 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
         kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
     stream = sys.stdout if json else sys.stderr
 
+    metrics = Metrics()
+
     def listen(clock: Clock) -> EventSink:
-        return Fan(Only(kinds, EventLines(stream, clock)), wants_details=verbose)
+        return Fan(metrics, Only(kinds, EventLines(stream, clock)), wants_details=verbose)
 
     if not settings.contact and not quiet:
         note("warning: no contact address is set, so public hosts are refused (GEOMI_CONTACT)")
-    asyncio.run(_serve(root, settings, listen, host, port))
+    from geomi.server import Serving  # whoever gives another command waits for no web framework
+
+    serving = Serving(host, port, workers, concurrency)
+    asyncio.run(_serve(root, settings, listen, metrics, serving))
 
 
 async def _serve(
-    root: Path, settings: Settings, listen: Callable[[Clock], EventSink], host: str, port: int
+    root: Path,
+    settings: Settings,
+    listen: Callable[[Clock], EventSink],
+    metrics: Metrics,
+    serving: Serving,
 ) -> None:
-    # Whoever gives another command does not wait for a web framework.
     from geomi.api.app import make_app, premises_of
-    from geomi.api.listen import listen as listen_at
+    from geomi.server import run_server
 
     async with open_service(root, settings, listen) as service:
         minted = await first_key(service)
@@ -85,22 +104,8 @@ async def _serve(
             say(minted.text)
             note("this is the key of the first administrator; it is shown only now")
         app = make_app()
-        premises_of(app).open(service)
-        await listen_at(app, host, port, leave=_told_to_leave(), on_ready=_announce)
-
-
-def _told_to_leave() -> asyncio.Event:
-    """Return what a first SIGTERM or Ctrl-C sets; a second one stops at once."""
-    leave, loop = asyncio.Event(), asyncio.get_running_loop()
-
-    def obey(number: int) -> None:
-        note("ending; again to stop now")
-        leave.set()
-        loop.remove_signal_handler(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, obey, number)
-    return leave
+        premises_of(app).open(service, metrics)
+        await run_server(app, service, serving, service.home.world.sink, on_ready=_announce)
 
 
 def _announce(url: str) -> None:

@@ -25,21 +25,25 @@ from typing import TypeVar
 
 from geomi.analyse.answers import read_answered_fields, read_quality, read_type
 from geomi.analyse.classify import RULES
+from geomi.analyse.custom import filled, missing_in, read_answered_custom
 from geomi.analyse.grounded import grounded, joined
 from geomi.analyse.page import decide_anew, read_fields_anew
 from geomi.analyse.prompts import (
     EXTRACT_CHARS,
     FIELDS,
     VERSION,
+    ask_for_custom,
     ask_for_fields,
     ask_for_quality,
     ask_for_type,
 )
+from geomi.analyse.schema import form_of, read_schema
 from geomi.engine.consult import Consulted, consult
 from geomi.engine.world import World
 from geomi.model.analysis import (
     Analysis,
     Classification,
+    Custom,
     Engine,
     Fields,
     IndexReason,
@@ -59,6 +63,7 @@ SURE = 0.8
 MAX_SHIFT = 2.0  # of 10
 # Of a page that a model alone calls a product, rules have to find name, description and price.
 LIKELY = 0.5
+NO_ANSWER = "no model gave an answer of the schema's form; only structured data was read"
 # Reasons to keep a page out that no answer of a model can take away.
 _SETTLED = frozenset(
     {
@@ -119,7 +124,10 @@ class Advisor:
             return known
         quality = await self._quality(subject, known.quality)
         known = replace(known, quality=quality, fields=await self._fields(subject, known))
-        return replace(known, decision=decide_anew(subject, known, rules))
+        known = replace(known, decision=decide_anew(subject, known, rules))
+        if known.custom is None or not known.decision.should_index:
+            return known
+        return replace(known, custom=await self._custom(subject, known.custom, rules))
 
     async def _type(self, subject: Subject, known: Classification | None) -> Classification | None:
         if known is None or known.engine == RULES or known.confidence >= SURE:
@@ -150,6 +158,22 @@ class Advisor:
         if told is not None:
             told = grounded(told, f"{article.title}\n{article.markdown[:EXTRACT_CHARS]}")
         return joined(known, told) if known and told else told or known
+
+    async def _custom(self, subject: Subject, known: Custom, rules: AnalysisRules) -> Custom:
+        if all(value is not None for value in known.data.values()):
+            return known
+        schema, article = read_schema(rules.schema), subject.article
+        prompt = ask_for_custom(subject.url, article.title, article.markdown, form_of(schema))
+        told = await self._ask(
+            Purpose.EXTRACT,
+            prompt,
+            lambda answer, engine: (read_answered_custom(answer, schema), engine),
+        )
+        if told is None:
+            return replace(known, problem=NO_ANSWER)
+        page = f"{article.title}\n{article.markdown[:EXTRACT_CHARS]}"
+        full = filled(known, told[0], page, told[1])
+        return replace(full, missing=missing_in(full.data, schema))
 
     async def _ask(
         self, purpose: Purpose, prompt: Prompt, read: Callable[[object, Engine], T]

@@ -228,8 +228,9 @@ class Asker:
 
     async def _wait_for_turn(self) -> None:
         """Wait for the host's next turn, keeping its lease alive meanwhile."""
-        while self._world.clock.now_s() < (turn_s := self._pace.turn_s):
+        while (now_s := self._world.clock.now_s()) < (turn_s := self._pace.turn_s):
             await self._sleep_until(min(turn_s, self.lease.until_s - self._world.silence_s))
+            self._world.meter.waited(self._world.clock.now_s() - now_s)
             await self._keep_lease()
 
     async def _sleep_until(self, when_s: float) -> None:

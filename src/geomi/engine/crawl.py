@@ -139,15 +139,16 @@ class Worker:
         )  # a claim for one host costs as much as for ten
         if free <= 0 or (self._hosts and free < worth_it) or self._job.paused:
             return []
-        return await self._world.frontier.claim(
-            self._job.id,
-            owner=self._world.owner,
-            hosts=free,
-            urls=URLS_PER_LEASE,
-            lease_s=lease_s(self._config, self._world.silence_s),
-            now_s=self._world.clock.now_s(),
-            wall_s=self._world.clock.wall_s(),
-        )
+        with self._world.meter.claim():
+            return await self._world.frontier.claim(
+                self._job.id,
+                owner=self._world.owner,
+                hosts=free,
+                urls=URLS_PER_LEASE,
+                lease_s=lease_s(self._config, self._world.silence_s),
+                now_s=self._world.clock.now_s(),
+                wall_s=self._world.clock.wall_s(),
+            )
 
     def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
         asker = Asker(self._world, lease, self._config, self._slots)

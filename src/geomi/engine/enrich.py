@@ -8,6 +8,8 @@ Rules kept:
 - A cursor belongs to a version: of the job's rules, the engines, and the way to cut. Under another
   version all pages of the job are understood anew.
 - A page that fails costs itself alone; its document says what went wrong.
+- Of a page that keeps a preview the whole text is erased once it was read for the last time. What
+  was made of it stays until there is another text.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ from dataclasses import dataclass, replace
 from geomi.engine import jobs
 from geomi.engine.advise import Advisor, Panel
 from geomi.engine.follow import Follower, Read
+from geomi.engine.record import read_line
+from geomi.engine.spooled import Desk, was_read_whole
 from geomi.engine.understand import Understanding, Understood
 from geomi.engine.vanish import take_out_gone
 from geomi.engine.vectors import vectoring
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.document import DocumentFilter, DocumentState
+from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
 from geomi.model.event import Enriched
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow
@@ -36,6 +40,7 @@ from geomi.ports.models import Embedder
 MAX_JOBS = 10_000
 # How often it is looked whether a crawl has brought more.
 LOOK_S = 1.0
+SWEEP_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,23 @@ async def enrich_all(
     wanted = await _wanted(world, only)
     done = 0
     for job in wanted:
-        done += await enricher(world, shelf, job).catch_up(leave)
-        await take_out_gone(world, shelf.index, job)
-    if shelf.embedder is not None:
-        for job in wanted:
-            await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
+        done += await enrich_words(world, shelf, job, leave)
+    for job in wanted:
+        await enrich_vectors(world, shelf, job, leave)
     return done
+
+
+async def enrich_words(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> int:
+    """Let what a job has collected so far be found by its words; return how many pages."""
+    done = await enricher(world, shelf, job).catch_up(leave)
+    await take_out_gone(world, shelf.index, job)
+    return done
+
+
+async def enrich_vectors(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> None:
+    """Let it be found by its meaning, where an embedder is asked."""
+    if shelf.embedder is not None:
+        await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
 
 
 async def is_behind(world: World, shelf: Shelf) -> bool:
@@ -77,15 +93,26 @@ async def is_behind(world: World, shelf: Shelf) -> bool:
 
 
 async def follow(world: World, shelf: Shelf, leave: asyncio.Event, *, only: str = "") -> None:
-    """Enrich whatever comes, until told to leave."""
+    """Enrich whatever comes, until told to leave; texts that nobody could index go in time."""
+    swept_s = world.clock.now_s()
     while not leave.is_set():
         if not await enrich_all(world, shelf, only=only, leave=leave):
             await _rest(leave)
+        if world.clock.now_s() - swept_s > SWEEP_S:
+            await world.spool.sweep(wall_s=world.clock.wall_s())
+            swept_s = world.clock.now_s()
 
 
-async def begin_again(world: World, shelf: Shelf, *, only: str = "") -> None:
-    """Let everything be enriched once more, whatever is known of it."""
+async def begin_again(world: World, shelf: Shelf, *, only: str = "", is_lost: bool = False) -> None:
+    """Let everything be enriched once more, whatever is known of it.
+
+    Args:
+        is_lost: the index is gone, so that a preview is better than nothing; else jobs that keep
+            previews stay as they are, because nothing as good could be made of them.
+    """
     for job in await _wanted(world, only):
+        if job.config.store.is_preview and not is_lost:
+            continue
         await world.documents.delete(DocumentFilter(job=job.id))
         await enricher(world, shelf, job).rewind()
         if shelf.embedder is not None:
@@ -112,7 +139,8 @@ def enricher(world: World, shelf: Shelf, job: CrawlJob) -> Follower:
     panel = shelf.panel
     way = Understanding(job, advisers=panel.name if panel else "")
     advisor = Advisor(world, job, panel) if panel else None
-    work = Enriching(world, shelf.index, way, advisor)
+    desk = Desk(world, job)
+    work = Enriching(world, shelf.index, way, desk, advisor, is_last=shelf.embedder is None)
     return Follower(world, job.id, f"enrich {way.version}", work.on)
 
 
@@ -133,24 +161,40 @@ async def _rest(leave: asyncio.Event) -> None:
 
 
 class Enriching:
-    """What is done with the captures of one job."""
+    """What is done with the captures of one job.
+
+    Args:
+        is_last: nobody reads their whole texts after this.
+    """
 
     def __init__(
-        self, world: World, index: Index, way: Understanding, advisor: Advisor | None
+        self,
+        world: World,
+        index: Index,
+        way: Understanding,
+        desk: Desk,
+        advisor: Advisor | None,
+        *,
+        is_last: bool,
     ) -> None:
         self._world = world
         self._index = index
         self._way = way
+        self._desk = desk
         self._advisor = advisor
+        self._is_last = is_last
 
     async def on(self, read: Sequence[Read]) -> None:
         """Understand a batch and put it where it is found."""
         newest = {one.row.id: one async for one in self._understand(read)}.values()
         await self._index.put([one.document for one in newest if one.document])
+        await self._index.adopt(self._way.job, [one.row.id for one in newest if one.is_same])
         for one in newest:
-            if one.document is None:  # it may have been found until now
+            if one.document is None and not one.is_same:  # it may have been found until now
                 await self._index.delete(Scope.DOCUMENT, one.row.id)
         await self._world.documents.put([one.row for one in newest])
+        if self._is_last:
+            await self._desk.clear(read)
         states = [one.row.state for one in newest]
         self._world.sink.emit(
             Enriched(
@@ -173,12 +217,20 @@ class Enriching:
     async def _understand_one(self, row: CaptureRow, record: bytes) -> Understood:
         now_s, way = self._world.clock.wall_s(), self._way
         try:
-            page = way.read(record, now_s=now_s)
+            whole = await self._desk.whole(record)
+            if whole is None and (same := await self._made_of_same(row, record)) is not None:
+                return way.unchanged(row, same, now_s=now_s)
+            page = way.read(record, whole, now_s=now_s)
             analysis = page.analysis
-            if self._advisor is not None:
+            if self._advisor is not None and page.is_whole:
                 analysis = await self._advisor.advise(page.subject, analysis, way.rules)
             return way.kept(row, page, analysis)
         except StoreError:
             raise
         except Exception as error:  # a fault of ours must cost this page alone
             return way.failed(row, error, now_s=now_s)
+
+    async def _made_of_same(self, row: CaptureRow, record: bytes) -> DocumentRow | None:
+        """Return the document of a page if it was made of the whole of the same text."""
+        known = await self._world.documents.get(self._way.name(row))
+        return known if was_read_whole(known, read_line(record)["content_hash"]) else None

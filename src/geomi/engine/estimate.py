@@ -1,9 +1,9 @@
 """What a crawl may cost, reckoned before it begins (COST-01…COST-03, COST-05).
 
 The parts and their prices are those of seed 004 §10, which pays for everything by the page; of a
-page that is extracted there is one in two. Whoever runs geomi on machines of their own, or asks
-other models, gives prices of their own. Unrounded, a thousand pages come to 6.37 $; the seed rounds
-on the way and says 6.32 $ (C-62).
+page that is extracted there is one in two. Unrounded, a thousand pages come to 6.37 $; the seed
+rounds on the way and says 6.32 $ (C-62). Whoever runs geomi on machines of their own pays for the
+models they name and for nothing else of that (`settings/models.py`), or gives prices of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ UNIT_PRICES: Mapping[str, float] = MappingProxyType(
         "storage": 0.000_05,
     }
 )
-MODELS = ("classify", "quality", "extract", "embed")
+ADVICE = ("classify", "quality", "extract")
+EMBEDDING = "embed"
+MODELS = (*ADVICE, EMBEDDING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ ROWS_PER_READ = 500
 
 async def records(world: World, job: str) -> AsyncIterator[bytes]:
     """Return every committed record of a job, the oldest first."""
-    async for rows in _captures(world.pages, job):
+    async for rows in captures(world.pages, job):
         for row in rows:
             yield await world.archive.read(row.record)
 
@@ -43,7 +43,7 @@ class Kept:
 
 async def kept_pages(world: World, job: str) -> AsyncIterator[Kept]:
     """Return every committed page of a job with its response, the oldest first."""
-    async for rows in _captures(world.pages, job):
+    async for rows in captures(world.pages, job):
         for row in rows:
             response = await world.archive.read(row.response) if row.response else b""
             yield Kept(row.url, await world.archive.read(row.record), response)
@@ -58,14 +58,15 @@ async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:
 async def segment_ends(pages: Pages, job: str) -> dict[str, int]:
     """Return each segment of a job with its committed length; a page's record is its last byte."""
     ends: dict[str, int] = {}
-    async for rows in _captures(pages, job):
+    async for rows in captures(pages, job):
         for place in (row.record for row in rows):
             end = place.offset + place.length
             ends[place.segment] = max(end, ends.get(place.segment, 0))
     return ends
 
 
-async def _captures(pages: Pages, job: str) -> AsyncIterator[Sequence[CaptureRow]]:
+async def captures(pages: Pages, job: str) -> AsyncIterator[Sequence[CaptureRow]]:
+    """Return the committed captures of a job, some at a time, the oldest first."""
     after = 0
     while rows := await pages.feed(job, after=after, limit=ROWS_PER_READ):
         yield rows

@@ -11,9 +11,9 @@ from geomi.engine.world import World
 from geomi.engine.worth import worth_of
 from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
-from geomi.model.entry import Discovered, Source
+from geomi.model.entry import Discovered
 from geomi.model.job import STEPS, Commission, CrawlJob, JobState, StopReason
-from geomi.model.verdict import Outcome, Verdict
+from geomi.model.verdict import Verdict
 from geomi.text.ulid import new_ulid
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -26,7 +26,6 @@ RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.
 
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
-LOOKED_AT = 100  # entries of a job that collected nothing
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
@@ -140,8 +139,8 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
 async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "") -> CrawlJob:
     """End a job, or leave it unfinished where its stop is one to resume from.
 
-    Of several that do it one is the first, and the others change nothing. A job of which a URL
-    waits again is not done.
+    Of several that do it one is the first, and the others change nothing. A job for a collection is
+    not over before its pages can be found there: whoever puts them there completes it.
     """
     found, now_s = await find(world, job.id), world.clock.wall_s()
     job = replace(found, stop=stop, error=error)
@@ -155,10 +154,15 @@ async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "")
         ending = replace(job, state=JobState.FINALIZING)
         if not await world.jobs.turn(ending, was=found.state, wall_s=now_s):
             return await find(world, job.id)
+    return await (find(world, job.id) if job.collection else complete(world, job))
+
+
+async def complete(world: World, job: CrawlJob) -> CrawlJob:
+    """End a job that takes no more pages; one of which a URL waits again is not done."""
+    now_s, is_done = world.clock.wall_s(), job.stop is StopReason.DONE
     ended = replace(job, state=JobState.COMPLETED, ended_at_s=now_s)
-    is_done = stop is StopReason.DONE
     if not await world.jobs.turn(ended, was=JobState.FINALIZING, only_empty=is_done, wall_s=now_s):
-        again = replace(found, state=JobState.PROCESSING)
+        again = replace(job, state=JobState.PROCESSING, stop=None)
         await world.jobs.turn(again, was=JobState.FINALIZING, wall_s=now_s)
     return await find(world, job.id)
 
@@ -178,17 +182,6 @@ async def find(world: World, job_id: str) -> CrawlJob:
     raise UnknownName(f"{count} called `{job_id}` here", hint=f"jobs: {known}")
 
 
-async def strayed_seed(world: World, job: CrawlJob) -> str:
-    """Name a start URL that leads out of the crawl, where that left nothing to collect."""
-    if job.stats.collected:
-        return ""
-    entries = await world.census.entries(job.id, state=None, after=b"", limit=LOOKED_AT)
-    for entry in entries:
-        if entry.outcome is Outcome.REDIRECT_EXCLUDED and entry.source is Source.SEED:
-            return f"{entry.origin or entry.url} {entry.detail}: geomi why {entry.url}"
-    return ""
-
-
 async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     """Set or lift the pause flag; the state keeps its value (G-28)."""
     if job.state.is_final:
@@ -204,6 +197,12 @@ async def cancel(world: World, job: CrawlJob) -> CrawlJob:
         raise WrongState(f"job {job.id} is {job.state} already")
     ended = replace(job, stop=StopReason.CANCELLED, ended_at_s=world.clock.wall_s())
     return await step(world, ended, JobState.CANCELLED)
+
+
+async def fail(world: World, job: CrawlJob, error: str) -> CrawlJob:
+    """End a job that cannot be done, and say why (C-46)."""
+    ended = replace(job, stop=StopReason.FAILED, error=error, ended_at_s=world.clock.wall_s())
+    return await step(world, ended, JobState.FAILED)
 
 
 async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:

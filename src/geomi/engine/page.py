@@ -16,9 +16,9 @@ from geomi.engine.links import Found, LinkGate
 from geomi.engine.lists import ListReader
 from geomi.engine.missing import Missing
 from geomi.engine.naming import Naming
-from geomi.engine.privacy import Privacy, keeps_raw
+from geomi.engine.privacy import Privacy
 from geomi.engine.reader import Reader
-from geomi.engine.record import Keepsake, Portrait, capture, page_record
+from geomi.engine.record import Keepsake, Portrait, page_record
 from geomi.engine.requests import Requests
 from geomi.engine.revisit import (
     KEPT,
@@ -30,6 +30,7 @@ from geomi.engine.revisit import (
     renewed_row,
 )
 from geomi.engine.robots import Reading, RobotsKeeper
+from geomi.engine.spooled import kept_capture
 from geomi.engine.twins import Twins, twin_of
 from geomi.engine.wishes import Wishes, hear
 from geomi.engine.world import World
@@ -68,6 +69,8 @@ class Road:
         self._reader = Reader(world, job)
         self._fates = Fates(world, job.config, gate)
         self._privacy = Privacy(job.config.safety)
+        self._fingerprint = world.meter.timed("fingerprint", fingerprint)
+        self._admit = world.meter.timed("links", gate.admit)
 
     async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
         """Take one entry down the road and return what is to be settled.
@@ -191,11 +194,11 @@ class Road:
         nofollow = wishes.nofollow
         offered = self._gate.offered(article.links)
         body = self._privacy.body(fetched, article)
-        mark = fingerprint(article.text, body, offered, nofollow=nofollow)
+        mark = self._fingerprint(article.text, body, offered, nofollow=nofollow)
         named = believed(entry, article.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, mark, named)
         follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
-        found = self._gate.admit(
+        found = self._admit(
             entry,
             fetched.url,
             article.links,
@@ -227,7 +230,7 @@ class Road:
         )
         self._reader.learn(article, asker)
         row = page_record(portrait, due_s=self._due_s(entry, at_s))
-        keepsake = Keepsake(row, capture(portrait, raw=keeps_raw(self._config)))
+        keepsake = Keepsake(row, kept_capture(portrait, self._config))
         outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
@@ -239,7 +242,7 @@ class Road:
         named = believed(entry, known.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, known.page.fingerprint, named)
         follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
-        found = self._gate.admit(entry, fetched.url, known.links, nofollow=not follows)
+        found = self._admit(entry, fetched.url, known.links, nofollow=not follows)
         brought = Brought(found, known.text, duplicate, named if follows else None)
         if wishes.noindex:
             return self._unwanted(entry, asker, fetched, brought, wishes)
@@ -266,7 +269,7 @@ class Road:
         """Judge the links of a page of this job once more, from where it was found now."""
         twin = await self._twins.exact(entry, known.page.fingerprint)
         follows = await self._follows(entry, twin, nofollow=known.nofollow)
-        return self._gate.admit(entry, known.page.final_url, known.links, nofollow=not follows)
+        return self._admit(entry, known.page.final_url, known.links, nofollow=not follows)
 
     def _unwanted(
         self, entry: UrlEntry, asker: Asker, fetched: Fetched, brought: Brought, wishes: Wishes

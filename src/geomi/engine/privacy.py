@@ -30,6 +30,8 @@ _OBEYED = re.compile(r"(?i)\s*(?:allow|disallow|user-agent)\s*:")
 def keeps_raw(config: CrawlConfig) -> bool:
     """Say whether responses are kept as they came; where data are taken out only if asked for."""
     raw = config.store.raw
+    if config.store.is_preview:
+        return False
     return not config.safety.removes if raw is None else raw
 
 

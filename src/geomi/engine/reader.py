@@ -27,6 +27,7 @@ class Reader:
         self._own = world.markdown_rules
         self._max_links = job.config.limits.max_links_per_page
         self._privacy = Privacy(job.config.safety)
+        self._extract = world.meter.timed("extract", extract)
         self._drift = Drift(world.sink, job.id, job.config.extract.content)
 
     async def read(self, fetched: Fetched, asker: Asker) -> Article | None:
@@ -53,7 +54,7 @@ class Reader:
 
     def _read_here(self, fetched: Fetched, kind: str, template: Template) -> Article:
         try:
-            return extract(
+            return self._extract(
                 fetched.body,
                 fetched.url,
                 kind,

@@ -125,7 +125,8 @@ def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> s
     named = sorted(name.lower() for name, _ in http.headers)
     taken = (config.extract, config.safety, limits.max_page_bytes, limits.max_links_per_page)
     written = sorted((tag, getattr(rule, "__qualname__", "")) for tag, rule in own.items())
-    told = (version, asked, named, taken, *written)
+    kept = (config.store.text,) if config.store.is_preview else ()
+    told = (version, asked, named, taken, *written, *kept)
     return sha256_hex(repr(told))[:RULES_CHARS]
 
 

@@ -11,7 +11,8 @@ Rules kept:
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import shlex
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -31,6 +32,7 @@ from geomi.recrawl.report import Changes, judge
 from geomi.text.ulid import new_ulid
 
 LEASE_S = 60.0
+MOST_NAMED = 3  # start URLs in a hint
 PAGES_PER_READ = 1000  # some 20 ms of work
 # Entries that one sweep puts back, held in memory at 700 bytes each; the rest is due after it.
 MAX_CHOSEN = 250_000
@@ -143,6 +145,11 @@ async def first_job(world: World, name: str) -> CrawlJob:
     return found
 
 
+def _named(seeds: Sequence[str]) -> str:
+    """Write start URLs as a command takes them: a job is known by all of them."""
+    return shlex.join(seeds) if len(seeds) <= MOST_NAMED else "with the same start URLs"
+
+
 async def begin(world: World, crawl: CrawlJob, wish: Wish) -> tuple[CrawlJob, bool] | None:
     """Start a recrawl, or go on with one; None where no page is worth it now.
 
@@ -151,7 +158,7 @@ async def begin(world: World, crawl: CrawlJob, wish: Wish) -> tuple[CrawlJob, bo
     if not crawl.state.is_final:
         raise ConfigError(
             f"job {crawl.id} is {crawl.state}; a crawl is visited again when it is over",
-            hint="go on with it first: geomi crawl --resume",
+            hint=f"go on with it first: geomi crawl {_named(crawl.seeds)} --resume",
         )
     async with sweeping(world, crawl.id):
         await first_job(world, crawl.id)  # nothing of it goes from now on

@@ -3,6 +3,7 @@
 Rules kept:
 - A page is asked for conditionally only if its record can be read back and was made under the rules
   of this job; else a 304 would leave the job without a page.
+- A page of which a preview is kept is asked for conditionally only if it was indexed whole.
 - A page that has not changed is a page of this job: it has a record of its own, with the place and
   the time of this visit and the content of the last, and its links are followed (HTTP-08, CHG-09).
 - Its fingerprint, status and size stay those of the visit that brought it.
@@ -25,10 +26,12 @@ from geomi.engine.record import (
     signal_fields,
     write_line,
 )
+from geomi.engine.spooled import UNTIL, was_read_whole
 from geomi.engine.world import World
 from geomi.errors import BytesMissing, StoreError
 from geomi.fetch.conditional import conditions
 from geomi.model.config import CrawlConfig
+from geomi.model.document import document_id
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.page import Capture, Fetched, Headers, Link, PageRecord
 from geomi.model.signals import Signal, Signals
@@ -38,7 +41,7 @@ from geomi.model.verdict import Outcome
 KEPT = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
 
 _OF_ONE_VISIT = frozenset(
-    {"duplicate_of", "duplicate_reason", "similarity", "not_modified", "signals"}
+    {"duplicate_of", "duplicate_reason", "similarity", "not_modified", "signals", UNTIL}
 )
 
 
@@ -100,6 +103,8 @@ class Revisits:
     def __init__(self, world: World, config: CrawlConfig) -> None:
         self._world = world
         self._http = config.http
+        self._collection = config.analysis.collection
+        self._needs_whole = config.store.is_preview and config.analysis.index
         self.rules = reading_rules(config, world.markdown_rules, version=world.version)
 
     async def known(self, entry: UrlEntry) -> Known | None:
@@ -113,7 +118,7 @@ class Revisits:
             return Known(page, None)
         fields = await self._read_back(page)
         is_ours = fields is not None and fields["metadata"].get("extracted_with") == self.rules
-        return Known(page, fields if is_ours else None)
+        return Known(page, fields if is_ours and await self._is_read(page) else None)
 
     async def again(self, entry: UrlEntry) -> Known | None:
         """Read a page of this job back, whatever the rules it was made under."""
@@ -125,6 +130,13 @@ class Revisits:
         if known is None or known.fields is None:
             return ()
         return conditions(known.page, url, self._http)
+
+    async def _is_read(self, page: PageRecord) -> bool:
+        """Say whether nothing is left to be made of a page's whole text."""
+        if not self._needs_whole:
+            return True
+        name = document_id(self._collection, page.url_hash)
+        return was_read_whole(await self._world.documents.get(name), page.fingerprint.content_hash)
 
     async def _read_back(self, page: PageRecord) -> Fields | None:
         try:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from geomi.engine.fate import Visit
 from geomi.engine.links import LinkGate
+from geomi.engine.spooled import spool_name
 from geomi.engine.world import World
 from geomi.engine.worth import worth_of
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
@@ -102,7 +103,8 @@ class Settler:
         if self._worth is not None:
             settlements = await self._worth.settlements(settlements)
         batch = Batch(tuple(settlements), tuple(hosts), self._world.clock.wall_s())
-        settled = await self._world.frontier.settle(batch)
+        with self._world.meter.settlement():
+            settled = await self._world.frontier.settle(batch)
         for _ in visits:
             self._room.release()
         self._is_flushing = False
@@ -128,8 +130,14 @@ class Settler:
         self._gate.remember(found)
 
     async def _archived(self, visits: Sequence[Visit]) -> list[Settlement]:
-        """Write the captures and point each settlement's page at its place."""
+        """Write the captures and point each settlement's page at its place.
+
+        A whole text waits before anything points at its preview: one that nothing points at, after
+        a fall, is gone when its time is over.
+        """
         captures = [visit.capture for visit in visits if visit.capture is not None]
+        if waiting := {spool_name(one.record): one.whole for one in captures if one.whole}:
+            await self._world.spool.put(self._job, waiting)
         places = iter(await self._world.archive.append(self._job, captures) if captures else ())
         settlements = []
         for visit in visits:

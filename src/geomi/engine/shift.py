@@ -1,6 +1,7 @@
 """One worker process on every job of a store: it takes up what has begun, and gives each its share.
 
-Each job is served by an engine worker of its own, in the same process. Their requests in flight
+Whose job it is makes no difference. Each is served by an engine worker of its own, in the same
+process. Their requests in flight
 together are what the process may have: a job that holds no host keeps one place, the others share
 the rest alike. Where there are more jobs than places, the one that was served longest makes room.
 
@@ -36,13 +37,24 @@ REFUSED_S = 60.0
 SLICE_S = 30.0
 MOST_JOBS = 10_000
 
-Hire = Callable[[CrawlJob], Awaitable[Worker]]
+
+@dataclass(frozen=True, slots=True)
+class Hired:
+    """A job's worker, and the world as the job's tenant has it."""
+
+    world: World
+    job: CrawlJob
+    worker: Worker
+
+
+Hire = Callable[[str, str], Awaitable[Hired | None]]
 
 
 @dataclass(slots=True)
 class _Service:
     """A job while it is served; `noted_s` is until when its seconds are counted."""
 
+    world: World
     job: CrawlJob
     worker: Worker
     duty: Duty
@@ -55,7 +67,8 @@ class Shift:
     """Serves jobs until it is drained.
 
     Args:
-        hire: makes the worker of a job; `ConfigError` where this process cannot serve it.
+        hire: makes the worker of a tenant's job, None where it is gone; `ConfigError` where this
+            process cannot serve it.
         sent: whether everybody can read what a job has collected.
         concurrency: requests in flight, over all jobs.
         only: the one job to serve; empty for every job.
@@ -66,7 +79,7 @@ class Shift:
         world: World,
         heart: Heart,
         hire: Hire,
-        sent: Callable[[str], Awaitable[Sent]],
+        sent: Callable[[CrawlJob], Awaitable[Sent]],
         *,
         concurrency: int,
         only: str = "",
@@ -114,55 +127,56 @@ class Shift:
         if self._is_full:
             raise StoreFull("no space is left on this disk", hint="free some space and start again")
 
-    async def _waiting(self) -> list[str]:
-        """Name the jobs that may be taken up now, the one that was served longest ago first."""
+    async def _waiting(self) -> list[tuple[str, str]]:
+        """Name whose jobs may be taken up now, the one that was served longest ago first."""
         now_s = self._world.clock.now_s()
-        names = await self._world.jobs.active(limit=MOST_JOBS)
-        for gone in self._served_s.keys() - set(names):
+        active = await self._world.roster.active(limit=MOST_JOBS)
+        for gone in self._served_s.keys() - {name for _, name in active}:
             del self._served_s[gone]
         found = [
-            name
-            for name in names
+            (tenant, name)
+            for tenant, name in active
             if name not in self._serving
             and self._only in ("", name)
             and self._again_s.get(name, 0.0) <= now_s
         ]
-        return sorted(found, key=lambda name: self._served_s.get(name, 0.0))
+        return sorted(found, key=lambda one: self._served_s.get(one[1], 0.0))
 
     async def _is_all_done(self) -> bool:
         """Whether every job is over, not ours to serve, or answered for by somebody who lives."""
-        names = set(await self._world.jobs.active(limit=MOST_JOBS))
+        names = {name for _, name in await self._world.roster.active(limit=MOST_JOBS)}
         left = names & {self._only} if self._only else names
         return left <= self._refused | self._left_to_others
 
-    async def _take_up(self, group: asyncio.TaskGroup, waiting: list[str]) -> None:
+    async def _take_up(self, group: asyncio.TaskGroup, waiting: list[tuple[str, str]]) -> None:
         places = self._concurrency - len(self._serving)
-        for name in waiting[: max(0, places)]:
-            job = await self._world.jobs.get(name)
-            if job is None:
-                continue
+        for tenant, name in waiting[: max(0, places)]:
             try:
-                worker = await self._hire(job)
+                hired = await self._hire(tenant, name)
             except ConfigError as error:
-                self._refuse(job, error)
+                self._refuse(name, error)
                 continue
-            await self._heart.expect(job.config)
+            if hired is None:
+                continue
+            await self._heart.expect(hired.job.config)
             if self._is_draining:
                 return
             now_s = self._world.clock.now_s()
             duty = job_duty(self._world, name)
-            self._serving[name] = _Service(job, worker, duty, now_s, now_s, float("-inf"))
+            self._serving[name] = _Service(
+                hired.world, hired.job, hired.worker, duty, now_s, now_s, float("-inf")
+            )
             group.create_task(self._serve(self._serving[name]), name=f"job {name}")
         if len(waiting) > places:
             self._make_room()
 
-    def _refuse(self, job: CrawlJob, error: ConfigError) -> None:
+    def _refuse(self, job: str, error: ConfigError) -> None:
         if self._only:
             raise error
-        if job.id not in self._refused:
-            self._refused.add(job.id)
-            self._world.sink.emit(Warned(job.id, f"not served here: {error.message}", error.hint))
-        self._again_s[job.id] = self._world.clock.now_s() + REFUSED_S
+        if job not in self._refused:
+            self._refused.add(job)
+            self._world.sink.emit(Warned(job, f"not served here: {error.message}", error.hint))
+        self._again_s[job] = self._world.clock.now_s() + REFUSED_S
 
     def _make_room(self) -> None:
         """Let the job go that was served longest, if it had its time; it comes back in its turn."""
@@ -185,7 +199,7 @@ class Shift:
     async def _note(self, service: _Service) -> None:
         try:
             seconds = self._world.clock.now_s() - service.noted_s
-            await self._world.jobs.worked(service.job.id, seconds)
+            await service.world.jobs.worked(service.job.id, seconds)
         except UnknownName:
             return  # it was deleted; its worker finds out by itself
 
@@ -208,7 +222,7 @@ class Shift:
             return
 
     async def _serve(self, service: _Service) -> None:
-        job, world = service.job, self._world
+        job, world = service.job, service.world
         world.sink.emit(JobStarted(job.id, job.seeds, resumed=True))
         self._heart.join(job.id)
         try:
@@ -230,7 +244,7 @@ class Shift:
 
     async def _conclude(self, service: _Service, stop: StopReason) -> None:
         """End a job that has nothing left, unless somebody else answers for it."""
-        job, world = service.job, self._world
+        job, world = service.job, service.world
         while not self._is_draining:
             if not await service.duty.take():
                 await self._leave_to(service.duty.holder, job)
@@ -253,7 +267,7 @@ class Shift:
     async def _look_at_bytes(self, job: CrawlJob) -> Sent:
         """Ask whether everybody can read a job; an archive that is away is no reason to end."""
         try:
-            return await self._sent(job.id)
+            return await self._sent(job)
         except StoreError as error:
             self._world.sink.emit(Warned(job.id, error.message, error.hint))
             return Sent.NOT_YET

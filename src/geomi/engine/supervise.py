@@ -121,6 +121,11 @@ class Supervisor:
         self._is_draining = False
         self._began_s = self._noted_s = world.clock.now_s()
 
+    @property
+    def job(self) -> str:
+        """The id of the job."""
+        return self._job.id
+
     def interrupt(self) -> bool:
         """First call: drain. Second call: stop now, and say so. Both leave the job resumable."""
         was_draining, self._is_draining = self._is_draining, True

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from geomi.engine.embed import embed
 from geomi.engine.follow import Follower, Read
 from geomi.engine.record import read_line
+from geomi.engine.spooled import Desk
 from geomi.engine.understand import Understanding
 from geomi.engine.world import World
 from geomi.model.document import DocumentState
@@ -18,24 +19,29 @@ from geomi.ports.models import Embedder
 def vectoring(world: World, index: Index, embedder: Embedder, job: CrawlJob) -> Follower:
     """Return what gives the documents of a job their vectors."""
     way = Understanding(job)
-    work = Vectoring(world, index, embedder, way)
+    work = Vectoring(world, index, embedder, way, Desk(world, job))
     return Follower(world, job.id, f"embed {embedder.name} {way.version}", work.on)
 
 
 class Vectoring:
     """What is done with the documents of one job."""
 
-    def __init__(self, world: World, index: Index, embedder: Embedder, way: Understanding) -> None:
+    def __init__(
+        self, world: World, index: Index, embedder: Embedder, way: Understanding, desk: Desk
+    ) -> None:
         self._world = world
+        self._desk = desk
         self._index = index
         self._embedder = embedder
         self._way = way
 
     async def on(self, read: Sequence[Read]) -> None:
-        """Embed what is new in a batch."""
+        """Embed what is new in a batch; nobody needs its whole texts after that."""
         for capture, record in read:
             row = await self._world.documents.get(self._way.name(capture))
             if row is None or row.capture != capture.seq or row.state is not DocumentState.INDEXED:
                 continue
-            document = self._way.document(capture, read_line(record), row.page_type)
-            await embed(self._index, self._embedder, [document])
+            if (whole := await self._desk.whole(record)) is not None:
+                document = self._way.document(capture, read_line(whole), row.page_type)
+                await embed(self._index, self._embedder, [document])
+        await self._desk.clear(read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from geomi.engine.meter import Meter
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.census import Census
 from geomi.ports.clock import Clock
@@ -13,6 +14,7 @@ from geomi.ports.knowledge import Costs, Documents
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.sink import EventSink
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
+from geomi.ports.spool import Spool
 from geomi.ports.store import (
     Archive,
     Frontier,
@@ -21,7 +23,7 @@ from geomi.ports.store import (
     RequestLog,
     RobotsCopies,
 )
-from geomi.ports.tenancy import Quotas
+from geomi.ports.tenancy import Quotas, Roster
 from geomi.ports.web import Fetcher, Resolver
 from geomi.ports.workers import Workers
 
@@ -57,12 +59,15 @@ class World:
     sweeps: Sweeps
     documents: Documents
     costs: Costs
+    roster: Roster
     quotas: Quotas
     archive: Archive
+    spool: Spool
     compute: Compute
     sink: EventSink
     rng: random.Random
     version: str
     owner: str
     silence_s: float = SILENCE_S
+    meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)

@@ -104,7 +104,8 @@ class Crawler:
     async def scrape(self, url: str) -> Page:
         """Fetch one page when its host's turn comes; `NothingFetched` says what kept it away."""
         ear = _Ear(is_patient=False)
-        report = _told(await self._start([url], for_one_page(self._resolved), ear))
+        alone = for_one_page(self._resolved, is_kept=self._output is not None)
+        report = _told(await self._start([url], alone, ear))
         async for record in records(self._home.world, report.job.id):
             return Page.from_record(record)
         raise _no_page(url, ear.last)

@@ -57,9 +57,10 @@ def _crawl_keys() -> dict[str, str]:
     return {name: key for name, key in names.items() if key != "run.output"}
 
 
-def for_one_page(resolved: Resolved) -> Resolved:
-    """Return what a crawl of one page alone does."""
-    config = resolve([Layer("scrape", ONE_PAGE)], onto=resolved.config).config
+def for_one_page(resolved: Resolved, *, is_kept: bool) -> Resolved:
+    """Return what a crawl of one page alone does; one that nothing is kept of has all its text."""
+    asked = ONE_PAGE if is_kept else {**ONE_PAGE, "store.text": "full"}
+    config = resolve([Layer("scrape", asked)], onto=resolved.config).config
     return replace(resolved, config=config, run=replace(resolved.run, workers=1))
 
 

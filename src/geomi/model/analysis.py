@@ -6,6 +6,7 @@ from another's and done again when it changes. None is "cannot be known", never 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -211,6 +212,24 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
+class Custom:
+    """The fields of a job's own schema (FUT-14); what nobody knows is None.
+
+    Args:
+        data: by the schema's properties, as JSON.
+        missing: properties that the schema requires and that are not known.
+        not_on_page: places of texts that a model gave and that do not stand on the page.
+        problem: why no model has filled what is None; empty where one has tried.
+    """
+
+    data: Mapping[str, object]
+    missing: tuple[str, ...]
+    not_on_page: tuple[str, ...]
+    problem: str
+    engine: Engine
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """Someone or something that a page names; `normalized` is an ISO date or `EUR 39.5`."""
 
@@ -273,3 +292,4 @@ class Analysis:
     summary: Summary | None = None
     copyright: Copyright | None = None
     sensitive: tuple[Sensitive, ...] = ()
+    custom: Custom | None = None

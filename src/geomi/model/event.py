@@ -102,6 +102,23 @@ class Enriched:
     failed: int
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a worker has spent since it last said so; for whoever counts.
+
+    Args:
+        claims: seconds that each claim took; `settlements` the same.
+        waited_s: for hosts' turns, all hosts together.
+        stages: CPU seconds of each stage.
+    """
+
+    job: str
+    claims: tuple[float, ...]
+    settlements: tuple[float, ...]
+    waited_s: float
+    stages: tuple[tuple[str, float], ...]
+
+
 Event = (
     JobStarted
     | PageSettled
@@ -111,4 +128,5 @@ Event = (
     | Warned
     | JobEnded
     | Enriched
+    | Measured
 )

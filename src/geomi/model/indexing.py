@@ -49,6 +49,7 @@ class AnalysisRules:
     quality: bool = True
     summary: bool = True
     article_fields: bool = False  # fields of articles, too (C-64)
+    schema: str = ""  # what else is asked of a page, as JSON Schema (FUT-14)
     min_chars: Annotated[int, Ge(0), Le(1_000_000)] = 100  # shorter texts are not indexed
     max_chars: Annotated[int, Ge(1000), Le(10_000_000)] = 100_000  # what is read of a text (C-73)
     quality_threshold: Annotated[float, Ge(0), Le(10)] = 5.0

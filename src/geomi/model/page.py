@@ -223,12 +223,17 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One page as the archive takes it: the response as it came and the record made of it."""
+    """One page as the archive takes it: the response as it came and the record made of it.
+
+    Args:
+        whole: the record with all of the text, where `record` has a preview; it is not archived.
+    """
 
     url: str
     fetched_at_s: float  # wall clock
     record: bytes  # one line of pages.jsonl, without the newline
     fetched: Fetched | None  # None where raw bytes are not kept
+    whole: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from geomi.model.search import KeptText
+
 Days = Annotated[float, Ge(0), Le(36_525)]
 
 
@@ -14,8 +16,16 @@ Days = Annotated[float, Ge(0), Le(36_525)]
 class Storing:
     """What is written down."""
 
-    raw: bool | None = None  # responses as they came; None: unless `safety` takes something out
+    raw: bool | None = None  # responses as they came; None: unless something is taken out of them
+    text: KeptText = KeptText.FULL  # or a preview of it, and no response (C-39)
+    # How long a text of which a preview is kept may wait to be indexed; 0: not at all.
+    whole_text_s: Annotated[float, Ge(0), Le(7 * 86_400)] = 86_400.0
     request_log: bool = True  # every request, for `geomi audit`
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether no more than a preview of a page is written down for good."""
+        return self.text is KeptText.PREVIEW
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ from enum import StrEnum
 
 from geomi.model.chunk import Chunk
 
+PREVIEW_CHARS = 500  # IDX-03
+
 
 class KeptText(StrEnum):
-    """How much of a chunk's text an index keeps beside what it is found by (C-39)."""
+    """How much of a text is kept: of a page, and of a chunk beside what it is found by (C-39)."""
 
     FULL = "full"
     PREVIEW = "preview"  # at most 500 characters, and nothing of the order of its words (IDX-03)

@@ -38,6 +38,10 @@ class Index(Protocol):
         """
         ...
 
+    async def adopt(self, job: str, documents: Sequence[str]) -> None:
+        """Let documents that stay as they are belong to another job."""
+        ...
+
     async def delete(self, scope: Scope, name: str) -> int:
         """Take out all that belongs to a document, site, job, collection or the tenant.
 

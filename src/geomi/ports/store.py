@@ -131,6 +131,7 @@ class Jobs(Protocol):
         *,
         was: JobState,
         only_empty: bool = False,
+        most: int = 0,
         wall_s: float | None = None,
     ) -> bool:
         """Write state, times, stop reason and error of a job that is in the state `was`.
@@ -139,6 +140,8 @@ class Jobs(Protocol):
 
         Args:
             only_empty: nor is anything written where one of its URLs still waits.
+            most: nor where so many jobs of its tenant have begun; for one that was over and comes
+                back, as with `begin`.
             wall_s: when, for the journal, as with `update`.
         """
         ...
@@ -284,4 +287,8 @@ class KeptArchive(Archive, Protocol):
 
     async def erase(self, job: str) -> None:
         """Remove every segment of a job."""
+        ...
+
+    async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
+        """Put nothing in the place of some records of a segment that nobody writes to."""
         ...

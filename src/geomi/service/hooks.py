@@ -91,10 +91,16 @@ async def create(
 
 async def find(desk: Desk, name: str) -> Hook:
     """Find a hook."""
-    kept = await _drawer(desk).get(name) if ID.fullmatch(name) else None
-    if kept is None:
+    hook = await known(desk, name)
+    if hook is None:
         raise _unknown(name)
-    return kept.value
+    return hook
+
+
+async def known(desk: Desk, name: str) -> Hook | None:
+    """Find a hook that may have been deleted."""
+    kept = await _drawer(desk).get(name) if ID.fullmatch(name) else None
+    return kept.value if kept else None
 
 
 async def page(desk: Desk, *, after: str, limit: int) -> list[Hook]:

@@ -18,8 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
-from geomi.settings import scan
+from geomi.settings import scan, schema
 from geomi.settings.options import OPTIONS, RunOptions, Settings
+from geomi.settings.schema import checked_schema, schema_in
 from geomi.settings.values import (
     NOT_GIVEN,
     first_problem,
@@ -88,7 +89,9 @@ def flags_layer(given: Mapping[str, object], assignments: Sequence[str] = ()) ->
         if not equals:
             raise ConfigError(f"--set `{text}` names no value", hint="write --set KEY=VALUE")
         key = _key(name.strip(), "--set")
-        values[key], names[key] = value.strip(), "--set"
+        given_text = value.strip()
+        values[key] = schema_in(given_text) if key == schema.KEY else given_text
+        names[key] = "--set"
     return Layer("flag", values, names)
 
 
@@ -223,4 +226,9 @@ def _key(name: str, origin: str) -> str:
 
 
 def _prepared(key: str, raw: object) -> object:
-    return header_pairs(raw) if key == "http.headers" else split_text(setting_types()[key], raw)
+    match key:
+        case "http.headers":
+            return header_pairs(raw)
+        case schema.KEY:
+            return checked_schema(raw)
+    return split_text(setting_types()[key], raw)

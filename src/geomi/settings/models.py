@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from geomi.engine.estimate import UNIT_PRICES
+from geomi.engine.estimate import ADVICE, EMBEDDING, UNIT_PRICES
 from geomi.errors import ConfigError
 from geomi.model.cost import MICROS, Price
+from geomi.settings.options import Settings
 
 # List prices of the models that the catalogue names, November 2026; a setting changes them.
 LISTED = (
@@ -42,6 +43,20 @@ def _per_million(text: str) -> int:
     if not 0 <= dollars <= MICROS:
         raise ValueError(text)
     return round(dollars * MICROS)
+
+
+def prices_here(settings: Settings) -> dict[str, float]:
+    """Return what a page costs in each part as this process is set up.
+
+    The catalogue's price of a model counts where one is named that is paid for by use; machines,
+    disks and databases of one's own cost what `unit_prices` says of them, and else nothing.
+    """
+    used = set(ADVICE if settings.model else ())
+    if settings.embedder.partition(":")[0] in ("openai", "titan"):
+        used.add(EMBEDDING)
+    given = read_unit_prices(settings.unit_prices)
+    named = {text.partition("=")[0] for text in settings.unit_prices}
+    return {name: price if name in used | named else 0.0 for name, price in given.items()}
 
 
 def read_unit_prices(texts: Sequence[str]) -> dict[str, float]:

@@ -37,6 +37,7 @@ class Settings:
     model_prices: tuple[str, ...] = ()  # name=IN/OUT, in dollars for a million tokens
     unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
     max_queued: Annotated[int, Ge(0)] = 0  # URLs of all jobs that wait at once; 0: no limit
+    alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from geomi.adapters.models.bedrock import DIMENSIONS, MAX_ANSWER_BYTES, Bedrock, TitanEmbedder
-from geomi.errors import ConfigError, ModelBusy, ModelError
+from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.ports.models import BATCH
 from geomi.testing.contracts.material import waits
 from geomi.testing.models import ModelServer, Scripted
@@ -84,8 +84,12 @@ async def test_a_batch_is_asked_for_at_once() -> None:
     [
         ((400, "ValidationException"), ModelError, "refused: ValidationException"),
         ((403, "AccessDeniedException"), ModelError, "refused: AccessDeniedException"),
-        ((429, "ThrottlingException"), ModelBusy, "refused: ThrottlingException"),
-        ((503, "ServiceUnavailableException"), ModelBusy, "refused: ServiceUnavailableException"),
+        ((429, "ThrottlingException"), ModelThrottled, "refused: ThrottlingException"),
+        (
+            (503, "ServiceUnavailableException"),
+            ModelThrottled,
+            "refused: ServiceUnavailableException",
+        ),
         ({"embedding": [1.0, 0.0]}, ModelError, r"shape \(1, 2\)"),
         ({"vector": []}, ModelError, r"shape \(1,\)"),
         ((200, "<html>"), ModelError, "no JSON"),

@@ -17,7 +17,7 @@ from geomi.adapters.models.openai_vectors import (
     OpenAiEmbedder,
     open_openai_embedder,
 )
-from geomi.errors import ModelBusy, ModelError
+from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.ports.models import BATCH
 from geomi.testing.contracts.material import waits
 from geomi.testing.models import ModelServer, Scripted, embeddings
@@ -82,7 +82,7 @@ async def test_shorter_vectors_and_prefixes_can_be_asked_for() -> None:
 @pytest.mark.parametrize(
     ("told", "error", "words"),
     [
-        ((429, "slow down"), ModelBusy, "answered 429"),
+        ((429, "slow down"), ModelThrottled, "answered 429"),
         ((200, "{}"), ModelError, "in another form"),
         ({"data": [{"index": 0}]}, ModelError, "in another form"),
         (embeddings([(1, 0)]), ModelError, "in another form"),

@@ -9,7 +9,7 @@ import pytest
 from geomi.adapters.http import Egress, EgressRules, HttpClient
 from geomi.adapters.models.openai import MAX_ANSWER_BYTES, OpenAiModel
 from geomi.engine.consult import Consulted, consult
-from geomi.errors import ConfigError, ModelBusy, ModelError
+from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Answer, Prompt
 from geomi.testing.models import ModelServer, Scripted, completion
 from tests.adapters.http.support import LOOPBACK, RealClock
@@ -69,8 +69,8 @@ def test_without_a_key_none_is_sent() -> None:
     ("told", "error", "words"),
     [
         ((401, '{"error": {"message": "bad key"}}'), ModelError, "answered 401: bad key"),
-        ((429, "slow down"), ModelBusy, "answered 429: slow down"),
-        ((503, ""), ModelBusy, "answered 503: nothing more"),
+        ((429, "slow down"), ModelThrottled, "answered 429: slow down"),
+        ((503, ""), ModelThrottled, "answered 503: nothing more"),
         ((301, ""), ModelError, "answered 301"),
         ((200, "<html>"), ModelError, "no JSON"),
         ((200, "[]"), ModelError, "a JSON list"),

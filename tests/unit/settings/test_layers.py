@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from geomi.analyse.schema import MAX_SCHEMA_CHARS
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Images, QueryPolicy, Within
 from geomi.settings.layers import (
@@ -278,3 +280,41 @@ class TestFile:
         """A file that was named has to be there."""
         with pytest.raises(ConfigError, match="cannot read"):
             file_layer(tmp_path / "none.toml")
+
+
+class TestSchema:
+    """A job's own schema, as text or as a file on the command line."""
+
+    SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
+
+    @pytest.mark.req("FUT-14")
+    def test_a_file_is_read_where_the_command_line_names_one(self, tmp_path: Path) -> None:
+        path = tmp_path / "own.json"
+        path.write_text(self.SCHEMA)
+        for value in (self.SCHEMA, f"@{path}"):
+            config = resolve([flags_layer({}, [f"analysis.schema={value}"])]).config
+            assert config.analysis.schema == self.SCHEMA
+
+    @pytest.mark.parametrize(
+        ("value", "problem"),
+        [
+            ('{"type": "object"}', "analysis.schema: at `/`"),
+            ("@nowhere.json", "cannot read schema `nowhere.json`"),
+            ("x" * (MAX_SCHEMA_CHARS + 1), "at most 20,000 characters"),
+        ],
+    )
+    def test_what_is_none_is_refused(self, value: str, problem: str) -> None:
+        with pytest.raises(ConfigError, match=re.escape(problem)):
+            resolve([flags_layer({}, [f"analysis.schema={value}"])])
+
+    def test_from_elsewhere_no_file_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "own.json"
+        path.write_text(self.SCHEMA)
+        with pytest.raises(ConfigError, match="it is no JSON"):
+            resolve([env_layer({"GEOMI_CRAWL_ANALYSIS__SCHEMA": f"@{path}"})])
+
+    def test_a_file_that_is_no_text(self, tmp_path: Path) -> None:
+        path = tmp_path / "own.json"
+        path.write_bytes(b"\xff\xfe")
+        with pytest.raises(ConfigError, match="it is no text"):
+            flags_layer({}, [f"analysis.schema=@{path}"])

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from geomi.engine.estimate import UNIT_PRICES
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, MICROS, Price
-from geomi.settings.models import LISTED, read_prices, read_unit_prices
+from geomi.settings.models import LISTED, prices_here, read_prices, read_unit_prices
+from geomi.settings.options import Settings
 
 TOKENS = st.integers(0, 10**9)
 MONEY = st.integers(0, 10**9)
@@ -83,3 +84,26 @@ class TestPages:
         with pytest.raises(ConfigError, match="is no price of a page") as caught:
             read_unit_prices([text])
         assert "classify" in caught.value.hint
+
+
+class TestPricesHere:
+    """What is not rented is not paid for."""
+
+    def test_without_models_and_on_ones_own_machine_nothing_is_paid(self) -> None:
+        assert set(prices_here(Settings()).values()) == {0.0}
+        assert prices_here(Settings()).keys() == UNIT_PRICES.keys()
+        assert prices_here(Settings(embedder="onnx:folder"))["embed"] == 0.0
+
+    @pytest.mark.req("COST-05")
+    def test_what_is_named_is_paid(self) -> None:
+        asked = prices_here(Settings(model="qwen3"))
+        assert {name for name, price in asked.items() if price} == {
+            "classify",
+            "quality",
+            "extract",
+        }
+        for embedder in ("titan", "openai:small"):
+            embedding = prices_here(Settings(embedder=embedder))
+            assert {name for name, price in embedding.items() if price} == {"embed"}
+        rented = prices_here(Settings(unit_prices=("fetch=0.5",)))
+        assert {name: price for name, price in rented.items() if price} == {"fetch": 0.5}

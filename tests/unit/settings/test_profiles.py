@@ -68,6 +68,7 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
     ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
     ("store.raw", (None, ..., ..., ..., ..., ...)),
+    ("store.text", ("full", "preview", ..., ..., ..., ...)),  # C-39
     ("render", ("auto", "never", "never", "never", "auto", "always")),
     (
         "http.content_types",

@@ -21,6 +21,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from geomi.adapters.blob import warc
+from geomi.adapters.blob.blank import blank_file
 from geomi.adapters.blob.names import (
     SUFFIX,
     checked_name,
@@ -29,7 +30,7 @@ from geomi.adapters.blob.names import (
     last_number,
     segments_of,
 )
-from geomi.adapters.disk import refusal, write_whole
+from geomi.adapters.disk import close_whole, refusal, write_whole
 from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Ref
 
@@ -139,6 +140,11 @@ class DirectoryArchive:
         except OSError as error:
             raise refusal(error, folder) from error
 
+    async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
+        """Write over records where they lie; done twice it is the same."""
+        path = self._path(segment)
+        await asyncio.to_thread(blank_file, path, places, erased_at_s=wall_s)
+
     def reaches(self, worker: str) -> bool:
         """Whether a worker writes to this directory, and not to a disk of its own."""
         return bool(self.left_by(worker))
@@ -230,7 +236,7 @@ class DirectoryArchive:
     async def _finish(self, job: str) -> None:
         segment = self._open.pop(job)  # first, so that nobody appends while the disk is waited for
         try:
-            await asyncio.to_thread(_close, segment)
+            await asyncio.to_thread(close_whole, segment.fd, segment.path)
         except OSError as error:
             raise refusal(error, segment.path) from error
         self._on_finished(segment.name)
@@ -283,17 +289,3 @@ def _length(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return -1
-
-
-def _close(segment: _Segment) -> None:
-    """Put a segment and its name on the disk itself, and let go of it."""
-    try:
-        os.fsync(segment.fd)
-    finally:
-        os.close(segment.fd)
-    with suppress(FileNotFoundError):  # the job was erased meanwhile
-        folder = os.open(segment.path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

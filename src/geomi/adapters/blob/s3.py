@@ -22,6 +22,7 @@ from pathlib import Path
 
 from geomi.adapters.blob import warc
 from geomi.adapters.blob.ahead import ReadAhead
+from geomi.adapters.blob.blank import blank_file
 from geomi.adapters.blob.bucket import Bucket
 from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.adapters.blob.names import folder_of, last_number
@@ -163,6 +164,15 @@ class S3Archive:
         """Remove a job's segments, from the bucket and from the disk."""
         await self._bucket.remove(folder_of(job))
         await self._spool.erase(job)
+        self._ahead.forget()
+
+    async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
+        """Write over records, on the disk or in a copy that takes the place of the bucket's."""
+        with suppress(BytesMissing):
+            return await self._spool.blank(segment, places, wall_s=wall_s)
+        async with self.whole(segment) as copy:
+            await asyncio.to_thread(blank_file, copy, places, erased_at_s=wall_s)
+            await self._bucket.put(segment, await asyncio.to_thread(copy.read_bytes))
         self._ahead.forget()
 
     async def _age(self) -> None:

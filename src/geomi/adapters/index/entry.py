@@ -6,10 +6,9 @@ import json
 
 from geomi.errors import StoreError
 from geomi.model.chunk import Chunk
-from geomi.model.search import KeptText
+from geomi.model.search import PREVIEW_CHARS, KeptText
 from geomi.search.tokens import tokens
 
-PREVIEW_CHARS = 500  # IDX-03
 # Stands in the head of each chunk whose words have no order; no text has such a token.
 UNORDERED = "_unordered"
 

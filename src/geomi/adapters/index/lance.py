@@ -68,6 +68,12 @@ class LanceIndex:
         if documents:
             await self._table.write(partial(put_rows, documents=documents))
 
+    async def adopt(self, job: str, documents: Sequence[str]) -> None:
+        """Let documents belong to another job, in one commit."""
+        if documents:
+            where = among("document", documents)
+            await self._table.write(lambda table: table.update({"job": job}, where=where))
+
     async def delete(self, scope: Scope, name: str) -> int:
         """Take documents out, in one commit."""
         where = _ALL if scope is Scope.TENANT else among(scope.value, [name])

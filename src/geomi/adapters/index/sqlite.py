@@ -40,6 +40,12 @@ class SqliteIndex:
         """Keep documents in place of those before."""
         await self._file.write(partial(put_documents, documents=documents))
 
+    async def adopt(self, job: str, documents: Sequence[str]) -> None:
+        """Let documents belong to another job."""
+        if documents:
+            values = [(job, one) for one in documents]
+            await self._file.write(lambda db: db.executemany(SQL["change_job"], values))
+
     async def delete(self, scope: Scope, name: str) -> int:
         """Take documents out, some at a time: whoever is interrupted goes on where it was."""
         if scope is Scope.TENANT:

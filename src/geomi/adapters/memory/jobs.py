@@ -88,13 +88,14 @@ class MemoryJobs:
         *,
         was: JobState,
         only_empty: bool = False,
+        most: int = 0,
         wall_s: float | None = None,
     ) -> bool:
         """Write state, times, stop reason and error of a job that is in the state `was`."""
         book = self._world.book(job.id, self._tenant)
         waits = only_empty and any(queue.pending for queue in book.queues.values())
         is_too_late = book.job.expired and not job.state.is_final
-        if book.job.state is not was or waits or is_too_late:
+        if book.job.state is not was or waits or is_too_late or not self._has_place(most):
             return False
         before = book.job
         book.job = replace(
@@ -130,3 +131,6 @@ class MemoryJobs:
     def _own(self) -> builtins.list[CrawlJob]:
         jobs = (book.job for book in self._world.books.values())
         return [job for job in jobs if job.tenant == self._tenant]
+
+    def _has_place(self, most: int) -> bool:
+        return not most or sum(one.state in BEGUN for one in self._own()) < most

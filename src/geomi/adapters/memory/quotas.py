@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from geomi.adapters.ledger.quota import check_quota, day_of, entries_left, stored_bytes, used
 from geomi.adapters.memory.world import World
@@ -37,6 +38,8 @@ def count_usage(world: World, tenant: str, visits: Sequence[Settlement], *, wall
 
 def quota_left(world: World, tenant: str, *, now_s: float, wall_s: float) -> float:
     """Return how many entries the tenant's quota leaves to lend."""
+    if tenant not in world.quotas:
+        return inf
     own = [book.job.id for book in world.books.values() if book.job.tenant == tenant]
     lent = sum(row.leased for job in own for row in world.lent(job, now_s))
     return entries_left(_standing(world, tenant, wall_s), lent)

@@ -21,9 +21,11 @@ import orjson
 
 from geomi.adapters.models.answer import read_object
 from geomi.adapters.models.embedding import in_batches, read_vectors
-from geomi.errors import ConfigError, ModelBusy, ModelError, first_error
+from geomi.adapters.models.patience import NONE, Patience
+from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled, first_error
 from geomi.ports.models import BATCH, Vectors
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 TITAN = "amazon.titan-embed-text-v2:0"
@@ -35,10 +37,11 @@ ANSWER_S = 30.0
 TRIES = 3
 MAX_CODE_CHARS = 80
 
+_THROTTLED = frozenset({"ServiceUnavailableException", "ThrottlingException"})
 _BUSY = frozenset(
     {
         "InternalServerException", "ModelErrorException", "ModelNotReadyException",
-        "ModelTimeoutException", "ServiceUnavailableException", "ThrottlingException",
+        "ModelTimeoutException",
     }
 )  # fmt: skip
 
@@ -46,21 +49,30 @@ _BUSY = frozenset(
 class Bedrock:
     """The runtime of one region, and the one way to ask it."""
 
-    def __init__(self, *, region: str = "", endpoint: str = "", answer_s: float = ANSWER_S) -> None:
+    def __init__(
+        self,
+        *,
+        region: str = "",
+        endpoint: str = "",
+        answer_s: float = ANSWER_S,
+        patience: Patience = NONE,
+    ) -> None:
         if find_spec("boto3") is None:
             raise ConfigError(
                 "Amazon Bedrock needs boto3, which is not installed",
                 hint="pip install 'geomi[bedrock]'",
             )
         self._client = _client(region, endpoint, answer_s)
+        self._patience = patience
         self._threads = ThreadPoolExecutor(BATCH, thread_name_prefix="geomi-bedrock")
 
-    async def ask(self, model: str, question: Mapping[str, object]) -> dict[str, Any]:
+    async def ask(
+        self, model: str, question: Mapping[str, object], *, is_patient: bool = True
+    ) -> dict[str, Any]:
         """Send a question to a model and return the answer's JSON object."""
-        loop = asyncio.get_running_loop()
-        body = await loop.run_in_executor(
-            self._threads, self._invoke, model, orjson.dumps(question)
-        )
+        asked = orjson.dumps(question)
+        patience = self._patience if is_patient else NONE
+        body = await patience.asking(lambda: self._in_thread(self._invoke, model, asked))
         if len(body) > MAX_ANSWER_BYTES:
             raise ModelError(f"`{model}` answered with more than {MAX_ANSWER_BYTES:,} bytes")
         return read_object(body, f"`{model}`")
@@ -72,13 +84,16 @@ class Bedrock:
             answer: dict[str, Any] = self._client.converse(modelId=model, **conversation)
             return answer
 
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _telling, model, call)
+        return await self._patience.asking(lambda: self._in_thread(_telling, model, call))
 
     def close(self) -> None:
         """Finish what is under way."""
         self._threads.shutdown()
         self._client.close()
+
+    async def _in_thread(self, work: Callable[[str, A], T], model: str, given: A) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, work, model, given)
 
     def _invoke(self, model: str, body: bytes) -> bytes:
         def call() -> bytes:
@@ -103,8 +118,7 @@ def _telling(model: str, call: Callable[[], T]) -> T:
         return call()
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code", "unknown"))
-        refused = ModelBusy if code in _BUSY else ModelError
-        raise refused(
+        raise _refusal(code)(
             f"`{model}` refused: {code[:MAX_CODE_CHARS]}",
             hint="check the region and what the key may do",
         ) from error
@@ -119,6 +133,12 @@ def _telling(model: str, call: Callable[[], T]) -> T:
         raise ModelBusy(f"`{model}` cannot be asked: {type(error).__name__}") from error
 
 
+def _refusal(code: str) -> type[ModelError]:
+    if code in _THROTTLED:
+        return ModelThrottled
+    return ModelBusy if code in _BUSY else ModelError
+
+
 class TitanEmbedder:
     """`ports.models.Embedder` of Titan, with 512 numbers, normalised."""
 
@@ -131,13 +151,14 @@ class TitanEmbedder:
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
         """Return one vector for each text; Titan reads queries and passages alike."""
-        parts = [await self._batch(batch) for batch in in_batches(texts)]
+        parts = [await self._batch(batch, is_patient=not is_query) for batch in in_batches(texts)]
         return np.concatenate([np.empty((0, DIMENSIONS), np.float32), *parts])
 
-    async def _batch(self, texts: Sequence[str]) -> Vectors:
+    async def _batch(self, texts: Sequence[str], *, is_patient: bool) -> Vectors:
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._one(text), name="titan") for text in texts]
+                asking = (self._one(text, is_patient=is_patient) for text in texts)
+                tasks = [group.create_task(one, name="titan") for one in asking]
         except ExceptionGroup as failures:
             refusals = failures.subgroup(ModelError)
             if refusals is None:
@@ -146,9 +167,10 @@ class TitanEmbedder:
         rows = [task.result() for task in tasks]
         return read_vectors(rows, dimensions=DIMENSIONS, source=f"`{TITAN}`")
 
-    async def _one(self, text: str) -> object:
+    async def _one(self, text: str, *, is_patient: bool) -> object:
         question = {"inputText": text, "dimensions": DIMENSIONS, "normalize": True}
-        return (await self._bedrock.ask(TITAN, question)).get("embedding")
+        told = await self._bedrock.ask(TITAN, question, is_patient=is_patient)
+        return told.get("embedding")
 
 
 def _client(region: str, endpoint: str, answer_s: float) -> Any:

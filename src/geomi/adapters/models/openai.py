@@ -16,7 +16,8 @@ from typing import Any
 import orjson
 
 from geomi.adapters.models.answer import read_name, read_object, read_tokens
-from geomi.errors import ConfigError, ModelBusy, ModelError
+from geomi.adapters.models.patience import NONE, Patience
+from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Answer, Prompt
 from geomi.model.page import Fetched, Headers, Request
 from geomi.ports.web import Fetcher
@@ -28,7 +29,8 @@ CONNECT_S = 10.0
 # A small model on a processor writes ten words a second.
 ANSWER_S = 120.0
 
-_BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_THROTTLED = frozenset({429, 503})
+_BUSY = frozenset({408, 409, 425, 500, 502, 504, 529})
 
 
 class OpenAiModel:
@@ -47,8 +49,9 @@ class OpenAiModel:
         *,
         key: str = "",
         answer_s: float = ANSWER_S,
+        patience: Patience = NONE,
     ) -> None:
-        self._server = Server(fetcher, endpoint, key=key, answer_s=answer_s)
+        self._server = Server(fetcher, endpoint, key=key, answer_s=answer_s, patience=patience)
         self.name = model
 
     async def answer(self, prompt: Prompt) -> Answer:
@@ -71,7 +74,13 @@ class Server:
     """An OpenAI-compatible server, and the one way to ask it."""
 
     def __init__(
-        self, fetcher: Fetcher, endpoint: str, *, key: str = "", answer_s: float = ANSWER_S
+        self,
+        fetcher: Fetcher,
+        endpoint: str,
+        *,
+        key: str = "",
+        answer_s: float = ANSWER_S,
+        patience: Patience = NONE,
     ) -> None:
         url = parse_url(endpoint)
         if url is None or "@" in endpoint:
@@ -82,6 +91,7 @@ class Server:
         self._base = url.href.rstrip("/")
         self._fetcher = fetcher
         self._answer_s = answer_s
+        self._patience = patience
         self._headers: Headers = (
             ("content-type", "application/json"),
             ("accept", "application/json"),
@@ -92,9 +102,20 @@ class Server:
         return self._base
 
     async def ask(
-        self, path: str, question: Mapping[str, object], *, max_bytes: int = MAX_ANSWER_BYTES
+        self,
+        path: str,
+        question: Mapping[str, object],
+        *,
+        max_bytes: int = MAX_ANSWER_BYTES,
+        is_patient: bool = True,
     ) -> dict[str, Any]:
         """Send a question and return the answer's JSON object."""
+        patience = self._patience if is_patient else NONE
+        return await patience.asking(lambda: self._ask_once(path, question, max_bytes))
+
+    async def _ask_once(
+        self, path: str, question: Mapping[str, object], max_bytes: int
+    ) -> dict[str, Any]:
         fetched = await self._fetcher.fetch(
             Request(
                 url=f"{self._base}/{path}",
@@ -109,9 +130,14 @@ class Server:
         if fetched.failure is not None:
             raise ModelBusy(f"{self} cannot be asked: {fetched.detail or fetched.failure}")
         if fetched.status != 200:
-            refused = ModelBusy if fetched.status in _BUSY else ModelError
-            raise refused(f"{self} answered {fetched.status}: {_told(fetched)}")
+            raise _refusal(fetched.status)(f"{self} answered {fetched.status}: {_told(fetched)}")
         return read_object(fetched.body, str(self))
+
+
+def _refusal(status: int) -> type[ModelError]:
+    if status in _THROTTLED:
+        return ModelThrottled
+    return ModelBusy if status in _BUSY else ModelError
 
 
 def _question(model: str, prompt: Prompt) -> dict[str, object]:

@@ -61,17 +61,24 @@ class OpenAiEmbedder:
         """Return one vector for each text."""
         prefixed = self._prefixes.before(texts, is_query=is_query)
         parts = [
-            await _ask(self._server, self._question, batch, self.dimensions)
+            await _ask(
+                self._server, self._question, batch, self.dimensions, is_patient=not is_query
+            )
             for batch in in_batches(prefixed)
         ]
         return np.concatenate([np.empty((0, self.dimensions), np.float32), *parts])
 
 
 async def _ask(
-    server: Server, question: dict[str, object], texts: Sequence[str], dimensions: int
+    server: Server,
+    question: dict[str, object],
+    texts: Sequence[str],
+    dimensions: int,
+    *,
+    is_patient: bool = False,
 ) -> Vectors:
     asked = {**question, "input": list(texts)}
-    told = await server.ask("embeddings", asked, max_bytes=MAX_ANSWER_BYTES)
+    told = await server.ask("embeddings", asked, max_bytes=MAX_ANSWER_BYTES, is_patient=is_patient)
     try:
         given = {one["index"]: one["embedding"] for one in told["data"]}
         rows = [given.pop(at) for at in range(len(texts))]

@@ -14,6 +14,8 @@ from geomi.errors import StoreError
 
 # What is made at once of a whole job, when it is over, and where it lies in the job's folder.
 WHOLE = {"llms": "llms.txt", "cdxj": "warc/index.cdxj", "parquet": "pages.parquet"}
+# Everything that is derived of a job.
+OUTPUTS = {"jsonl": "pages.jsonl", "md": "md", "llms-full": "llms-full.txt"} | WHOLE
 # At the top of the data directory, to the newest job; the index lies in `warc`.
 LINKS = ("pages.jsonl", "md", "warc", "llms-full.txt", "llms.txt", "pages.parquet")
 

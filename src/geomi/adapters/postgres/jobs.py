@@ -80,10 +80,11 @@ class PostgresJobs:
         *,
         was: JobState,
         only_empty: bool = False,
+        most: int = 0,
         wall_s: float | None = None,
     ) -> bool:
         """Write state, times, stop reason and error of a job that is in the state `was`."""
-        values = turned_columns(job) | {"was": was.value, "only_empty": only_empty}
+        values = turned_columns(job) | {"was": was.value, "only_empty": only_empty, "most": most}
         return await self._database.write(
             partial(_turn, job=job, tenant=self._tenant, values=values, wall_s=wall_s)
         )
@@ -154,9 +155,11 @@ def _turn(
     values: Mapping[str, object],
     wall_s: float | None,
 ) -> bool:
-    number = {"number": _lock(db, job.id, tenant)}
+    if values["most"]:
+        db.row(SQL["line_up"], {"tenant": tenant})
+    own = {"number": _lock(db, job.id, tenant), "tenant": tenant}
     before = _find(db, job.id, tenant)
-    if db.run(SQL["turn"], {**values, **number}) == 0:
+    if db.run(SQL["turn"], {**values, **own}) == 0:
         return False
     _note(db, before, wall_s)
     return True

@@ -78,10 +78,11 @@ class SqliteJobs:
         *,
         was: JobState,
         only_empty: bool = False,
+        most: int = 0,
         wall_s: float | None = None,
     ) -> bool:
         """Write state, times, stop reason and error of a job that is in the state `was`."""
-        values = turned_columns(job) | {"was": was.value, "only_empty": only_empty}
+        values = turned_columns(job) | {"was": was.value, "only_empty": only_empty, "most": most}
         return await self._database.write(
             partial(_turn, job=job, tenant=self._tenant, values=values, wall_s=wall_s)
         )
@@ -156,9 +157,9 @@ def _turn(
     values: Mapping[str, object],
     wall_s: float | None,
 ) -> bool:
-    number = {"number": number_of(db, job.id, tenant)}
+    own = {"number": number_of(db, job.id, tenant), "tenant": tenant}
     before = _find(db, job.id, tenant)
-    if db.execute(SQL["turn"], {**values, **number}).rowcount == 0:
+    if db.execute(SQL["turn"], {**values, **own}).rowcount == 0:
         return False
     _note(db, before, wall_s)
     return True

@@ -17,6 +17,7 @@ from geomi.model.event import (
     Event,
     JobEnded,
     JobStarted,
+    Measured,
     PageSettled,
     Progressed,
     RobotsFetched,
@@ -78,5 +79,7 @@ def _described(event: Event) -> tuple[str, str]:
             return "job_ended", "info"
         case Enriched(failed=failed):
             return "enriched", "warning" if failed else "info"
+        case Measured():
+            return "measured", "debug"
         case _:
             assert_never(event)

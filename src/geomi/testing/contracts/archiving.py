@@ -205,3 +205,21 @@ class TestErasing:
             with pytest.raises(StoreError):
                 await again.read(ref)
         assert await again.read(other) == b'{"n":3}'
+
+    @waits
+    async def test_a_blanked_record_is_gone_and_the_others_are_where_they_were(
+        self, archives: Archives
+    ) -> None:
+        archive = archives("w1")
+        first, gone, last = await archive.append(JOB, [capture(n) for n in range(3)])
+        await archive.aclose()
+        again = archives("w2")
+        erased = [ref for ref in gone if ref is not None]
+        for _ in ("once", "and again, should the first have been cut short"):
+            await again.blank(first[0].segment, erased, wall_s=1_700_000_000.0)
+        assert await again.read(first[0]) == b'{"n":0}'
+        assert await again.read(last[0]) == b'{"n":2}'
+        assert [await again.read(ref) for ref in erased] == [b"", b""]
+        async with again.whole(first[0].segment) as path:
+            assert kinds(path).count("metadata") == 2
+            assert kinds(path).count("response") == kinds(path).count("conversion") == 2

@@ -30,7 +30,7 @@ async def begin(store: Store, name: str, *, most: int = 0) -> bool:
 class TestJobPages:
     """Lists that can be walked while jobs come and go."""
 
-    @pytest.mark.req("DAT-01", "DAT-08")
+    @pytest.mark.req("DAT-08")
     @waits
     async def test_jobs_are_walked_from_the_newest(self, stores: Stores) -> None:
         store = stores("local")
@@ -109,6 +109,19 @@ class TestBeginning:
         await make(store, "1", "2", state=JobState.PENDING)
         assert [await begin(store, name) for name in "1212"] == [True, True, False, False]
         assert not await begin(store, "nothing")
+
+    @pytest.mark.req("JOB-05")
+    @waits
+    async def test_a_job_that_was_over_comes_back_where_there_is_a_place(
+        self, stores: Stores
+    ) -> None:
+        store = stores("local")
+        await make(store, "over", state=JobState.COMPLETED)
+        await make(store, "busy", state=JobState.PROCESSING)
+        back = job("over", state=JobState.PROCESSING)
+        assert not await store.jobs.turn(back, was=JobState.COMPLETED, most=1)
+        assert await store.jobs.turn(back, was=JobState.COMPLETED, most=2)
+        assert not await begin(store, "over", most=2)
 
     @waits
     async def test_a_paused_job_does_not_begin(self, stores: Stores) -> None:

@@ -56,6 +56,19 @@ class TestDeletes:
         assert await index.count() == IndexCounts(len(left), chunks, chunks)
 
     @waits
+    async def test_what_another_job_has_adopted_stays(self, indexes: Indexes) -> None:
+        index = indexes("local")
+        made = [document(name, f"shared words, {name}", kept=KeptText.PREVIEW) for name in "ab"]
+        await index.put(made)
+        await embed(index, made[0], towards(1, 1))
+        await index.adopt("job-2", [made[0].id, "unknown"])
+        await index.adopt("job-3", [])
+        assert await index.delete(Scope.JOB, made[0].job) == 1
+        assert await found(index, "shared") == await nearest(index, towards(1, 0)) == ["a"]
+        assert await index.delete(Scope.JOB, "job-2") == 1
+        assert await index.count() == IndexCounts(0, 0, 0)
+
+    @waits
     async def test_many_documents_go_at_once(self, indexes: Indexes) -> None:
         index = indexes("local")
         await index.put([document(f"d{at}", f"number {at}") for at in range(250)])

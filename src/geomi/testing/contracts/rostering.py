@@ -33,7 +33,6 @@ async def make(
 class TestRoster:
     """What is on which list."""
 
-    @pytest.mark.req("DAT-01")
     @waits
     async def test_workers_take_up_the_jobs_of_every_tenant(self, stores: Stores) -> None:
         one, two = stores("a"), stores("b")

@@ -25,6 +25,10 @@ UPDATE documents SET
     page_type = :page_type, language = :language, date_s = :date_s, kept = :kept
 WHERE number = :number;
 
+-- name: change_job
+-- Let a document belong to another job.
+UPDATE documents SET job = ? WHERE id = ?;
+
 -- name: some_of_document
 -- Some documents by id.
 SELECT number, title, kept FROM documents WHERE id = ? LIMIT ?;

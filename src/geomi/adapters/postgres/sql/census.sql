@@ -111,36 +111,43 @@ GROUP BY entries.state, outcome, status;
 
 -- name: edge
 -- How far one answer may look: where the last of so many URLs after one is. Each queue gives no more
--- than that, so that its own key finds them in order.
+-- than that, so that its own key finds them in order. OFFSET 0: the queues of the job are found first,
+-- whatever the planner knows of the tables.
 SELECT own.number, found.url_hash
 FROM (
     SELECT number FROM queues
     WHERE job = (SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s)
-        AND number >= %(queue)s
     ORDER BY number
+    OFFSET 0
 ) AS own
 CROSS JOIN LATERAL (
     SELECT url_hash FROM entries
     WHERE entries.queue = own.number
-        AND (own.number > %(queue)s OR entries.url_hash > %(after)s)
+        AND entries.url_hash > CASE own.number WHEN %(queue)s THEN %(after)s ELSE ''::bytea END
     ORDER BY entries.url_hash
     LIMIT %(looked)s + 1
 ) AS found
+WHERE own.number >= %(queue)s
 ORDER BY own.number, found.url_hash
 LIMIT 1 OFFSET %(looked)s;
 
 -- name: rows
 -- Those of a job's URLs between two places that a filter means; first of each its queue and host.
-SELECT queues.number, queues.host,
+SELECT own.number, own.host,
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
-FROM queues
+FROM (
+    SELECT number, host FROM queues
+    WHERE job = (SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s)
+    ORDER BY number
+    OFFSET 0
+) AS own
 CROSS JOIN LATERAL (
     SELECT * FROM entries
-    WHERE entries.queue = queues.number
-        AND (queues.number > %(queue)s OR entries.url_hash > %(after)s)
-        AND (queues.number < %(last_queue)s OR entries.url_hash <= %(last)s)
+    WHERE entries.queue = own.number
+        AND entries.url_hash > CASE own.number WHEN %(queue)s THEN %(after)s ELSE ''::bytea END
+        AND (own.number < %(last_queue)s OR entries.url_hash <= %(last)s)
         AND (%(state)s::text IS NULL OR entries.state = %(state)s)
         AND (%(outcome)s::text IS NULL OR entries.outcome = %(outcome)s)
         AND starts_with(entries.url, %(prefix)s)
@@ -149,9 +156,8 @@ CROSS JOIN LATERAL (
 ) AS found
 LEFT JOIN patterns
     ON patterns.queue = found.queue AND md5(patterns.pattern) = md5(found.pattern)
-WHERE queues.job = (SELECT number FROM jobs WHERE id = %(job)s AND tenant = %(tenant)s)
-    AND queues.number BETWEEN %(queue)s AND %(last_queue)s
-ORDER BY queues.number, url_hash
+WHERE own.number BETWEEN %(queue)s AND %(last_queue)s
+ORDER BY own.number, url_hash
 LIMIT %(many)s;
 
 -- name: hosts
@@ -159,11 +165,13 @@ LIMIT %(many)s;
 SELECT host, next_s, crawl_delay_s, backoff_s, errors, latency_s, ip
 FROM hosts
 WHERE host IN (
-    SELECT DISTINCT queues.host
+    SELECT DISTINCT own.host
     FROM jobs
-    JOIN queues ON queues.job = jobs.number
-    WHERE jobs.tenant = %(tenant)s AND queues.host > %(after)s
-    ORDER BY queues.host
+    CROSS JOIN LATERAL (
+        SELECT queues.host FROM queues WHERE queues.job = jobs.number OFFSET 0
+    ) AS own
+    WHERE jobs.tenant = %(tenant)s AND own.host > %(after)s
+    ORDER BY own.host
     LIMIT %(many)s
 )
 ORDER BY host;

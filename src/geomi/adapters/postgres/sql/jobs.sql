@@ -85,12 +85,21 @@ SET config = %(config)s, delay_s = %(delay_s)s, crawl_delay_cap_s = %(crawl_dela
 WHERE number = %(number)s AND (expired = '' OR %(is_over)s);
 
 -- name: turn
--- Take a step of a job that is still where it was; the pause is not touched.
+-- Take a step of a job that is still where it was, if its tenant has a place for it; the pause is
+-- not touched.
 UPDATE jobs
 SET state = %(state)s, started_at_s = %(started_at_s)s, ended_at_s = %(ended_at_s)s,
     stop = %(stop)s, error = %(error)s, is_active = %(is_open)s AND NOT paused
 WHERE number = %(number)s AND state = %(was)s AND (NOT %(only_empty)s OR pending = 0)
-    AND (expired = '' OR NOT %(is_open)s);
+    AND (expired = '' OR NOT %(is_open)s)
+    AND (
+        %(most)s = 0
+        OR %(most)s > (
+            SELECT COUNT(*) FROM jobs AS begun
+            WHERE begun.tenant = %(tenant)s
+                AND begun.state IN ('initializing', 'discovering', 'processing', 'finalizing')
+        )
+    );
 
 -- name: active
 -- The jobs that workers may take up, oldest first.

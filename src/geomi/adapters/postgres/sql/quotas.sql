@@ -35,7 +35,8 @@ SELECT pg_advisory_xact_lock(4, hashtext(%(tenant)s));
 
 -- name: room
 -- The same, and how many entries of all its jobs are lent and not settled, seen at one moment. Hosts
--- are found by their job: one step for each job that holds any, whosoever it is.
+-- are found by their job: one step for each job that holds any, whosoever it is, in this order,
+-- whatever the planner knows of the tables.
 WITH RECURSIVE holders (job) AS (
     SELECT (SELECT job FROM hosts WHERE is_lent AND job > '' ORDER BY job LIMIT 1)
     UNION ALL
@@ -48,10 +49,15 @@ SELECT max_concurrent_crawls, max_waiting, max_daily_pages, max_storage_bytes, s
        (
            SELECT COALESCE(SUM(held.leased), 0)::bigint
            FROM holders
-           JOIN jobs ON jobs.id = holders.job AND jobs.tenant = %(tenant)s
+           CROSS JOIN LATERAL (
+               SELECT id FROM jobs
+               WHERE jobs.id = holders.job AND jobs.tenant = %(tenant)s
+               OFFSET 0
+           ) AS own
            CROSS JOIN LATERAL (
                SELECT leased FROM hosts
-               WHERE hosts.job = holders.job AND is_lent AND lease_until_s > %(now_s)s
+               WHERE hosts.job = own.id AND is_lent AND lease_until_s > %(now_s)s
+               OFFSET 0
            ) AS held
        )
 FROM quotas

@@ -88,7 +88,7 @@ FROM queues
 CROSS JOIN entries ON entries.queue = queues.number
 WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
     AND queues.number >= :queue
-    AND (entries.queue, entries.url_hash) > (:queue, :after)
+    AND entries.url_hash > CASE queues.number WHEN :queue THEN :after ELSE x'' END
 ORDER BY queues.number, entries.url_hash
 LIMIT 1 OFFSET :looked;
 
@@ -103,22 +103,22 @@ CROSS JOIN entries AS found ON found.queue = queues.number
 LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
 WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
     AND queues.number BETWEEN :queue AND :last_queue
-    AND (found.queue, url_hash) > (:queue, :after)
-    AND (found.queue, url_hash) <= (:last_queue, :last)
+    AND url_hash > CASE queues.number WHEN :queue THEN :after ELSE x'' END
+    AND (queues.number < :last_queue OR url_hash <= :last)
     AND (:state IS NULL OR state = :state) AND (:outcome IS NULL OR outcome = :outcome)
     AND substr(url, 1, length(:prefix)) = :prefix
 ORDER BY queues.number, url_hash
 LIMIT :many;
 
 -- name: hosts
--- The hosts of a tenant's jobs, by name.
+-- The hosts of a tenant's jobs, by name. `+`: queues are found by their job, not by their host.
 SELECT host, next_s, crawl_delay_s, backoff_s, errors, latency_s, ip
 FROM hosts
 WHERE host IN (
     SELECT DISTINCT queues.host
     FROM jobs
     CROSS JOIN queues ON queues.job = jobs.number
-    WHERE jobs.tenant = :tenant AND queues.host > :after
+    WHERE jobs.tenant = :tenant AND +queues.host > :after
     ORDER BY queues.host
     LIMIT :many
 )

@@ -75,12 +75,21 @@ SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s
 WHERE number = :number AND (expired = '' OR :is_over);
 
 -- name: turn
--- Take a step of a job that is still where it was; the pause is not touched.
+-- Take a step of a job that is still where it was, if its tenant has a place for it; the pause is
+-- not touched.
 UPDATE jobs
 SET state = :state, started_at_s = :started_at_s, ended_at_s = :ended_at_s,
     stop = :stop, error = :error, is_active = :is_open AND NOT paused
 WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0)
-    AND (expired = '' OR NOT :is_open);
+    AND (expired = '' OR NOT :is_open)
+    AND (
+        :most = 0
+        OR :most > (
+            SELECT COUNT(*) FROM jobs AS begun
+            WHERE begun.tenant = :tenant
+                AND begun.state IN ('initializing', 'discovering', 'processing', 'finalizing')
+        )
+    );
 
 -- name: active
 -- The jobs that workers may take up, oldest first.

@@ -1,0 +1,133 @@
+"""What a service has done, counted from its events, for Prometheus.
+
+The counts are of this process and begin with it. What only the store knows, such as how much waits,
+is asked for at each scrape and set by whoever answers it.
+"""
+
+from __future__ import annotations
+
+from geomi.adapters.telemetry.prometheus import Counter, Gauge, Histogram, write_text
+from geomi.model.event import (
+    Enriched,
+    Event,
+    JobEnded,
+    JobStarted,
+    Measured,
+    PageSettled,
+    RobotsFetched,
+    Warned,
+)
+from geomi.model.verdict import Outcome, State
+
+# A page answers in a tenth of a second or two; past 30 s it timed out.
+FETCH_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+# A claim or a settlement takes some milliseconds; a second is a store that is stuck.
+STORE_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+
+
+class Metrics:
+    """An `EventSink` that counts."""
+
+    def __init__(self) -> None:
+        self._pages = Counter(
+            "geomi_visits_total", "Visits by what became of them.", ("outcome", "state")
+        )
+        self._answers = Counter(
+            "geomi_responses_total", "Answers by the first digit of their status.", ("class",)
+        )
+        self._retries = Counter("geomi_retries_total", "Visits that will be tried again.")
+        self._empty = Counter("geomi_empty_pages_total", "Pages of which no text was left.")
+        self._bytes = Counter("geomi_received_bytes_total", "Bytes received.")
+        self._links = Counter("geomi_links_total", "Links found on pages.")
+        self._fetches = Histogram(
+            "geomi_fetch_seconds", "How long pages took to answer.", FETCH_BOUNDS
+        )
+        self._host_seconds = Counter(
+            "geomi_host_fetch_seconds_total", "The same by host; divide by the count.", ("host",)
+        )
+        self._host_fetches = Counter(
+            "geomi_host_fetches_total", "How many pages each host was asked for.", ("host",)
+        )
+        self._robots = Counter(
+            "geomi_robots_total", "robots.txt files that were asked for.", ("class", "cached")
+        )
+        self._claims = Histogram(
+            "geomi_claim_seconds", "How long it took to borrow hosts.", STORE_BOUNDS
+        )
+        self._settlements = Histogram(
+            "geomi_settle_seconds", "How long it took to commit visits.", STORE_BOUNDS
+        )
+        self._waited = Counter(
+            "geomi_politeness_wait_seconds_total", "Time spent waiting for hosts' turns."
+        )
+        self._stages = Counter(
+            "geomi_stage_cpu_seconds_total", "CPU that each stage of a page took.", ("stage",)
+        )
+        self._started = Counter("geomi_jobs_taken_up_total", "How often a job was taken up.")
+        self._ended = Counter("geomi_jobs_ended_total", "Jobs that ended.", ("state", "stop"))
+        self._documents = Counter(
+            "geomi_documents_total",
+            "Pages that were understood, by what became of them.",
+            ("state",),
+        )
+        self._warnings = Counter("geomi_warnings_total", "What a person should know.")
+        self.waiting = Gauge("geomi_waiting_urls", "URLs that wait, by tenant.", ("tenant",))
+        self.jobs = Gauge("geomi_jobs", "Jobs that are not over, by state.", ("state",))
+        self.workers = Gauge(
+            "geomi_workers", "Processes that work on the store, by role.", ("role",)
+        )
+        self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
+
+    def emit(self, event: Event) -> None:
+        """Count one event."""
+        match event:
+            case PageSettled():
+                self._count_page(event)
+            case RobotsFetched():
+                self._robots.add(1, _class(event.status), str(event.from_cache).lower())
+            case Measured():
+                self._count_spent(event)
+            case JobStarted():
+                self._started.add()
+            case JobEnded():
+                self._ended.add(1, event.state, event.stop)
+            case Enriched():
+                for state in ("indexed", "skipped", "failed"):
+                    self._documents.add(getattr(event, state), state)
+            case Warned():
+                self._warnings.add()
+            case _:
+                pass
+
+    def text(self) -> str:
+        """Return what a scrape is answered with."""
+        return write_text(value for value in vars(self).values())
+
+    def _count_page(self, page: PageSettled) -> None:
+        self._pages.add(1, page.outcome, page.state)
+        self._bytes.add(page.bytes_received)
+        self._links.add(page.links)
+        if page.state is State.PENDING:
+            self._retries.add()
+        if page.outcome is Outcome.EMPTY:
+            self._empty.add()
+        if page.status is None:
+            return
+        self._answers.add(1, _class(page.status))
+        self._fetches.observe(page.fetch_ms / 1000)
+        host = page.url.partition("://")[2].partition("/")[0]
+        self._host_seconds.add(page.fetch_ms / 1000, host)
+        self._host_fetches.add(1, host)
+
+    def _count_spent(self, spent: Measured) -> None:
+        for seconds in spent.claims:
+            self._claims.observe(seconds)
+        for seconds in spent.settlements:
+            self._settlements.observe(seconds)
+        self._waited.add(spent.waited_s)
+        for stage, seconds in spent.stages:
+            self._stages.add(seconds, stage)
+
+
+def _class(status: int) -> str:
+    return f"{status // 100}xx" if status else "none"

@@ -1,0 +1,54 @@
+"""What whoever runs a service looks at: numbers for Prometheus, and alarms."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import PlainTextResponse, Response
+
+from geomi.adapters.telemetry.prometheus import CONTENT_TYPE
+from geomi.api.guard import GuardedRoute, OfDesk, OfService, needs, premises_of
+from geomi.api.paging import cut, place_of
+from geomi.api.schema.watch import AlarmsTold, AlarmTold
+from geomi.api.schema.wire import Part
+from geomi.service import alarms
+from geomi.service.depths import measure
+from geomi.service.keys import Role, Scope
+
+scraping = APIRouter(route_class=GuardedRoute)
+router = APIRouter(route_class=GuardedRoute)
+
+
+@scraping.get(
+    "/metrics",
+    operation_id="metrics",
+    openapi_extra=needs(Scope.READ, role=Role.ADMIN),
+    response_class=PlainTextResponse,
+    summary="Numbers for Prometheus",
+    tags=["health"],
+)
+async def metrics(request: Request, service: OfService) -> Response:
+    """Tell what this process has counted since it began, and what waits in the store."""
+    counted = premises_of(request).metrics
+    depths = await measure(service)
+    counted.waiting.set({(tenant,): many for tenant, many in depths.waiting.items()})
+    counted.jobs.set({(state,): many for state, many in depths.jobs.items()})
+    counted.workers.set({(role,): many for role, many in depths.workers.items()})
+    counted.deliveries.set({(): depths.deliveries})
+    return PlainTextResponse(counted.text(), media_type=CONTENT_TYPE)
+
+
+@router.get(
+    "/alarms",
+    operation_id="listAlarms",
+    openapi_extra=needs(Scope.READ),
+    summary="List alarms, newest crawls first",
+    tags=["usage"],
+)
+async def list_alarms(wanted: Annotated[Part, Query()], desk: OfDesk) -> AlarmsTold:
+    """List what is wrong with crawls: too many errors, slow hosts, pages that are gone."""
+    before = place_of(wanted.cursor, alarms.NAME)
+    found = await alarms.page(desk, before=before, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
+    return AlarmsTold(alarms=tuple(map(AlarmTold.of, shown)), next_cursor=cursor)

@@ -1,0 +1,47 @@
+"""Alarms on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from geomi.api.schema.wire import Told, moment
+from geomi.engine.alarm import Rule
+from geomi.service.alarms import KeptAlarm
+
+
+class AlarmTold(Told):
+    """One figure of a crawl that is out of its bounds."""
+
+    id: str
+    at: datetime
+    job_id: str
+    collection_id: str
+    rule: Rule
+    subject: str
+    value: float
+    limit: float
+    message: str
+
+    @classmethod
+    def of(cls, kept: KeptAlarm) -> Self:
+        """Write an alarm as the wire has it."""
+        alarm = kept.alarm
+        return cls(
+            id=kept.id,
+            at=moment(kept.at_s),
+            job_id=kept.job,
+            collection_id=kept.collection,
+            rule=alarm.rule,
+            subject=alarm.subject,
+            value=alarm.value,
+            limit=alarm.limit,
+            message=alarm.message,
+        )
+
+
+class AlarmsTold(Told):
+    """Some alarms, those of the newest crawls first."""
+
+    alarms: tuple[AlarmTold, ...]
+    next_cursor: str | None = None

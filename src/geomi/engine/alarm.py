@@ -1,0 +1,147 @@
+"""What of a job's figures a person has to know (MON-01…MON-07).
+
+Success is 200 and 304; hops of a redirect are neither (C-81). Shares of few requests say nothing:
+one page of three that fails is no alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from geomi.model.verdict import Outcome, State
+
+LEAST_REQUESTS = 20
+MIN_SUCCESS = 0.90
+MAX_ERRORS = 0.20
+MAX_EMPTY = 0.10
+MAX_RETRIES = 0.15
+MAX_CHANGE = 0.50
+MAX_LATENCY_S = 5.0
+MAX_DURATION_S = 3 * 3600.0
+
+Outcomes = Mapping[tuple[State, Outcome | None, int | None], int]
+
+
+class Rule(StrEnum):
+    """Which figure is out of its bounds."""
+
+    SUCCESS = "success_rate"  # MON-01
+    INDEXED = "indexed_pages"  # MON-02
+    LATENCY = "response_time"  # MON-03
+    ERRORS = "error_rate"  # MON-04
+    EMPTY = "empty_rate"  # MON-05
+    DURATION = "duration"  # MON-06
+    RETRIES = "retry_rate"  # MON-07
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is known of a job so far.
+
+    Args:
+        latencies: mean seconds by host.
+        indexed_before: pages of the run before in the same collection; None for a first run.
+    """
+
+    outcomes: Outcomes
+    requests: int
+    retries: int
+    active_s: float
+    indexed: int = 0
+    indexed_before: int | None = None
+    latencies: Mapping[str, float] = field(default_factory=dict)
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One figure out of bounds; `subject` is the host, where it is about one."""
+
+    rule: Rule
+    value: float
+    limit: float
+    message: str
+    subject: str = ""
+
+
+def judge(figures: Figures) -> tuple[Alarm, ...]:
+    """Return every figure that is out of its bounds."""
+    return (*_shares(figures), *_slow(figures), *_whole(figures))
+
+
+def _shares(figures: Figures) -> list[Alarm]:
+    answers = {
+        status: _sum(figures.outcomes, status=status)
+        for status in {status for _, _, status in figures.outcomes if status}
+    }
+    counted = sum(many for status, many in answers.items() if not 300 <= status < 400)
+    counted += answers.get(304, 0)
+    failed = _unanswered(figures.outcomes)
+    asked = counted + failed
+    if asked < LEAST_REQUESTS:
+        return []
+    success = (sum(answers.get(status, 0) for status in (200, 304))) / asked
+    errors = sum(many for status, many in answers.items() if status >= 400) / asked
+    read = sum(many for (state, _, _), many in figures.outcomes.items() if state is State.COMPLETED)
+    empty = _sum(figures.outcomes, outcome=Outcome.EMPTY)
+    empty_share = empty / (read + empty) if read + empty else 0.0
+    retried = figures.retries / max(1, figures.requests)
+    found = [
+        (Rule.SUCCESS, success, MIN_SUCCESS, success < MIN_SUCCESS, "of requests succeeded"),
+        (Rule.ERRORS, errors, MAX_ERRORS, errors > MAX_ERRORS, "of answers are 4xx or 5xx"),
+        (Rule.EMPTY, empty_share, MAX_EMPTY, empty_share > MAX_EMPTY, "of pages had no text"),
+        (Rule.RETRIES, retried, MAX_RETRIES, retried > MAX_RETRIES, "of requests were tried again"),
+    ]
+    return [
+        Alarm(rule, round(value, 4), limit, f"{value:.1%} {told} (limit {limit:.0%})")
+        for rule, value, limit, is_out, told in found
+        if is_out
+    ]
+
+
+def _slow(figures: Figures) -> list[Alarm]:
+    return [
+        Alarm(
+            Rule.LATENCY,
+            round(seconds, 3),
+            MAX_LATENCY_S,
+            f"{host} takes {seconds * 1000:,.0f} ms to answer (limit {MAX_LATENCY_S * 1000:,.0f})",
+            subject=host,
+        )
+        for host, seconds in sorted(figures.latencies.items())
+        if seconds > MAX_LATENCY_S
+    ]
+
+
+def _whole(figures: Figures) -> list[Alarm]:
+    found: list[Alarm] = []
+    if figures.active_s > MAX_DURATION_S:
+        hours, limit = figures.active_s / 3600, MAX_DURATION_S / 3600
+        message = f"it has worked for {hours:.1f} hours (limit {limit:g})"
+        found.append(Alarm(Rule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
+    before, now = figures.indexed_before, figures.indexed
+    if figures.is_over and before:
+        change = abs(now - before) / before
+        if change >= MAX_CHANGE:
+            message = f"{now:,} pages are indexed; after the last run it were {before:,}"
+            found.append(Alarm(Rule.INDEXED, round(change, 4), MAX_CHANGE, message))
+    return found
+
+
+def _unanswered(outcomes: Outcomes) -> int:
+    """Count visits that ended without an answer: a name, a connection or a time that failed."""
+    return sum(
+        many
+        for (state, _, status), many in outcomes.items()
+        if state is State.FAILED and status is None
+    )
+
+
+def _sum(outcomes: Outcomes, *, status: int | None = None, outcome: Outcome | None = None) -> int:
+    return sum(
+        many
+        for (_, its_outcome, its_status), many in outcomes.items()
+        if (status is None or its_status == status) and (outcome is None or its_outcome is outcome)
+    )

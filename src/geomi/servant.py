@@ -1,0 +1,64 @@
+"""A process of a served geomi: it crawls for every tenant, or understands what was crawled.
+
+`geomi serve` starts it as `python -m geomi.servant DESCRIPTOR`, and `adapters/crew.py` is the other
+end of its pipe. It ends when it is told to, and when whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
+from geomi.app import Home, open_home
+from geomi.app.serve import Task, serve
+from geomi.engine.shift import Shift
+from geomi.errors import GeomiError
+from geomi.model.job import StopReason
+from geomi.service.crew import Calling, Errand
+from geomi.service.understand import understand_for_all
+
+
+def live(pipe: Connection) -> None:
+    """Take the errand, run it, and say how it ended."""
+    errand = pipe.recv()
+    assert isinstance(errand, Errand)
+    ease_collector()
+    try:
+        asyncio.run(_run(errand, pipe))
+        word = LastWord(StopReason.INTERRUPTED)
+    except GeomiError as error:
+        word = LastWord(None, error)
+    with suppress(OSError):  # the starter may be gone
+        pipe.send(word)
+    pipe.close()
+
+
+async def _run(errand: Errand, pipe: Connection) -> None:
+    sink = PipeSink(pipe)
+    async with open_home(errand.root, errand.settings, lambda _: sink) as home:
+        match errand.calling:
+            case Calling.CRAWL:
+                await _crawl(home, errand, pipe)
+            case Calling.UNDERSTAND:
+                await _understand(home, pipe)
+        sink.flush()
+
+
+async def _crawl(home: Home, errand: Errand, pipe: Connection) -> None:
+    def begin(shift: Shift) -> None:
+        obey(pipe, shift.interrupt, shift.interrupt)
+
+    await serve(home, Task(concurrency=errand.concurrency, measures=True), on_start=begin)
+
+
+async def _understand(home: Home, pipe: Connection) -> None:
+    leave = asyncio.Event()
+    obey(pipe, leave.set, leave.set)
+    await understand_for_all(home, leave)
+
+
+if __name__ == "__main__":
+    live(Connection(int(sys.argv[1])))

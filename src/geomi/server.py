@@ -1,0 +1,89 @@
+"""The served geomi under one roof: HTTP, the processes that crawl and understand, and the chores.
+
+The first signal lets requests in flight end, those to sites and those to the service; a second one
+cuts them short. Whatever ends it, the next start goes on where this one was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+
+from geomi.api.listen import Front
+from geomi.app.recover import recover
+from geomi.engine.heart import beating
+from geomi.model.worker import Role
+from geomi.ports.sink import EventSink
+from geomi.service.chores import do_chores
+from geomi.service.crew import Calling, Crew, Errand
+from geomi.service.open import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where a service listens, and how many processes crawl beside it.
+
+    Args:
+        concurrency: requests at once of each of them.
+    """
+
+    host: str
+    port: int
+    workers: int
+    concurrency: int
+
+
+async def run_server(
+    app: FastAPI,
+    service: Service,
+    serving: Serving,
+    sink: EventSink,
+    *,
+    on_ready: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until told to end.
+
+    Args:
+        sink: hears what happens in the other processes.
+        on_ready: is told the address once somebody listens there.
+    """
+    await recover(service.home)
+    await service.home.heart.enrol(Role.SUPERVISOR)
+    front = Front(app, serving.host, serving.port, on_ready=on_ready)
+    house = _House(front, Crew(_errands(service, serving), sink))
+    await beating(service.home.heart, house.run(service))
+
+
+def _errands(service: Service, serving: Serving) -> tuple[Errand, ...]:
+    root, settings = service.home.root, service.settings
+    crawling = Errand(root, settings, Calling.CRAWL, serving.concurrency)
+    return (Errand(root, settings, Calling.UNDERSTAND), *([crawling] * serving.workers))
+
+
+class _House:
+    """Everything that runs for as long as the service does."""
+
+    def __init__(self, front: Front, crew: Crew) -> None:
+        self._front = front
+        self._crew = crew
+
+    async def run(self, service: Service) -> None:
+        """Run until told to leave, and until everybody has."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._leave)
+        async with asyncio.TaskGroup() as group:
+            crew = group.create_task(self._crew.run(), name="crew")
+            chores = group.create_task(do_chores(service), name="chores")
+            await self._front.run()
+            self._crew.drain()
+            await crew
+            chores.cancel()
+
+    def _leave(self) -> None:
+        self._front.leave()
+        self._crew.drain()

@@ -1,0 +1,115 @@
+"""What of a tenant's crawls a person has to know: looked for while they run and when they end.
+
+An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a
+warning, and sent to the operator's channel, where one is set (MON-08).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from geomi.engine.alarm import Alarm, Figures, judge
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, JobFilter, JobState
+from geomi.service.drawer import Drawer
+from geomi.service.open import Desk, Service
+from geomi.service.post import post
+from geomi.text.digest import sha256_hex
+from geomi.url.parse import parse as parse_url
+
+DRAWER = "alarms"
+NAME = re.compile(r"[0-9A-Z]{26}-[0-9a-f]{16}")
+KEPT_S = 30 * 86_400.0
+MOST_JOBS = 1000
+MOST_HOSTS = 1000
+LOOKED_BACK = 100
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAlarm:
+    """An alarm of a crawl; times are of the wall clock."""
+
+    id: str
+    at_s: float
+    job: str
+    collection: str
+    alarm: Alarm
+
+
+async def look(service: Service) -> int:
+    """Look at the crawls that run; the answer is that nothing more is to be done now."""
+    for tenant, name in await service.home.store.roster.active(MOST_JOBS):
+        desk = service.desk(tenant)
+        job = await desk.world.jobs.get(name)
+        if job is not None and job.collection:
+            await _raise_alarms(desk, job, judge(await _figures(desk, job)))
+    return 0
+
+
+async def look_at_end(desk: Desk, name: str) -> None:
+    """Look at a crawl that is over."""
+    job = await desk.world.jobs.get(name)
+    if job is not None and job.state is JobState.COMPLETED:
+        await _raise_alarms(desk, job, judge(await _figures(desk, job)))
+
+
+async def page(desk: Desk, *, before: str, limit: int) -> list[KeptAlarm]:
+    """List a tenant's alarms, newest first, for paging."""
+    found = await _drawer(desk).list(after=before, limit=limit, is_backwards=True)
+    return [kept.value for kept in found]
+
+
+async def _figures(desk: Desk, job: CrawlJob) -> Figures:
+    world = desk.world
+    own = {url.authority for url in map(parse_url, job.seeds) if url}
+    hosts = await world.census.hosts(limit=MOST_HOSTS)
+    return Figures(
+        outcomes=await world.census.outcomes(job.id),
+        requests=job.stats.requests,
+        retries=job.stats.retries,
+        active_s=job.active_s,
+        indexed=(await world.documents.counts(job.id)).indexed,
+        indexed_before=await _indexed_before(desk, job),
+        latencies={one.host: one.latency_s for one in hosts if one.host in own},
+        is_over=job.state.is_final,
+    )
+
+
+async def _indexed_before(desk: Desk, job: CrawlJob) -> int | None:
+    """Count what the run before had indexed: of the same seeds, into the same collection."""
+    same = JobFilter(collection=job.collection, state=JobState.COMPLETED)
+    for old in await desk.world.jobs.page(same, before=job.id, limit=LOOKED_BACK):
+        if old.seeds == job.seeds:
+            return (await desk.world.documents.counts(old.id)).indexed
+    return None
+
+
+async def _raise_alarms(desk: Desk, job: CrawlJob, alarms: Sequence[Alarm]) -> None:
+    for alarm in alarms:
+        # By the time of the crawl, so that they are listed in that order; the rest is a digest.
+        name = f"{job.id}-{sha256_hex(f'{alarm.rule} {alarm.subject}'.encode())[:16]}"
+        kept = KeptAlarm(name, desk.wall_s, job.id, job.collection, alarm)
+        if not await _drawer(desk).add(name, kept, due_at_s=desk.wall_s + KEPT_S):
+            continue
+        desk.world.sink.emit(Warned(job.id, f"alarm {alarm.rule}: {alarm.message}"))
+        await _send(desk, kept)
+
+
+async def _send(desk: Desk, kept: KeptAlarm) -> None:
+    url = desk.service.settings.alarm_url
+    if not url:
+        return
+    text = f"geomi: {kept.alarm.message} (crawl {kept.job} of {desk.tenant})"
+    headers = {"Content-Type": "application/json"}
+    answer = await post(desk.world.fetcher, url, headers, orjson.dumps({"text": text}))
+    if not answer.is_taken:
+        problem = answer.problem or f"it answered {answer.status}"
+        desk.world.sink.emit(Warned(kept.job, f"the alarm could not be sent: {problem}"))
+
+
+def _drawer(desk: Desk) -> Drawer[KeptAlarm]:
+    return Drawer(desk.slips, DRAWER, KeptAlarm)

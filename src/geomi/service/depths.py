@@ -1,0 +1,50 @@
+"""What only the store knows of a service: how much waits, and who works."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from geomi.service import deliveries
+from geomi.service.open import Service
+
+MOST_JOBS = 10_000
+MOST_DELIVERIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """The numbers of one moment.
+
+    Args:
+        waiting: URLs that wait, by tenant.
+        jobs: jobs that are not over, by what they wait for.
+        workers: processes, by role.
+        deliveries: those that are due or will be, counted up to a limit.
+    """
+
+    waiting: dict[str, int]
+    jobs: dict[str, int]
+    workers: dict[str, int]
+    deliveries: int
+
+
+async def measure(service: Service) -> Depths:
+    """Ask the store."""
+    store, now_s = service.home.store, service.home.world.clock.now_s()
+    active = await store.roster.active(MOST_JOBS)
+    waiting: Counter[str] = Counter()
+    for tenant, job in active:
+        outlook = await service.desk(tenant).world.census.outlook(job, now_s=now_s)
+        waiting[tenant] += outlook.pending
+    later = await store.due_slips.due(deliveries.DRAWER, wall_s=float("inf"), limit=MOST_DELIVERIES)
+    return Depths(
+        waiting=dict(waiting),
+        jobs={
+            "waiting": len(await store.roster.waiting(MOST_JOBS)),
+            "processing": len(active),
+            "finalizing": len(await store.roster.finalizing(MOST_JOBS)),
+        },
+        workers=dict(Counter(str(card.role) for card in await store.workers.list())),
+        deliveries=len(later),
+    )
