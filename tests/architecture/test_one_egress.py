@@ -18,7 +18,7 @@ PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "boto3", "botocore", "brotli", "compression",
         "fastapi", "httptools", "isal", "jinja2", "lancedb", "numpy", "obstore", "onnxruntime",
-        "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "ray", "re2",
+        "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pydantic_core", "pypdf", "ray", "re2",
         "rich", "starlette", "tokenizers", "turbohtml", "typer", "uvicorn", "uvloop", "yaml",
     }
 )  # fmt: skip
