@@ -131,6 +131,11 @@ async def serving(root: Path, settings: Settings = LOCAL) -> AsyncIterator[Groun
         yield Ground(service, app, Client(app, first.text), *[Client(app, text) for text in texts])
 
 
+def everything_in(folder: Path) -> bytes:
+    """Return every byte of a data directory."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
 async def _exchange(
     app: FastAPI, method: str, target: str, headers: Mapping[str, str], body: bytes
 ) -> Answered:

@@ -12,7 +12,7 @@ from geomi.service import keys, tenants
 from geomi.service.keys import Role
 from geomi.service.open import open_service
 from geomi.testing.server import Site
-from tests.api.asking import CRAWL, LOCAL, Client, run, serving
+from tests.api.asking import CRAWL, LOCAL, Client, everything_in, run, serving
 from tests.api.filling import WEB, worked_off
 
 
@@ -159,7 +159,7 @@ def test_a_providers_data_goes_on_request_from_every_tenant(tmp_path: Path) -> N
                     if entry["operation"] == "eraseProviderData"
                 ]
                 assert line["path"] == "/api/v1/admin/providers/village/data"
-        kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        kept = everything_in(tmp_path)
         assert b"The ferry leaves at noon" not in kept
 
     run(work())

@@ -9,13 +9,13 @@ from pydantic import ConfigDict, Field
 
 from geomi.api.schema.order import CrawlRequest
 from geomi.api.schema.wire import (
+    WHOLE,
     Asked,
     Flag,
     HttpUrl,
     Part,
     Title,
     Told,
-    Whole,
     moment,
     moment_or_none,
 )
@@ -34,7 +34,7 @@ CronLine = Annotated[
     ),
 ]
 Interval = Annotated[
-    Whole, Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="From one run to the next.")
+    int, Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="From one run to the next."), WHOLE
 ]
 Metadata = Annotated[
     dict[
