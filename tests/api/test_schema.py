@@ -20,7 +20,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import from_schema
 from schemathesis.engine.events import NonFatalError, ScenarioFinished
 
-from geomi.api.listen import listen
+from geomi.api.listen import Front
 from geomi.model.tenant import Quota
 from geomi.service import tenants
 from tests.api.asking import LOCAL, serving
@@ -91,10 +91,12 @@ async def _serve(
     ends.set_result((asyncio.get_running_loop(), over))
     async with serving(root, FREE) as ground:
         await tenants.change(ground.service, "default", quota=Quota(0, 0, 0, 0))
-        await listen(
-            ground.app,
-            "127.0.0.1",
-            0,
-            leave=over,
-            on_ready=lambda url: ready.set_result((url, ground.admin.key)),
-        )
+
+        def tell(url: str) -> None:
+            ready.set_result((url, ground.admin.key))
+
+        front = Front(ground.app, "127.0.0.1", 0, on_ready=tell)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(front.run(), name="http")
+            await over.wait()
+            front.leave()
