@@ -28,8 +28,8 @@ from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.engine.duty import Duty
-from geomi.engine.preview import sweep
 from geomi.engine.recrawl import sweeping
+from geomi.engine.spooled import sweep
 from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, Expired

@@ -21,9 +21,9 @@ from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
-from geomi.engine.preview import sweep
 from geomi.engine.privacy import keeps_raw
 from geomi.engine.publish import Outlet, Publisher
+from geomi.engine.spooled import sweep
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig

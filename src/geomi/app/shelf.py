@@ -15,8 +15,8 @@ from geomi.app.home import Home
 from geomi.app.models import Models, open_models
 from geomi.app.recover import recover
 from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
-from geomi.engine.preview import sweep
 from geomi.engine.search import search
+from geomi.engine.spooled import sweep
 from geomi.model.search import Filters, Found, IndexCounts, Scope
 from geomi.ports.index import KeptIndex
 
