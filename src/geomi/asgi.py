@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from geomi.adapters.telemetry.fan import Fan
 from geomi.api.app import make_app, premises_of
 from geomi.cli.options import data_place
+from geomi.dashboard.app import add_dashboard
 from geomi.service.open import open_service
 
 
@@ -30,4 +31,4 @@ async def _open(started: FastAPI) -> AsyncIterator[None]:
             premises_of(started).close()
 
 
-app = make_app(lifespan=_open)
+app = add_dashboard(make_app(lifespan=_open))

@@ -180,7 +180,7 @@ def test_crawls_are_listed_in_parts_newest_first(tmp_path: Path) -> None:
             found = (await ground.mine.get("/crawls?status=cancelled")).json["crawls"]
             assert [crawl["jobId"] for crawl in found] == [made[0]]
             assert (await ground.mine.get("/crawls?limit=101")).status == 400
-            assert (await ground.mine.get("/crawls?cursor=bm9uc2Vuc2U")).status == 422
+            assert (await ground.mine.get("/crawls?cursor=bm9uc2Vuc2U")).status == 404
 
     run(work())
 

@@ -91,13 +91,12 @@ async def _serve(
     ends.set_result((asyncio.get_running_loop(), over))
     async with serving(root, FREE) as ground:
         await tenants.change(ground.service, "default", quota=Quota(0, 0, 0, 0))
-        front = Front(
-            ground.app,
-            "127.0.0.1",
-            0,
-            on_ready=lambda url: ready.set_result((url, ground.admin.key)),
-        )
+
+        def tell(url: str) -> None:
+            ready.set_result((url, ground.admin.key))
+
+        front = Front(ground.app, "127.0.0.1", 0, on_ready=tell)
         async with asyncio.TaskGroup() as group:
-            group.create_task(front.run())
+            group.create_task(front.run(), name="http")
             await over.wait()
             front.leave()

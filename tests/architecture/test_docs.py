@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from geomi import errors
 from geomi.adapters.telemetry.lines import WRITTEN_AS
-from geomi.cli.program import program
+from geomi.cli.program import make_program
 from geomi.cli.robots import Answer
 from geomi.engine.audit import Audit
 from geomi.engine.explain import Explanation
@@ -62,7 +62,7 @@ def test_every_exit_code_has_a_line() -> None:
 def test_every_command_and_flag_has_a_line() -> None:
     """The page of commands keeps up with the commands."""
     text = _read("cli.md")
-    commands = getattr(get_command(program), "commands", {})
+    commands = getattr(get_command(make_program()), "commands", {})
     assert commands
     assert [name for name in commands if f"geomi {name}" not in text] == []
     assert [

@@ -127,7 +127,9 @@ def _be(order: dict[str, Any]) -> NoReturn:
 
 
 def _serve() -> None:
-    importlib.import_module("geomi.cli.program")
+    from geomi.cli.program import make_program  # this process alone needs it
+
+    make_program()  # loads every command, so that no process has to
     for name in LATE:
         if importlib.util.find_spec(name.partition(".")[0]):
             importlib.import_module(name)

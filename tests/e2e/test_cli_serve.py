@@ -1,84 +1,107 @@
-"""`geomi serve` as a team starts it: a key is printed, the API answers, and a signal ends it."""
+"""`geomi serve` as somebody uses it who has read the how-to, and nothing else but curl."""
 
 from __future__ import annotations
 
-import http.client
-import json
+import asyncio
 import re
-import signal
+import shutil
 import subprocess
+import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.command import GEOMI, clean_env, run
+from geomi.demo.serve import DemoSite
+from tests.conftest import missing_part
+from tests.e2e.command import run
+from tests.e2e.serving import Served
 
-pytestmark = pytest.mark.slow
-
-
-def ask(url: str, method: str, path: str, key: str, body: object = None) -> tuple[int, Any]:
-    """Send one request over a connection of its own."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    connection.request(method, path, json.dumps(body) if body else None, headers)
-    answer = connection.getresponse()
-    content = answer.read()
-    connection.close()
-    return answer.status, json.loads(content) if content else None
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "run-the-service.md"
+# What stands there for a reader to fill in.
+FILLED_IN = "export GEOMI="
 
 
-class Served:
-    """A server in a process of its own."""
-
-    def __init__(self, root: Path) -> None:
-        self.process = subprocess.Popen(
-            [*GEOMI, "serve", "--port", "0", "-o", str(root)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=clean_env(),
-            start_new_session=True,
-        )
-
-    def url(self) -> str:
-        """Wait until it says where it is."""
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            if found := re.search(r"serves (http://\S+/)", line):
-                return found[1]
-        raise AssertionError("it ended without serving")
-
-    def end(self) -> tuple[int, str]:
-        """End it as a supervisor would; return its code and what it printed."""
-        self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=60)
-        return self.process.returncode, out
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """Serve on a fresh directory, beside the sample site."""
+    with _demo() as site:
+        flags = [part for override in site.overrides for part in ("--resolve", override)]
+        contact = {"GEOMI_CONTACT": "https://crawler.test/about"}
+        with Served(tmp_path / "served", *flags, env=contact) as one:
+            yield one
 
 
+class _demo:
+    """The sample site in a thread of its own."""
+
+    def __enter__(self) -> DemoSite:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._site = DemoSite(port=0)
+        asyncio.run_coroutine_threadsafe(self._site.__aenter__(), self._loop).result()
+        return self._site
+
+    def __exit__(self, *_: object) -> None:
+        leaving = self._site.__aexit__(None, None, None)
+        asyncio.run_coroutine_threadsafe(leaving, self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def commands() -> str:
+    """Return every command of the how-to, in order."""
+    blocks = re.findall(r"```sh\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.S)
+    return "\n".join(block for block in blocks if FILLED_IN not in block)
+
+
+@pytest.mark.slow
+@pytest.mark.req("CFG-18", "JOB-14", "FUT-13")
+def test_the_how_to_works_with_curl_alone(served: Served, tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        missing_part("curl")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands()],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "GEOMI": f"{served.url}api/v1", "KEY": served.key},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = done.stdout
+    assert "event: page" in told and '"status":"completed"' in told
+    assert '"quotation":' in told and "http://docs.geomi.test/" in told
+    assert '"status":"cancelled"' in told
+    assert served.get("/crawls")["crawls"] == []
+    assert served.get("/collections")["collections"] == []
+    assert served.get("/documents")["documents"] == []
+    assert served.get("/schedules")["schedules"] == []
+
+
+@pytest.mark.slow
 def test_a_fresh_directory_is_served_with_a_key_that_is_printed_once(tmp_path: Path) -> None:
-    first = Served(tmp_path)
-    url = first.url()
-    assert first.process.stdout is not None
-    key = first.process.stdout.readline().strip()
-    assert key.startswith("geomi_") and url.startswith("http://127.0.0.1:")
-    asked = {"collectionId": "handbook", "seedUrls": ["http://localhost:1/"]}
-    status, crawl = ask(url, "POST", "/api/v1/crawls", key, asked)
-    assert (status, crawl["status"]) == (202, "pending")
-    assert ask(url, "GET", "/readyz", "")[0] == 200
-    assert ask(url, "GET", "/api/v1/crawls", "geomi_0_0")[0] == 401
-    code, out = first.end()
-    assert (code, out) == (0, "")
-    second = Served(tmp_path)
-    url = second.url()
-    assert ask(url, "GET", f"/api/v1/crawls/{crawl['jobId']}", key)[0] == 200
-    assert second.end() == (0, "")
+    with Served(tmp_path) as served:
+        key, served.key = served.key, ""
+        assert re.fullmatch(r"geomi_[0-9a-f]{12}_[\w-]{43}", key)
+        asked = {"collectionId": "handbook", "seedUrls": ["http://localhost:1/"]}
+        status, crawl = served.ask("POST", "/crawls", asked, key=key)
+        assert (status, crawl["status"]) == (202, "pending")
+        assert served.ask("GET", "/crawls", key="geomi_0_0")[0] == 401
+        served.stop()
+        served.start()
+        assert served.key == ""
+        assert served.get(f"/crawls/{crawl['jobId']}", key=key)["jobId"] == crawl["jobId"]
+        served.stop()
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    first = Served(tmp_path)
-    port = str(urlsplit(first.url()).port)
-    refused = run("serve", "--port", port, "-o", str(tmp_path / "other"))
-    assert refused.returncode == 2 and f"cannot listen on 127.0.0.1:{port}" in refused.stderr
-    first.end()
+    with Served(tmp_path) as served:
+        port = str(urlsplit(served.url).port)
+        refused = run("serve", "--port", port, "-o", str(tmp_path / "other"))
+        assert refused.returncode == 2 and f"cannot listen on 127.0.0.1:{port}" in refused.stderr

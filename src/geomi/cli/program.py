@@ -11,47 +11,15 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from importlib import import_module
 from io import TextIOWrapper
+from types import ModuleType
 from typing import Annotated, TextIO
 
 import typer
 
 from geomi import __version__
-from geomi.cli import (
-    INTERRUPTED,
-    analyse,
-    audit,
-    backup,
-    blocked,
-    clean,
-    config,
-    cost,
-    crawl,
-    demo,
-    doctor,
-    enrich,
-    erase,
-    export,
-    fleet,
-    jobs,
-    keys,
-    plan,
-    profiles,
-    providers,
-    ranks,
-    recrawl,
-    report,
-    robots,
-    scrape,
-    search,
-    serve,
-    status,
-    traps,
-    why,
-    worker,
-    workers,
-)
-from geomi.cli.map import map_
+from geomi.cli import INTERRUPTED
 from geomi.cli.talk import complain, note
 from geomi.errors import ConfigError, GeomiError
 
@@ -61,47 +29,61 @@ STDOUT = 1  # its descriptor
 # Typer may carry its own copy of Click, so its class is found through one that Typer shows.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
-program = typer.Typer(
-    name="geomi",
-    help="Turn websites into clean, searchable knowledge: politely, durably, and able to say why.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-program.command()(crawl.crawl)
-program.command()(recrawl.recrawl)
-program.command()(worker.worker)
-program.command()(workers.workers)
-program.command()(scrape.scrape)
-program.command("map")(map_)
-program.command()(search.search)
-program.command()(enrich.enrich)
-program.command()(analyse.analyse)
-program.command()(analyse.preview)
-program.command()(cost.cost)
-program.command()(plan.plan)
-program.command()(why.why)
-program.command()(robots.robots)
-program.command()(status.status)
-program.command()(report.report)
-program.command()(audit.audit)
-program.command()(export.export)
-program.command()(clean.clean)
-program.command()(erase.erase)
-program.command()(backup.backup)
-program.command()(backup.restore)
-program.command()(doctor.doctor)
-program.command()(demo.demo)
-program.command()(serve.serve)
-program.add_typer(keys.commands, name="keys")
-program.add_typer(jobs.commands, name="jobs")
-program.add_typer(fleet.commands, name="fleet")
-program.add_typer(config.commands, name="config")
-program.add_typer(profiles.commands, name="profiles")
-program.add_typer(providers.commands, name="providers")
-program.add_typer(ranks.commands, name="ranks")
-program.add_typer(blocked.commands, name="blocked")
-program.add_typer(traps.commands, name="traps")
+# Which file has which commands, in the order in which they are shown. To load all of them takes
+# most of a second, so that only the file of the one that was asked for is (see `main`).
+COMMANDS = {
+    "crawl": "crawl",
+    "recrawl": "recrawl",
+    "worker": "worker",
+    "workers": "workers",
+    "scrape": "scrape",
+    "map": "map",
+    "search": "search",
+    "enrich": "enrich",
+    "analyse": "analyse",
+    "preview": "analyse",
+    "cost": "cost",
+    "plan": "plan",
+    "why": "why",
+    "robots": "robots",
+    "status": "status",
+    "report": "report",
+    "audit": "audit",
+    "export": "export",
+    "clean": "clean",
+    "erase": "erase",
+    "backup": "backup",
+    "restore": "backup",
+    "doctor": "doctor",
+    "demo": "demo",
+    "serve": "serve",
+}
+GROUPS = ("keys", "jobs", "fleet", "config", "profiles", "providers", "ranks", "blocked", "traps")
+_OWN_NAMES = {"map": "map_"}  # Python has one of that name
+
+
+def make_program(only: str = "") -> typer.Typer:
+    """Make the program, or as much of it as one of its commands needs."""
+    program = typer.Typer(
+        name="geomi",
+        help="Turn websites into clean, searchable knowledge: politely, durably, and able to say "
+        "why.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    program.callback()(_program)
+    for name, file in COMMANDS.items():
+        if only in ("", name):
+            program.command(name)(getattr(_load(file), _OWN_NAMES.get(name, name)))
+    for name in GROUPS:
+        if only in ("", name):
+            program.add_typer(_load(name).commands, name=name)
+    return program
+
+
+def _load(file: str) -> ModuleType:
+    return import_module(f"geomi.cli.{file}")
 
 
 def _print_version(asked: bool) -> None:
@@ -110,7 +92,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@program.callback()
 def _program(
     version: Annotated[
         bool,
@@ -131,12 +112,20 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         _never_fail_on_a_letter(stream)
     try:
-        code = _run(lambda: program(prog_name="geomi", standalone_mode=False))
+        code = _run(lambda: make_program(_asked())(prog_name="geomi", standalone_mode=False))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough: `geomi export -f jsonl | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
         return 0
     return code
+
+
+def _asked() -> str:
+    """Return the command that comes first, if it is one: else all are needed, to tell of them."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if first == "--version":
+        return "profiles"  # any of them will do, and this one is light
+    return first if first in COMMANDS or first in GROUPS else ""
 
 
 def _run(command: Callable[[], object]) -> int:

@@ -96,6 +96,7 @@ async def _serve(
     serving: Serving,
 ) -> None:
     from geomi.api.app import make_app, premises_of
+    from geomi.dashboard.app import add_dashboard
     from geomi.server import run_server
 
     async with open_service(root, settings, listen) as service:
@@ -103,7 +104,7 @@ async def _serve(
         if minted is not None:
             say(minted.text)
             note("this is the key of the first administrator; it is shown only now")
-        app = make_app()
+        app = add_dashboard(make_app())
         premises_of(app).open(service, metrics)
         await run_server(app, service, serving, service.home.world.sink, on_ready=_announce)
 

@@ -78,6 +78,7 @@ class Seen:
     started_s: float
     ended_s: float | None = None
     is_late: bool = False
+    body: bytes = b""
 
     @property
     def path(self) -> str:
@@ -187,6 +188,7 @@ class Site:
         while goes_on:
             seen = _read_head(await reader.readuntil(b"\r\n\r\n"), number)
             seen.is_late = _is_left(writer)
+            seen.body = await reader.readexactly(int(seen.headers.get("content-length", 0)))
             self.log.append(seen)
             route = self.routes.get(seen.path, self.otherwise)
             answer = route(seen) if callable(route) else route

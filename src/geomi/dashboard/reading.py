@@ -1,0 +1,105 @@
+"""A document's markdown as blocks that a page can show without a word of HTML from the web.
+
+Only what gives a text its shape is read: headings, lists, quotations, code and paragraphs. Links
+become their words and pictures a note, so that nothing is fetched from anywhere by reading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+MAX_BLOCKS = 2000
+MAX_BLOCK_CHARS = 20_000
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
+_PICTURE = re.compile(r"!\[([^\[\]]{0,500})\]\([^()\s]{0,4000}\)")
+_STRESS = re.compile(r"(?<![\w*])[*_]([^*_]{1,200})[*_](?![\w*])")
+_LINK = re.compile(r"\[([^\[\]]{0,500})\]\([^()\s]{0,4000}\)")
+
+
+class BlockKind(StrEnum):
+    """What a block is."""
+
+    HEADING = "heading"
+    ITEM = "item"
+    QUOTE = "quote"
+    CODE = "code"
+    TABLE = "table"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a document; `level` is that of a heading."""
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+
+
+def blocks(markdown: str) -> tuple[Block, ...]:
+    """Read markdown, up to a limit; whatever it is, it is read."""
+    found: list[Block] = []
+    for block in _blocks(markdown):
+        if len(found) == MAX_BLOCKS:
+            break
+        found.append(Block(block.kind, block.text[:MAX_BLOCK_CHARS], block.level))
+    return tuple(found)
+
+
+def _blocks(markdown: str) -> Iterator[Block]:
+    waiting: list[str] = []
+    kind = BlockKind.TEXT
+    fence = ""
+    for line in [*markdown.splitlines(), ""]:
+        if fence:
+            if line.strip().startswith(fence) and not line.strip(" `~"):
+                yield Block(BlockKind.CODE, "\n".join(waiting))
+                waiting, fence = [], ""
+            else:
+                waiting.append(line)
+            continue
+        found = _kind(line)
+        if waiting and (found is not kind or not line.strip()):
+            yield _joined(kind, waiting)
+            waiting = []
+        if opened := _FENCE.match(line):
+            fence = opened[1]
+        elif heading := _HEADING.fullmatch(line):
+            yield Block(BlockKind.HEADING, _plain(heading[2].rstrip("# ")), len(heading[1]))
+        elif item := _ITEM.fullmatch(line):
+            yield Block(BlockKind.ITEM, _plain(item[1]))
+        elif line.strip():
+            kind = found
+            waiting.append(line)
+    if waiting:
+        yield Block(BlockKind.CODE, "\n".join(waiting))
+
+
+def _kind(line: str) -> BlockKind:
+    text = line.lstrip()
+    if text.startswith(">"):
+        return BlockKind.QUOTE
+    return BlockKind.TABLE if text.startswith("|") else BlockKind.TEXT
+
+
+def _joined(kind: BlockKind, lines: list[str]) -> Block:
+    if kind is BlockKind.TABLE:
+        return Block(kind, "\n".join(_plain(line) for line in lines))
+    if kind is BlockKind.QUOTE:
+        lines = [line.lstrip().removeprefix(">").strip() for line in lines]
+    text = " ".join(line.strip() for line in lines)
+    return Block(kind, _plain(text.removeprefix(": ")))  # what a definition begins with
+
+
+def _plain(text: str) -> str:
+    """Return a text without the addresses in it and the marks around its words."""
+    text = _PICTURE.sub(lambda match: f"[{match[1]}]" if match[1] else "", text)
+    text = _LINK.sub(lambda match: match[1], text)
+    text = text.replace("**", "").replace("`", "")
+    return _STRESS.sub(lambda match: match[1], text)

@@ -1,0 +1,34 @@
+// Keeps the page of a crawl fresh, and shows times in the reader's own zone. Everything on the page
+// works without it. What the server sends was escaped there; it is parsed as a document of its own,
+// in which nothing runs.
+"use strict";
+
+function showTimes(root) {
+  const shape = new Intl.DateTimeFormat(document.documentElement.lang, {
+    dateStyle: "medium",
+    timeStyle: "short",
+  });
+  for (const one of root.querySelectorAll("time[datetime]")) {
+    one.title = one.textContent;
+    one.textContent = shape.format(new Date(one.dateTime));
+  }
+}
+
+function follow(part) {
+  const source = new EventSource(part.dataset.live);
+  source.addEventListener("figures", (event) => {
+    const written = new DOMParser().parseFromString(event.data, "text/html");
+    showTimes(written);
+    part.replaceChildren(...written.body.childNodes);
+  });
+  source.addEventListener("over", () => {
+    source.close();
+    window.location.reload();
+  });
+}
+
+showTimes(document);
+const live = document.querySelector("[data-live]");
+if (live !== null && "EventSource" in window) {
+  follow(live);
+}

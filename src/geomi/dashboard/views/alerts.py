@@ -1,0 +1,25 @@
+"""Alerts: what of the crawls somebody has to know."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from geomi.api.guard import needs
+from geomi.api.paging import cut, place_of
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.service import alarms
+from geomi.service.keys import Scope
+
+SHOWN = 30
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/alerts", openapi_extra=needs(Scope.READ))
+async def list_alerts(visit: OfVisit) -> Response:
+    """List alarms, newest first."""
+    before = place_of(visit.asked("cursor") or None, alarms.NAME)
+    found = await alarms.page(visit.desk, before=before, limit=SHOWN + 1)
+    shown, cursor = cut(found, SHOWN, lambda one: one.id)
+    return visit.page("alerts.html", rows=shown, cursor=cursor)

@@ -1,0 +1,139 @@
+"""Crawls: their list, one of them as it runs, and what can be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from geomi.api.guard import needs
+from geomi.api.paging import cut, place_of
+from geomi.dashboard import chart
+from geomi.dashboard.chart import Bar, Line
+from geomi.dashboard.form import choice
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.pages import Visit
+from geomi.dashboard.views.rows import crawl_rows
+from geomi.errors import UnknownName
+from geomi.model.job import CrawlJob, JobFilter, JobState
+from geomi.service import crawls
+from geomi.service.crawls import BY_QUOTA
+from geomi.service.keys import Scope
+from geomi.service.open import Desk
+from geomi.service.progress import Progress, progress
+
+SHOWN = 20
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+# The four phases that a tenant sees (WF-15), and the state that each is.
+PHASES = (
+    JobState.INITIALIZING,
+    JobState.DISCOVERING,
+    JobState.PROCESSING,
+    JobState.FINALIZING,
+)
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase of a crawl, and whether it is over or under way."""
+
+    state: JobState
+    is_over: bool
+    is_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The part of a crawl's page that changes while it runs."""
+
+    now: Progress
+    phases: tuple[Phase, ...]
+    statuses: tuple[Bar, ...]
+    reasons: tuple[Bar, ...]
+    hosts: tuple[Bar, ...]
+    line: Line | None
+
+
+@router.get("/crawls", openapi_extra=READ)
+async def list_crawls(visit: OfVisit) -> Response:
+    """List crawls, newest first."""
+    state = choice(JobState, visit.asked("state"))
+    which = JobFilter(visit.asked("collection")[:100], state)
+    before = place_of(visit.asked("cursor") or None, crawls.ID)
+    found = await crawls.page(visit.desk, which, before=before, limit=SHOWN + 1)
+    shown, cursor = cut(found, SHOWN, lambda job: job.id)
+    return visit.page(
+        "crawls.html",
+        rows=await crawl_rows(visit.desk, shown),
+        cursor=cursor,
+        which=which,
+        states=tuple(JobState),
+    )
+
+
+@router.get("/crawls/{job_id}", openapi_extra=READ)
+async def look(job_id: str, visit: OfVisit) -> Response:
+    """Show a crawl as it runs."""
+    job = await crawls.find(visit.desk, job_id)
+    now = drawn(await progress(visit.desk, job))
+    return visit.page("crawl.html", job=job, can=_possible(job), drawn=now)
+
+
+@router.post("/crawls/{job_id}/{action}", openapi_extra=WRITE, operation_id="changeCrawl")
+async def act(job_id: str, action: str, visit: OfVisit) -> Response:
+    """Do something to a crawl."""
+    do = _ACTIONS.get(action)
+    if do is None:
+        raise UnknownName(f"nothing called `{action[:40]}` can be done to a crawl")
+    job = await do(visit.desk, job_id)
+    return visit.go(f"/crawls/{job.id}" if job else "/crawls")
+
+
+def drawn(now: Progress) -> Drawn:
+    """Draw how a crawl stands."""
+    return Drawn(
+        now,
+        _phases(now.job),
+        chart.bars(now.statuses),
+        chart.bars(now.reasons),
+        chart.bars([(one.host, one.visited) for one in now.hosts]),
+        chart.line(now.course.counts),
+    )
+
+
+def live_part(visit: Visit, now: Progress) -> str:
+    """Write the part of a crawl's page anew that changes while it runs."""
+    return visit.render("figures.html", job=now.job, drawn=drawn(now))
+
+
+def _phases(job: CrawlJob) -> tuple[Phase, ...]:
+    over = len(PHASES) if job.state is JobState.COMPLETED else -1
+    place = PHASES.index(job.state) if job.state in PHASES else over
+    return tuple(
+        Phase(state, number < place, number == place) for number, state in enumerate(PHASES)
+    )
+
+
+def _possible(job: CrawlJob) -> tuple[str, ...]:
+    """Return what can be done to a crawl now."""
+    if job.state.is_final:
+        again = ("resume",) if job.stop in BY_QUOTA else ()
+        return (*again, "retry", "delete")
+    return ("resume", "cancel") if job.paused else ("pause", "cancel")
+
+
+async def _delete(desk: Desk, job_id: str) -> None:
+    await crawls.delete(desk, job_id)
+
+
+_ACTIONS: dict[str, Callable[[Desk, str], Awaitable[CrawlJob | None]]] = {
+    "cancel": crawls.cancel,
+    "pause": crawls.pause,
+    "resume": crawls.resume,
+    "retry": crawls.begin_anew,
+    "delete": _delete,
+}

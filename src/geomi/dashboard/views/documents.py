@@ -1,0 +1,71 @@
+"""Documents: their list by collection, and one of them to read."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from geomi.api.guard import needs
+from geomi.api.paging import cut, place_of
+from geomi.dashboard.form import choice
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.reading import blocks
+from geomi.model.document import DocumentFilter, DocumentState
+from geomi.service import collections, documents
+from geomi.service.documents import wire_id
+from geomi.service.keys import Scope
+
+SHOWN = 30
+COLLECTIONS = 100
+MAX_SOURCE_CHARS = 200_000  # of markdown, shown as it is
+
+_STORED = re.compile(r".{1,100}/[0-9a-f]{32}")
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+
+@router.get("/documents", openapi_extra=READ)
+async def list_documents(visit: OfVisit) -> Response:
+    """List collections, and the documents of one of them or of all."""
+    which = DocumentFilter(
+        collection=visit.asked("collection")[:100],
+        state=choice(DocumentState, visit.asked("state")),
+    )
+    after = place_of(visit.asked("cursor") or None, _STORED)
+    found = await documents.page(visit.desk, which, after=after, limit=SHOWN + 1)
+    shown, cursor = cut(found, SHOWN, lambda row: row.id)
+    return visit.page(
+        "documents.html",
+        rows=[(wire_id(row.id), row) for row in shown],
+        cursor=cursor,
+        which=which,
+        states=tuple(DocumentState),
+        collections=await collections.page(visit.desk, after="", limit=COLLECTIONS),
+        counts=await collections.counts(visit.desk),
+    )
+
+
+@router.get("/documents/{document_id}", openapi_extra=READ)
+async def read(document_id: str, visit: OfVisit) -> Response:
+    """Show a document: its text in our own shapes, and its markdown as it is."""
+    reading = await documents.read(visit.desk, document_id)
+    markdown = reading.markdown or ""
+    return visit.page(
+        "document.html",
+        name=document_id,
+        row=reading.row,
+        is_gone=reading.markdown is None,
+        blocks=blocks(markdown),
+        source=markdown[:MAX_SOURCE_CHARS],
+        is_cut=len(markdown) > MAX_SOURCE_CHARS,
+    )
+
+
+@router.post("/documents/{document_id}/delete", openapi_extra=WRITE, operation_id="deleteDocument")
+async def delete(document_id: str, visit: OfVisit) -> Response:
+    """Take a document out of its collection."""
+    await documents.delete(visit.desk, document_id)
+    return visit.go("/documents")

@@ -1,0 +1,83 @@
+"""A crawl as it runs, told to whoever has its page open (server-sent events).
+
+Each event is the changing part of the page, written anew by the server: the page and what follows
+it can never disagree. A look costs the store something, so looks come at most once a second, and
+rarer the longer they take.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter
+from starlette.responses import Response, StreamingResponse
+
+from geomi.api.guard import needs
+from geomi.dashboard import cookies
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.pages import Visit
+from geomi.dashboard.views.crawls import live_part
+from geomi.errors import GeomiError, StoreBusy
+from geomi.service import crawls, sessions
+from geomi.service.keys import Scope
+from geomi.service.progress import progress
+
+LOOK_S = 1.0
+REST_FOR_COST = 10  # a look that took so long is followed by so much more rest
+MAX_STREAMS = 100  # of this process; whoever comes later sees the page without its pulse
+LONGEST_S = 3600.0  # then a browser comes back, and shows its session again
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/crawls/{job_id}/live", openapi_extra=needs(Scope.READ))
+async def live(job_id: str, visit: OfVisit) -> Response:
+    """Tell what changes until the crawl is over."""
+    await crawls.find(visit.desk, job_id)
+    state = visit.request.app.state
+    if state.streams >= MAX_STREAMS:
+        raise StoreBusy(f"{MAX_STREAMS} pages are followed already", hint="reload the page")
+    return StreamingResponse(
+        _counted(visit, job_id),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _counted(visit: Visit, job_id: str) -> AsyncIterator[bytes]:
+    state = visit.request.app.state
+    state.streams += 1
+    try:
+        async for told in _tell(visit, job_id):
+            yield told
+    except GeomiError:  # it was deleted, or the session is over: the page says so when reloaded
+        yield _event("over", "")
+    finally:
+        state.streams -= 1
+
+
+async def _tell(visit: Visit, job_id: str) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    began_s, last = loop.time(), ""
+    while loop.time() - began_s < LONGEST_S:
+        looked_s = loop.time()
+        # Whoever signed out, or whose key was revoked, is told nothing more.
+        await sessions.resume(visit.service, cookies.session_of(visit.request))
+        job = await crawls.find(visit.desk, job_id)
+        part = live_part(visit, await progress(visit.desk, job))
+        if part != last:
+            last = part
+            yield _event("figures", part)
+        else:
+            yield b": still here\n\n"
+        if job.state.is_final:
+            yield _event("over", "")
+            return
+        cost_s = loop.time() - looked_s
+        await asyncio.sleep(max(LOOK_S, REST_FOR_COST * cost_s))
+
+
+def _event(kind: str, data: str) -> bytes:
+    lines = "".join(f"data: {line}\n" for line in data.splitlines() or [""])
+    return f"event: {kind}\n{lines}\n".encode()

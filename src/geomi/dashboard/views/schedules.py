@@ -1,0 +1,80 @@
+"""Schedules: crawls that are started again and again."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from geomi.api.guard import needs
+from geomi.api.schema.schedule import ScheduleRequest
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.order import FORM, Faults, fault_of, filled, read_crawl
+from geomi.dashboard.pages import Visit
+from geomi.errors import FieldRefused, GeomiError
+from geomi.service import schedules
+from geomi.service.keys import Scope
+from geomi.service.schedules import MAX_SCHEDULES
+
+MINUTE_S = 60
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+
+@router.get("/schedules", openapi_extra=READ)
+async def list_schedules(visit: OfVisit) -> Response:
+    """List schedules, with a form for another."""
+    return await _page(visit, {})
+
+
+@router.post("/schedules", openapi_extra=WRITE, operation_id="createSchedule")
+async def create(visit: OfVisit) -> Response:
+    """Keep a schedule."""
+    asked = read_crawl(visit.form)
+    payload: dict[str, object] = {"crawl": asked.payload, "title": visit.form.text("title")}
+    if visit.form.text("cron"):
+        payload["cron"] = visit.form.text("cron")
+    if visit.form.text("minutes"):
+        try:
+            payload["intervalSeconds"] = visit.form.whole("minutes") * MINUTE_S
+        except FieldRefused as error:
+            asked.faults["minutes"] = error.message
+    request, faults = filled(ScheduleRequest, payload)
+    faults = asked.faults | faults
+    if faults or not isinstance(request, ScheduleRequest):
+        return await _page(visit, faults)
+    try:
+        await schedules.create(
+            visit.desk, request.crawl.order(), request.timing(), title=request.title
+        )
+    except FieldRefused as error:
+        return await _page(visit, fault_of(error))
+    except GeomiError as error:
+        return await _page(visit, {FORM: error.message})
+    return visit.go("/schedules")
+
+
+@router.post("/schedules/{name}/delete", openapi_extra=WRITE, operation_id="deleteSchedule")
+async def delete(name: str, visit: OfVisit) -> Response:
+    """Forget a schedule."""
+    await schedules.delete(visit.desk, name)
+    return visit.go("/schedules")
+
+
+@router.post("/schedules/{name}/switch", openapi_extra=WRITE, operation_id="changeSchedule")
+async def switch(name: str, visit: OfVisit) -> Response:
+    """Let a schedule rest, or go on."""
+    await schedules.change(visit.desk, name, is_enabled=visit.form.is_set("on"))
+    return visit.go("/schedules")
+
+
+async def _page(visit: Visit, faults: Faults) -> Response:
+    return visit.page(
+        "schedules.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
+        rows=await schedules.page(visit.desk, after="", limit=MAX_SCHEDULES),
+        form=visit.form,
+        faults=faults,
+    )

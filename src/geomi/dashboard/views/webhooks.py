@@ -1,0 +1,72 @@
+"""Webhooks: URLs that are told what becomes of crawls, and how the last deliveries went."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from geomi.api.guard import needs
+from geomi.api.schema.schedule import HookRequest
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.order import FORM, Faults, fault_of, filled
+from geomi.dashboard.pages import Visit
+from geomi.errors import FieldRefused, GeomiError
+from geomi.service import deliveries, hooks
+from geomi.service.hooks import ENDS, MAX_HOOKS, Hook, HookEvent
+from geomi.service.keys import Scope
+
+DELIVERIES = 3  # of each webhook
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+
+@router.get("/webhooks", openapi_extra=READ)
+async def list_hooks(visit: OfVisit) -> Response:
+    """List webhooks, with a form for another."""
+    return await _page(visit, {})
+
+
+@router.post("/webhooks", openapi_extra=WRITE, operation_id="createWebhook")
+async def create(visit: OfVisit) -> Response:
+    """Keep a webhook and show its secret, only now."""
+    payload: dict[str, object] = {
+        "url": visit.form.text("url"),
+        "events": visit.form.every("events"),
+    }
+    request, faults = filled(HookRequest, payload)
+    if not isinstance(request, HookRequest):
+        return await _page(visit, faults)
+    try:
+        made = await hooks.create(visit.desk, request.url, request.events)
+    except FieldRefused as error:
+        return await _page(visit, fault_of(error))
+    except GeomiError as error:
+        return await _page(visit, {FORM: error.message})
+    return await _page(visit, {}, made)
+
+
+@router.post("/webhooks/{name}/delete", openapi_extra=WRITE, operation_id="deleteWebhook")
+async def delete(name: str, visit: OfVisit) -> Response:
+    """Forget a webhook."""
+    await hooks.delete(visit.desk, name)
+    return visit.go("/webhooks")
+
+
+async def _page(visit: Visit, faults: Faults, made: Hook | None = None) -> Response:
+    rows = []
+    for hook in await hooks.page(visit.desk, after="", limit=MAX_HOOKS):
+        last, _ = await deliveries.page(visit.desk, hook.id, None, before="", limit=DELIVERIES)
+        rows.append((hook, last))
+    return visit.page(
+        "webhooks.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
+        rows=rows,
+        events=tuple(HookEvent),
+        ends=ENDS,
+        form=visit.form,
+        faults=faults,
+        made=made,
+    )

@@ -1,0 +1,123 @@
+"""A served geomi in a process of its own: started, asked over HTTP, killed, started again."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from tests.e2e.command import GEOMI, clean_env
+
+SILENCE_S = 2.0
+
+
+class Served:
+    """`geomi serve` on a data directory; its port stays the same over all starts."""
+
+    def __init__(self, root: Path, *flags: str, env: dict[str, str] | None = None) -> None:
+        self.root = root
+        self.key = ""
+        self.url = ""
+        self._flags = flags
+        self._env = clean_env() | {"GEOMI_SILENCE_S": str(SILENCE_S)} | (env or {})
+        self._port = "0"
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        command = [*GEOMI, "serve", "-o", str(self.root), "--port", self._port, "--allow-private"]
+        self._process = subprocess.Popen(
+            [*command, *self._flags],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=self._env,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        said: list[str] = []
+        for line in self._process.stdout:
+            said.append(line)
+            if line.startswith("geomi_"):
+                self.key = line.strip()
+            if found := re.match(r"geomi serves (http://\S+:(\d+)/)", line):
+                self.url, self._port = found[1], found[2]
+                return
+        raise AssertionError("".join(said))
+
+    def kill(self) -> None:
+        """Kill the server alone, as whatever ends a process without a word; its crew finds out."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def stop(self) -> str:
+        """Let it end by itself; return what it said."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGTERM)
+        said, _ = self._process.communicate(timeout=60)
+        assert self._process.returncode == 0, said
+        self._process = None
+        return said
+
+    def ask(
+        self, method: str, path: str, body: object = None, *, key: str = ""
+    ) -> tuple[int, dict[str, Any]]:
+        """Ask the API; return the status and the answer's JSON."""
+        place = urlsplit(self.url)
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=30)
+        headers = {"Authorization": f"Bearer {key or self.key}"}
+        try:
+            sent = None if body is None else json.dumps(body)
+            if sent is not None:
+                headers["Content-Type"] = "application/json"
+            connection.request(method, f"/api/v1{path}", sent, headers)
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text else {}
+        finally:
+            connection.close()
+
+    def get(self, path: str, *, key: str = "") -> dict[str, Any]:
+        """Ask for something that has to be there."""
+        status, told = self.ask("GET", path, key=key)
+        assert status == 200, told
+        return told
+
+    def post(self, path: str, body: object, *, key: str = "") -> dict[str, Any]:
+        """Ask for something to be done."""
+        status, told = self.ask("POST", path, body, key=key)
+        assert 200 <= status < 300, told
+        return told
+
+    def every(self, path: str, name: str, *, key: str = "") -> Sequence[dict[str, Any]]:
+        """Read a whole list, part by part."""
+        found: list[dict[str, Any]] = []
+        cursor = ""
+        while True:
+            told = self.get(f"{path}?limit=100{cursor}", key=key)
+            found += told[name]
+            if told["nextCursor"] is None:
+                return found
+            cursor = f"&cursor={told['nextCursor']}"
