@@ -21,8 +21,9 @@ pytestmark = pytest.mark.slow
 @pytest.mark.req("SEC-09", "DAT-08")
 def test_a_service_on_a_database_does_the_same(tmp_path: Path, cluster: Cluster) -> None:
     async def work() -> None:
-        with Site(WEB) as site, cluster.database() as url:
-            async with serving(tmp_path, replace(LOCAL, db=url)) as ground:
+        with Site(WEB) as site:
+            settings = replace(LOCAL, db=cluster.new_schema())
+            async with serving(tmp_path, settings) as ground:
                 job = await filled(ground.mine, ground.desk, site)
                 crawl = (await ground.mine.get(f"/crawls/{job}")).json
                 assert crawl["status"] == "completed" and crawl["stats"]["pagesIndexed"] == 3
@@ -32,7 +33,9 @@ def test_a_service_on_a_database_does_the_same(tmp_path: Path, cluster: Cluster)
                 assert len(urls["urls"]) + len(rest.json["urls"]) == 4
                 found = await ground.mine.post("/search", {"query": "ferry at noon"})
                 assert found.json["results"][0]["url"] == site.url("/boat")
-                assert (await ground.other.post("/search", {"query": "ferry"})).json["results"] == []
+                assert (await ground.other.post("/search", {"query": "ferry"})).json[
+                    "results"
+                ] == []
                 events = await ground.mine.get(f"/crawls/{job}/events")
                 assert events.body.count(b"event: page") == 3
                 assert events.body.count(b'"status":"completed"') == 2  # progress, and the end
