@@ -5,6 +5,7 @@ from __future__ import annotations
 from geomi.app import registry
 from geomi.app.run import begin_drafted, work_on
 from geomi.app.shelf import bring_up, open_shelf
+from geomi.engine import jobs
 from geomi.model.job import CrawlJob
 from geomi.service.open import Desk
 from geomi.settings.options import RunOptions
@@ -32,7 +33,7 @@ async def started(client: Client, site: Site, collection: str = "village") -> Js
 
 
 async def worked_off(desk: Desk, job_id: str) -> CrawlJob:
-    """Let a crawl that waits be done, as whoever dispatches would."""
+    """Let a crawl that waits be done, as whoever dispatches, crawls and understands would."""
     world = desk.world
     assert await world.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
     job = await world.jobs.get(job_id)
@@ -41,7 +42,7 @@ async def worked_off(desk: Desk, job_id: str) -> CrawlJob:
     report = await work_on(desk.home, job, RunOptions(format=()), resumed=False)
     async with open_shelf(desk.home) as shelf:
         await bring_up(desk.home, shelf)
-    return report.job
+    return await jobs.complete(world, report.job)
 
 
 async def filled(client: Client, desk: Desk, site: Site, collection: str = "village") -> str:

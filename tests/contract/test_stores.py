@@ -11,6 +11,7 @@ from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
 from geomi.testing.contracts.crowding import TestManyWorkers
 from geomi.testing.contracts.drawers import TestDrawers, TestDueSlips
+from geomi.testing.contracts.exhausting import TestQuotasAtOnce
 from geomi.testing.contracts.expiring import TestRetention
 from geomi.testing.contracts.fairness import TestFairness
 from geomi.testing.contracts.journaling import TestJournal, TestJournalAtOnce, TestUntold
@@ -23,7 +24,6 @@ from geomi.testing.contracts.metering import (
     TestDailyPages,
     TestLostBytes,
     TestQuotas,
-    TestQuotasAtOnce,
     TestStorage,
 )
 from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver

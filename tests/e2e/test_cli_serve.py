@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -83,13 +84,24 @@ def test_the_how_to_works_with_curl_alone(served: Served, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_key_is_printed_once_and_a_second_start_prints_none(served: Served) -> None:
-    key = served.key
-    assert re.fullmatch(r"geomi_[0-9a-f]{12}_[\w-]{43}", key)
-    served.stop()
-    served.key = ""
-    served.start()
-    assert served.key == ""
-    assert served.get("/crawls", key=key)["crawls"] == []
-    made = run("keys", "create", "-o", str(served.root), "--json")
-    assert made.returncode == 0, made.stderr
+def test_a_fresh_directory_is_served_with_a_key_that_is_printed_once(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        key, served.key = served.key, ""
+        assert re.fullmatch(r"geomi_[0-9a-f]{12}_[\w-]{43}", key)
+        asked = {"collectionId": "handbook", "seedUrls": ["http://localhost:1/"]}
+        status, crawl = served.ask("POST", "/crawls", asked, key=key)
+        assert (status, crawl["status"]) == (202, "pending")
+        assert served.ask("GET", "/crawls", key="geomi_0_0")[0] == 401
+        served.stop()
+        served.start()
+        assert served.key == ""
+        assert served.get(f"/crawls/{crawl['jobId']}", key=key)["jobId"] == crawl["jobId"]
+        served.stop()
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        port = str(urlsplit(served.url).port)
+        refused = run("serve", "--port", port, "-o", str(tmp_path / "other"))
+        assert refused.returncode == 2 and f"cannot listen on 127.0.0.1:{port}" in refused.stderr

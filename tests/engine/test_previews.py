@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from geomi.adapters.blob.spool import DirectorySpool
 from geomi.app import Home
 from geomi.app.clean import clean
 from geomi.app.plan import check_storing
@@ -20,7 +21,7 @@ from geomi.engine.enrich import Shelf, change_rules, enrich_all, is_behind
 from geomi.engine.record import Fields
 from geomi.engine.search import search
 from geomi.engine.spooled import MAX_TAG_CHARS, shortened
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, StoreError
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentState
 from geomi.model.event import PageSettled
@@ -283,6 +284,27 @@ class TestFalls:
                 await home.world.spool.put("job-1", left)
                 await clean(home)
                 assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
+
+        run(work())
+
+    def test_a_spool_that_is_away_costs_no_page(self, tmp_path: Path) -> None:
+        class Away(DirectorySpool):
+            async def put(self, job: str, texts: Mapping[str, bytes]) -> None:
+                raise StoreError("the bucket cannot be used")
+
+            async def sweep(self, *, wall_s: float) -> int:
+                raise StoreError("the bucket cannot be used")
+
+        async def work() -> None:
+            ear = Ear()
+            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+                away = replace(home, world=replace(home.world, spool=Away(tmp_path)))
+                with Site({"/": lighthouse()}) as site:
+                    await crawl_previews(away, ear, site)
+                assert any("1 texts cannot wait" in warning for warning in ear.warnings)
+                assert "the bucket cannot be used" in ear.warnings
+                await bring_up(away, shelf)
+                assert len(await hits(shelf, "lighthouse keeper")) == 1
 
         run(work())
 

@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from geomi.api.schema.order import SETTING_NAMES
 from geomi.api.schema.wire import Told
@@ -41,6 +42,7 @@ MEDIA_TYPE = "application/problem+json"
 MAX_FAULTS = 20  # told of one request
 MAX_TEXT_CHARS = 2000
 BUSY_S = 5
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 log = logging.getLogger("geomi.api")
 
@@ -152,7 +154,22 @@ async def _http(request: Request, error: Exception) -> Response:
         HTTPStatus.NOT_FOUND: "there is nothing at this path",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.method} is not possible here",
     }.get(HTTPStatus(error.status_code), str(error.detail))
-    return problem(error.status_code, detail, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods(request))
+    return problem(error.status_code, detail, headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Name the methods of a path; the router tells those of the first route alone."""
+    return [
+        method
+        for method in METHODS
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL
+            for route in request.app.routes
+        )
+    ]
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

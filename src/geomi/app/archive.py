@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from geomi.adapters.blob.bucket import Bucket
 
 SOFTWARE = f"geomi/{__version__}"
+# A settlement waits for it, and nothing is lost with it but a little time.
+SPOOL_PATIENCE_S = 5.0
 
 
-def bucket_of(settings: Settings) -> Bucket | None:
+def bucket_of(settings: Settings, *, patience_s: float | None = None) -> Bucket | None:
     """Read where the archive is; nonsense is refused before anything is opened or dialled."""
     if not settings.blobs:
         return None
@@ -36,9 +38,9 @@ def bucket_of(settings: Settings) -> Bucket | None:
             "an archive in a bucket needs obstore, which is not installed",
             hint="pip install 'geomi[s3]'",
         )
-    from geomi.adapters.blob.bucket import Bucket  # an extra
+    from geomi.adapters.blob.bucket import PATIENCE_S, Bucket  # an extra
 
-    return Bucket(read_bucket_url(settings.blobs))
+    return Bucket(read_bucket_url(settings.blobs), patience_s=patience_s or PATIENCE_S)
 
 
 def directory_id(root: Path, settings: Settings) -> str:
@@ -70,6 +72,7 @@ def open_archive(
     return S3Archive(root, bucket, worker=worker, software=SOFTWARE, warn=warn)
 
 
-def open_spool(root: Path, bucket: Bucket | None) -> Spool:
+def open_spool(root: Path, settings: Settings) -> Spool:
     """Open where whole texts wait: beside the archive, so that whoever reads it finds them."""
+    bucket = bucket_of(settings, patience_s=SPOOL_PATIENCE_S)
     return DirectorySpool(root) if bucket is None else BucketSpool(bucket)

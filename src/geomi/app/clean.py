@@ -29,6 +29,7 @@ from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.engine.duty import Duty
 from geomi.engine.recrawl import sweeping
+from geomi.engine.spooled import sweep
 from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, Expired
@@ -97,7 +98,7 @@ async def clean_on(home: Home) -> None:
 
 
 async def _clean(home: Home, duty: Duty) -> Cleaned:
-    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
+    await sweep(home.world)
     cleaned = Cleaned([], [], {})
     for one in await due(home):
         job = one.job

@@ -159,7 +159,7 @@ async def open_home(
             fetcher=client,
             resolver=egress,
             archive=archive,
-            spool=open_spool(root, bucket),
+            spool=open_spool(root, settings),
             compute=compute,
             sink=sink,
             rng=rng,

@@ -23,6 +23,7 @@ from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
 from geomi.engine.privacy import keeps_raw
 from geomi.engine.publish import Outlet, Publisher
+from geomi.engine.spooled import sweep
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
@@ -59,7 +60,7 @@ async def crawl(
         standby: worker processes that wait for orders; more are started where these do not suffice.
     """
     await recover(home)
-    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
+    await sweep(home.world)
     job, resumed = await _job(home, plan, await registry.reviews(home.world))
     run = plan.resolved.run
     if job.state.is_final:

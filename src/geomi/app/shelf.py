@@ -16,6 +16,7 @@ from geomi.app.models import Models, open_models
 from geomi.app.recover import recover
 from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
 from geomi.engine.search import search
+from geomi.engine.spooled import sweep
 from geomi.model.search import Filters, Found, IndexCounts, Scope
 from geomi.ports.index import KeptIndex
 
@@ -80,7 +81,7 @@ async def bring_up(
         again: also what has been put there.
     """
     await recover(home)  # whoever died while enriching holds the duty of it
-    await home.world.spool.sweep(wall_s=home.world.clock.wall_s())
+    await sweep(home.world)
     lost = await is_lost(home.world, shelf)
     if again or lost:
         await begin_again(home.world, shelf, only=only, is_lost=lost)

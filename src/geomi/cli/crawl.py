@@ -187,8 +187,8 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     standby = fork_workers(workers, live) if workers > 1 else []
     report, strayed = asyncio.run(_run(plan, configured.settings, show, standby, is_indexed=index))
     show.conclude(report, Path(plan.resolved.run.output))
-    if strayed and not quiet:
-        note(f"hint: {strayed}")
+    for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
+        note(f"hint: {hint}")
     if report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     refuse_failure(report, configured.settings)
@@ -219,6 +219,19 @@ class _Named:
                 hint="leave out one of them",
             )
         return self._provider.seed_urls
+
+
+def _waiting(report: Report) -> str:
+    """Say that texts wait to be indexed of which no more than a preview is kept."""
+    store, stats = report.job.config.store, report.job.stats
+    is_waiting = store.is_preview and report.job.config.analysis.index and stats.collected
+    if not is_waiting or not store.whole_text_s:
+        return ""
+    hours = store.whole_text_s / 3600
+    return (
+        f"whole texts wait for {hours:g} h to be indexed: geomi enrich --once, or any search; "
+        "--index does it beside a crawl"
+    )
 
 
 def _warn(configured: Configured, *, is_verbose: bool) -> None:

@@ -22,7 +22,7 @@ from geomi.engine import jobs
 from geomi.engine.advise import Advisor, Panel
 from geomi.engine.follow import Follower, Read
 from geomi.engine.record import read_line
-from geomi.engine.spooled import Desk, was_read_whole
+from geomi.engine.spooled import Desk, sweep, was_read_whole
 from geomi.engine.understand import Understanding, Understood
 from geomi.engine.vanish import take_out_gone
 from geomi.engine.vectors import vectoring
@@ -99,7 +99,7 @@ async def follow(world: World, shelf: Shelf, leave: asyncio.Event, *, only: str 
         if not await enrich_all(world, shelf, only=only, leave=leave):
             await _rest(leave)
         if world.clock.now_s() - swept_s > SWEEP_S:
-            await world.spool.sweep(wall_s=world.clock.wall_s())
+            await sweep(world)
             swept_s = world.clock.now_s()
 
 

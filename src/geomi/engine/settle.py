@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from geomi.engine.fate import Visit
 from geomi.engine.links import LinkGate
-from geomi.engine.spooled import spool_name
+from geomi.engine.spooled import let_wait
 from geomi.engine.world import World
 from geomi.engine.worth import worth_of
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
@@ -136,8 +136,7 @@ class Settler:
         a fall, is gone when its time is over.
         """
         captures = [visit.capture for visit in visits if visit.capture is not None]
-        if waiting := {spool_name(one.record): one.whole for one in captures if one.whole}:
-            await self._world.spool.put(self._job, waiting)
+        await let_wait(self._world, self._job, captures)
         places = iter(await self._world.archive.append(self._job, captures) if captures else ())
         settlements = []
         for visit in visits:

@@ -21,8 +21,10 @@ from geomi.engine.follow import Read
 from geomi.engine.privacy import keeps_raw
 from geomi.engine.record import Fields, Portrait, capture, read_line, write_line
 from geomi.engine.world import World
+from geomi.errors import StoreError, StoreFull
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentRow, DocumentState
+from geomi.model.event import Warned
 from geomi.model.job import CrawlJob
 from geomi.model.page import Capture
 from geomi.model.search import PREVIEW_CHARS
@@ -85,6 +87,31 @@ def was_read_whole(document: DocumentRow | None, content_hash: str) -> bool:
 def read_note(content_hash: str, *, is_whole: bool) -> dict[str, object]:
     """Return what a document says of the text that it was made of."""
     return {"content_hash": content_hash, "is_whole": is_whole}
+
+
+async def sweep(world: World) -> None:
+    """Erase whole texts whose time is over; where that cannot be now, the next one does it."""
+    try:
+        await world.spool.sweep(wall_s=world.clock.wall_s())
+    except StoreError as error:
+        world.sink.emit(Warned("", error.message, error.hint))
+
+
+async def let_wait(world: World, job: str, captures: Sequence[Capture]) -> None:
+    """Let the whole texts of some pages wait to be indexed.
+
+    A bucket that is away costs no page: those are found by their previews, and their next visit
+    brings the text again.
+    """
+    waiting = {spool_name(one.record): one.whole for one in captures if one.whole}
+    try:
+        if waiting:
+            await world.spool.put(job, waiting)
+    except StoreFull:
+        raise
+    except StoreError as error:
+        message = f"{len(waiting)} texts cannot wait to be indexed: {error.message}"
+        world.sink.emit(Warned(job, message, "their pages are found by their previews for now"))
 
 
 class Desk:

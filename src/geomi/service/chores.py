@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from geomi.app.clean import EVERY_S, clean
 from geomi.engine.duty import Duty
+from geomi.engine.spooled import sweep
 from geomi.errors import GeomiError, StoreBusy
 from geomi.model.event import Warned
 from geomi.service import alarms, schedules, send, tenants
@@ -46,7 +47,7 @@ async def fire_schedules(service: Service) -> int:
 
 async def clean_up(service: Service) -> int:
     """Let go what was to be kept for a time: tenants' crawls, and texts that wait in the spool."""
-    await service.home.world.spool.sweep(wall_s=service.office.wall_s)
+    await sweep(service.home.world)
     for tenant in await tenants.every(service):
         with suppress(StoreBusy):  # whoever else is at it does the same
             await clean(service.desk(tenant.name).home)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from geomi.api.schema.wire import (
+    WHOLE,
     Asked,
+    Moment,
     Part,
     TenantName,
     Title,
     Told,
-    Whole,
     moment,
     moment_or_none,
 )
@@ -25,14 +26,14 @@ from geomi.service.tenants import Tenant
 from geomi.service.usage import Usage
 
 MOST = 10**15
-Most = Annotated[Whole, Field(ge=0, le=MOST, description="0: no limit.")]
+Most = Annotated[int, Field(ge=0, le=MOST, description="0: no limit."), WHOLE]
 
 
 class QuotaAsked(Asked):
     """What a tenant may use."""
 
     max_concurrent_crawls: Most = 3
-    max_waiting: Annotated[Whole, Field(ge=0, le=1000, description="0: no limit.")] = 100
+    max_waiting: Annotated[int, Field(ge=0, le=1000, description="0: no limit."), WHOLE] = 100
     max_daily_pages: Most = 1000
     max_storage_bytes: Most = 10**9
 
@@ -128,7 +129,7 @@ class KeyRequest(Asked):
         Scope.WRITE,
     )
     label: Annotated[str, Field(max_length=MAX_LABEL_CHARS, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
 
     def wish(self, tenant: str) -> Wish:
         """Return it as the service takes it: a key that the API makes is a tenant's."""

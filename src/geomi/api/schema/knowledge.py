@@ -5,9 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from geomi.api.schema.wire import MAX_LIMIT, Asked, Line, Name, Part, Title, Told, Whole, moment
+from geomi.api.schema.wire import (
+    MAX_LIMIT,
+    WHOLE,
+    Asked,
+    Line,
+    Moment,
+    Name,
+    Part,
+    Title,
+    Told,
+    moment,
+)
 from geomi.engine.explain import Explanation
 from geomi.model.analysis import PageType
 from geomi.model.document import CollectionCounts, DocumentRow, DocumentState
@@ -134,9 +145,9 @@ class SearchRequest(Asked):
     sites: Annotated[tuple[SiteName, ...], Field(max_length=20)] = ()
     page_types: Annotated[tuple[PageType, ...], Field(max_length=len(PageType))] = ()
     languages: Annotated[tuple[Language, ...], Field(max_length=20)] = ()
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
-    limit: Annotated[Whole, Field(ge=1, le=MAX_LIMIT)] = 10
+    since: Moment | None = None
+    until: Moment | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), WHOLE] = 10
 
     def filters(self) -> Filters:
         """Return which documents count."""

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from geomi.api.schema.crawl import CrawlTold
-from geomi.api.schema.wire import Asked, Flag, HttpUrl, Name, Told, Whole
+from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Told
 from geomi.engine.preview import Preview
 from geomi.model.analysis import Classification, PageType, Quality
 from geomi.service.previews import MAX_LINKS, MAX_PREVIEW_CHARS
@@ -137,7 +137,7 @@ class AddSitemapRequest(Asked):
 
     collection_id: Name
     sitemap_url: HttpUrl
-    max_pages: Annotated[Whole, Field(ge=1, le=10_000)] = 100
+    max_pages: Annotated[int, Field(ge=1, le=10_000), WHOLE] = 100
 
 
 class SyncRequest(Asked):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from geomi.api.schema.wire import Asked, Flag, HttpUrl, Name, Number, Pattern, Whole
+from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Number, Pattern
 from geomi.model.config import Render, Within
 from geomi.model.indexing import WantedType
 from geomi.service.orders import (
@@ -51,11 +51,13 @@ _SETTINGS: dict[str, str] = {
 class CrawlSettings(Asked):
     """How a crawl behaves; what is left out is as the profile has it."""
 
-    max_depth: Annotated[Whole, Field(ge=1, le=10)] = 3
-    max_pages: Annotated[Whole, Field(ge=1, le=10_000)] = 100
-    max_duration: Annotated[Whole, Field(ge=1, le=86_400, description="Seconds of work.")] = 3600
+    max_depth: Annotated[int, Field(ge=1, le=10), WHOLE] = 3
+    max_pages: Annotated[int, Field(ge=1, le=10_000), WHOLE] = 100
+    max_duration: Annotated[int, Field(ge=1, le=86_400, description="Seconds of work."), WHOLE] = (
+        3600
+    )
     max_bytes: Annotated[
-        Whole, Field(ge=1, le=MAX_JOB_BYTES, description="Bytes received, all pages together.")
+        int, Field(ge=1, le=MAX_JOB_BYTES, description="Bytes received, all pages together."), WHOLE
     ] = 100 * MIB
     include_patterns: Patterns = ()
     exclude_patterns: Patterns = ()
@@ -69,10 +71,12 @@ class CrawlSettings(Asked):
     ] = True
     requests_per_second: Annotated[Number, Field(ge=0.1, le=5)] = 1
     delay_between_requests: Annotated[
-        Whole, Field(ge=0, le=3_600_000, description="Least milliseconds between two requests.")
+        int,
+        Field(ge=0, le=3_600_000, description="Least milliseconds between two requests."),
+        WHOLE,
     ] = 1000
-    min_content_length: Annotated[Whole, Field(ge=0, le=1_000_000)] = 100
-    max_content_length: Annotated[Whole, Field(ge=1000, le=10_000_000)] = 100_000
+    min_content_length: Annotated[int, Field(ge=0, le=1_000_000), WHOLE] = 100
+    max_content_length: Annotated[int, Field(ge=1000, le=10_000_000), WHOLE] = 100_000
     content_types: Annotated[
         tuple[MediaType, ...],
         Field(min_length=1, max_length=MAX_TYPES, description="Left out: all that can be read."),

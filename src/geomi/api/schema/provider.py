@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from geomi.api.schema.wire import Asked, Flag, HttpUrl, Line, Name, Pattern, Told, Whole, moment
+from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Line, Name, Pattern, Told, moment
 from geomi.model.site import Channel, Provider
 from geomi.service.providers import Erased
 
@@ -55,9 +55,9 @@ class ProviderRequest(_Literal):
     seed_urls: Annotated[tuple[HttpUrl, ...], Field(min_length=1, max_length=100)] | None = None
     allowed_path_patterns: Annotated[tuple[Pattern, ...], Field(min_length=1, max_length=100)]
     blocked_path_patterns: Annotated[tuple[Pattern, ...], Field(max_length=100)] = ()
-    max_depth: Annotated[Whole, Field(ge=1, le=5)] = 3
-    max_pages: Annotated[Whole, Field(ge=1, le=500)] = 200
-    request_delay_ms: Annotated[Whole, Field(ge=1000, le=5000)] = 1500
+    max_depth: Annotated[int, Field(ge=1, le=5), WHOLE] = 3
+    max_pages: Annotated[int, Field(ge=1, le=500), WHOLE] = 200
+    request_delay_ms: Annotated[int, Field(ge=1000, le=5000), WHOLE] = 1500
     custom_selectors: SelectorsAsked = SelectorsAsked()
     sitemap_url: HttpUrl | None = None
     spa_rendering: Flag = False

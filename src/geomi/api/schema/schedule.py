@@ -6,16 +6,17 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict, JsonValue
 
 from geomi.api.schema.order import CrawlRequest
 from geomi.api.schema.wire import (
+    WHOLE,
     Asked,
     Flag,
     HttpUrl,
     Part,
     Title,
     Told,
-    Whole,
     moment,
     moment_or_none,
 )
@@ -34,7 +35,7 @@ CronLine = Annotated[
     ),
 ]
 Interval = Annotated[
-    Whole, Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="From one run to the next.")
+    int, Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="From one run to the next."), WHOLE
 ]
 Metadata = Annotated[
     dict[
@@ -44,6 +45,16 @@ Metadata = Annotated[
     Field(max_length=MAX_METADATA),
 ]
 Events = Annotated[tuple[HookEvent, ...], Field(min_length=1, max_length=len(HookEvent))]
+
+
+_BOTH_TIMES: JsonDict = {
+    "required": ["cron", "intervalSeconds"],
+    "properties": {"cron": {"type": "string"}, "intervalSeconds": {"type": "integer"}},
+}
+_ONE_TIME: list[JsonValue] = [
+    {"required": ["cron"], "properties": {"cron": {"type": "string"}}},
+    {"required": ["intervalSeconds"], "properties": {"intervalSeconds": {"type": "integer"}}},
+]
 
 
 class ScheduleRequest(Asked):
@@ -60,7 +71,8 @@ class ScheduleRequest(Asked):
                         "seedUrls": ["https://docs.example.com/"],
                     },
                 }
-            ]
+            ],
+            "oneOf": _ONE_TIME,
         }
     )
 
@@ -78,7 +90,9 @@ class ScheduleRequest(Asked):
 class ScheduleChange(Asked):
     """What is to be different about a schedule."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": False}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"enabled": False}], "not": _BOTH_TIMES}
+    )
 
     cron: CronLine | None = None
     interval_seconds: Interval | None = None

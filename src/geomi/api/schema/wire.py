@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 MAX_LIMIT = 100  # G-17
 MAX_CURSOR_CHARS = 512
@@ -15,9 +25,29 @@ MAX_URL_CHARS = 2048
 PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
 ULID = r"^[0-9A-HJKMNP-TV-Z]{26}$"
 
+
+def _whole(value: object) -> object:
+    """Refuse what only looks like a number; in JSON 3.0 is a whole one."""
+    if isinstance(value, bool | str):
+        raise PydanticCustomError("int_type", "Input should be a valid integer")
+    return value
+
+
+def _moment(value: object) -> object:
+    """Refuse what is no time as RFC 3339 writes it, such as a number of seconds."""
+    if not isinstance(value, str) or not _RFC_3339.fullmatch(value):
+        raise PydanticCustomError("datetime_type", "Input should be a time, as RFC 3339 has it")
+    return value
+
+
+_RFC_3339 = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII
+)
+
 Flag = StrictBool
-Whole = StrictInt
+WHOLE = BeforeValidator(_whole)  # stands last: before it are the bounds that the document tells
 Number = StrictFloat  # a whole number is one, too
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
 
 Name = Annotated[
     str,
@@ -33,7 +63,7 @@ TenantName = Annotated[
         description="Small letters, digits and hyphens, at most 63.",
     ),
 ]
-HttpUrl = Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=r"^https?://[^\s\x00-\x1f\x7f]+$")]
+HttpUrl = Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=r"^https?://[^\x00-\x20\x7f]+$")]
 Title = Annotated[str, Field(max_length=200, pattern=PRINTABLE)]
 Line = Annotated[str, Field(max_length=2000, pattern=PRINTABLE)]
 Pattern = Annotated[str, Field(min_length=1, max_length=1000, pattern=PRINTABLE)]

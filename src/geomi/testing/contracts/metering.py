@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import astuple, replace
 
 import pytest
@@ -13,7 +12,6 @@ from geomi.model.job import Expired, JobState
 from geomi.model.retention import Retention
 from geomi.model.tenant import Quota, Standing
 from geomi.model.verdict import Outcome, State
-from geomi.testing.contracts.crowding import WORKERS, at_once
 from geomi.testing.contracts.handles import Store, Stores
 from geomi.testing.contracts.losing import DurableStores
 from geomi.testing.contracts.material import (
@@ -34,7 +32,7 @@ from geomi.testing.contracts.material import (
 )
 from geomi.testing.contracts.sites import TAKEDOWN
 
-__all__ = ["TestDailyPages", "TestLostBytes", "TestQuotas", "TestQuotasAtOnce", "TestStorage"]
+__all__ = ["TestDailyPages", "TestLostBytes", "TestQuotas", "TestStorage"]
 
 DAY_S = 86_400.0
 PAGE_BYTES = 60  # a record of 20 bytes and a response of 40
@@ -255,62 +253,3 @@ class TestLostBytes:
         used = await standing(store)
         assert (used.pages, used.stored_bytes) == (3, 0)
         assert (await standing(other)).stored_bytes == 0
-
-
-class TestQuotasAtOnce:
-    """The same while many claim and settle at the same moment."""
-
-    @pytest.mark.req("JOB-05")
-    def test_the_day_is_used_up_exactly(self, durable_stores: DurableStores) -> None:
-        store, most = durable_stores("local"), 37
-        asyncio.run(store.quotas.allow(Quota(max_daily_pages=most)))
-        asyncio.run(_make_jobs(store))
-        parts = at_once(durable_stores, lambda each, number: asyncio.run(_work(each, f"{number}")))
-        used = asyncio.run(standing(store))
-        assert (sum(parts), used.pages, used.stored_bytes) == (most, most, most * PAGE_BYTES)
-
-    def test_what_is_kept_is_counted_while_jobs_are_deleted(
-        self, durable_stores: DurableStores
-    ) -> None:
-        store = durable_stores("local")
-        asyncio.run(store.quotas.allow(Quota(max_daily_pages=0)))
-        asyncio.run(_make_jobs(store))
-
-        async def work_or_delete(each: Store, number: int) -> int:
-            if number < WORKERS - 1:
-                return await _work(each, f"{number}")
-            for other in range(WORKERS - 2):
-                await _work(each, f"{number}", most=4)  # the others have begun by then
-                await each.jobs.delete(f"{other}")
-            return 0
-
-        at_once(durable_stores, lambda each, number: asyncio.run(work_or_delete(each, number)))
-        names = [f"{number}" for number in range(WORKERS)]
-        feeds = [asyncio.run(store.pages.feed(name, after=0, limit=999)) for name in names]
-        used = asyncio.run(standing(store))
-        assert used.stored_bytes == sum(len(feed) for feed in feeds) * PAGE_BYTES
-
-
-async def _make_jobs(store: Store) -> None:
-    for number in range(WORKERS):
-        await store.jobs.create(job(f"{number}", rules=config(delay_s=0.0)))
-        found = [url(f"/{n}", f"h{n % 5}.test") for n in range(20)]
-        await store.frontier.add(f"{number}", found, now_s=START_S)
-
-
-async def _work(store: Store, name: str, *, most: int = 100) -> int:
-    """Take pages of a job until several claims in a row bring nothing; return how many."""
-    taken = idle = 0
-    now_s = START_S
-    while idle < 20 and taken < most:
-        now_s += 1.0
-        leases = await claim(store, name, hosts=2, urls=3, now_s=now_s, owner=name)
-        idle = 0 if leases else idle + 1
-        for lease in leases:
-            visits = [
-                visit(lease, entry, now_s=now_s, page=page(url(entry.url)))
-                for entry in lease.entries
-            ]
-            await store.frontier.settle(batch(*visits, give_back(lease, end_s=now_s)))
-            taken += len(visits)
-    return taken
