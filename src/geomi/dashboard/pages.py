@@ -111,6 +111,7 @@ def _templates() -> Environment:
     environment = Environment(
         loader=PackageLoader("geomi.dashboard"),
         autoescape=True,
+        auto_reload=False,  # a page is of the version that writes it
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
