@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geomi.dashboard.pages import CSP
-from geomi.dashboard.views import live
+from geomi.dashboard.views import live, overview
 from geomi.engine.alarm import Alarm, Rule
 from geomi.service import alarms, crawls, keys
 from geomi.service.alarms import KeptAlarm
@@ -198,6 +198,20 @@ def test_an_alarm_is_on_the_first_page_and_in_its_list(tmp_path: Path) -> None:
             for path in ("/", "/alerts"):
                 assert alarm.message in text(await house.mine.get(path))
                 assert alarm.message not in text(await house.other.get(path))
+
+    run(work())
+
+
+def test_a_crawl_at_work_is_on_the_first_page_however_many_came_after_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as house:
+            desk = house.ground.desk
+            first, done = await crawls.start(desk, ORDER), await crawls.start(desk, ORDER)
+            assert await desk.world.jobs.begin(first.id, most=0, wall_s=desk.wall_s)
+            for _ in range(overview.SHOWN):
+                await crawls.start(desk, ORDER)
+            page = text(await house.mine.get("/"))
+            assert f"/crawls/{first.id}" in page and f"/crawls/{done.id}" not in page
 
     run(work())
 
