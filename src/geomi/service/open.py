@@ -3,19 +3,53 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from geomi.app import Home, open_home
 from geomi.engine.world import World
+from geomi.errors import QuotaReached
 from geomi.model.drawer import SYSTEM
 from geomi.ports.clock import Clock
 from geomi.ports.drawers import Drawers
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
 from geomi.text.ulid import new_ulid
+
+# Each waits for a host and then for a page, and each asks the store twice a second.
+MAX_LOOKS, MAX_STREAMS = 8, 50
+# One ends within seconds, the other when somebody has seen enough.
+BUSY_S = 10.0
+
+
+class Places:
+    """How many do something at once for one tenant, in this process."""
+
+    def __init__(self, most: int, what: str) -> None:
+        self._most = most
+        self._what = what
+        self._taken = 0
+
+    def refuse_crowd(self) -> None:
+        """Raise where no place is free."""
+        if self._taken >= self._most:
+            raise QuotaReached(
+                f"{self._taken} {self._what} at once, which is the limit",
+                hint="wait until one has ended",
+                retry_after_s=BUSY_S,
+            )
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold a place."""
+        self.refuse_crowd()
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +58,16 @@ class Desk:
 
     Args:
         door: whoever counts before adding does both behind it, so that no limit is overrun.
+        looks: pages that are looked at for the tenant now.
+        streams: crawls that are followed for the tenant now.
     """
 
     tenant: str
     service: Service
     home: Home
     door: asyncio.Lock = field(default_factory=asyncio.Lock)
+    looks: Places = field(default_factory=lambda: Places(MAX_LOOKS, "pages are looked at"))
+    streams: Places = field(default_factory=lambda: Places(MAX_STREAMS, "crawls are followed"))
 
     @property
     def world(self) -> World:
