@@ -65,7 +65,9 @@ def fill(server: Served) -> None:
 def show(opened: Browser, server: Served, kind: str, options: dict[str, Any]) -> None:
     """Open each view and keep a picture of it."""
     with visitor(opened, server, **options) as somebody:
-        for name, path in views(server, "silk").items():
+        shown = views(server, "silk")
+        del shown["empty"]  # there is nothing to see
+        for name, path in shown.items():
             page = somebody.open(path)
             if name == "new-crawl":
                 page.fill("#seedUrls", "\n".join(SEEDS))

@@ -64,6 +64,6 @@ def test_a_course_counts_every_visit_in_parts_of_time() -> None:
     assert course_of([]).counts == () and course_of([5.0]).counts == (1,)
     assert course_of([5.0, 5.0]).counts == (2,)
     short = course_of([0.0, 1.0, 3.0, 10.0])
-    assert sum(short.counts) == 4 and short.part_s == 1.0
+    assert sum(short.counts) == 4 and short.part_s == 0.5
     long = course_of([float(second) for second in range(100_000)])
     assert len(long.counts) == MAX_PARTS and sum(long.counts) == 100_000
