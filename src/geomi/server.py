@@ -9,18 +9,23 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import FastAPI
 
 from geomi.api.listen import Front
 from geomi.app.recover import recover
+from geomi.app.serve import CONCURRENCY
 from geomi.engine.heart import beating
+from geomi.errors import ConfigError
 from geomi.model.worker import Role
 from geomi.ports.sink import EventSink
 from geomi.service.chores import do_chores
 from geomi.service.crew import Calling, Crew, Errand
 from geomi.service.open import Service
+from geomi.settings.options import Settings
+
+MAX_QUEUED = 1_000_000  # URLs of all tenants that wait at once, unless the operator says (G-03)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,28 @@ class Serving:
     port: int
     workers: int
     concurrency: int
+
+
+def served(settings: Settings) -> Settings:
+    """Return the settings of a process that serves: what waits has a limit there."""
+    return settings if settings.max_queued is not None else replace(settings, max_queued=MAX_QUEUED)
+
+
+def share_of(settings: Settings, *, workers: int, concurrency: int | None) -> int:
+    """Return how many requests each process may have in flight, so that all keep the limit.
+
+    Args:
+        concurrency: what the operator asked for; None for as many as usual, or as fit.
+    """
+    most = settings.max_fetches
+    share = most // max(1, workers)
+    if share < (concurrency or 1):
+        asked = f"{workers} processes with {concurrency or 1} requests at once"
+        raise ConfigError(
+            f"{asked} are more than the {most} that GEOMI_MAX_FETCHES allows",
+            hint="fewer workers, a smaller --concurrency, or a higher limit",
+        )
+    return concurrency or min(CONCURRENCY, share)
 
 
 async def run_server(

@@ -16,6 +16,7 @@ from starlette.types import Message
 
 from geomi.adapters.telemetry.fan import Fan
 from geomi.api.app import make_app, premises_of
+from geomi.ports.sink import EventSink
 from geomi.service import keys, tenants
 from geomi.service.keys import EVERY_SCOPE, Role, Scope, Wish
 from geomi.service.open import Desk, Service, open_service
@@ -122,9 +123,11 @@ class Ground:
 
 
 @asynccontextmanager
-async def serving(root: Path, settings: Settings = LOCAL) -> AsyncIterator[Ground]:
-    """Serve a data directory."""
-    async with open_service(root, settings, lambda _: Fan()) as service:
+async def serving(
+    root: Path, settings: Settings = LOCAL, *sinks: EventSink
+) -> AsyncIterator[Ground]:
+    """Serve a data directory; `sinks` hear what happens in it."""
+    async with open_service(root, settings, lambda _: Fan(*sinks)) as service:
         app = make_app()
         premises_of(app).open(service)
         first = await tenants.first_key(service)

@@ -47,6 +47,8 @@ def test_whoever_has_not_signed_in_is_led_there_and_back(tmp_path: Path) -> None
             sent = {"form_token": form_token(text(asked)), "key": house.mine.key}
             entered = await stranger.post("/sign-in", {**sent, "next": "/documents?state=failed"})
             assert (entered.status, entered.headers["location"]) == (303, "/documents?state=failed")
+            log = (await house.ground.mine.get("/audit")).json["entries"]
+            assert {one["operation"] for one in log} == {"signIn"}
 
     run(work())
 

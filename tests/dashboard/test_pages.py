@@ -112,8 +112,10 @@ def test_files_are_our_own_and_may_be_kept(tmp_path: Path) -> None:
 def test_the_language_is_kept_and_leads_back(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as house:
-            answer = await house.mine.get("/language/ko?next=/crawls")
-            assert (answer.status, answer.headers["location"]) == (303, "/crawls")
+            page = seen(await house.mine.get("/crawls?state=failed"))
+            (link,) = [one["href"] for one in page.named("a") if one.get("hreflang") == "ko"]
+            answer = await house.mine.get(link)
+            assert (answer.status, answer.headers["location"]) == (303, "/crawls?state=failed")
             assert "크롤" in text(await house.mine.get("/crawls"))
             away = await house.mine.get("/language/en?next=//evil.test")
             assert away.headers["location"] == "/"

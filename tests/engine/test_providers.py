@@ -157,3 +157,16 @@ def test_a_registration_keeps_its_id_and_a_removed_one_uncovers_its_preset(tmp_p
             assert caught.value.hint == "did you mean `openai`?"
 
     run(work())
+
+
+@pytest.mark.req("JOB-07")
+@pytest.mark.parametrize(("most", "stop", "is_told"), [(1, "max_pages", True), (9, "done", False)])
+def test_at_its_page_limit_its_crawl_ends_with_a_warning(
+    tmp_path: Path, most: int, stop: str, is_told: bool
+) -> None:
+    with Site(ROUTES) as site:
+        crawled = crawl_for(tmp_path, site, provider_of(site, max_pages=most))
+        assert crawled.report.job.stop == stop
+        assert len(crawled.urls) == min(most, 2)
+        told = [text for text in crawled.ear.warnings if "reached its limit of 1 pages" in text]
+        assert bool(told) is is_told and len(told) <= 1

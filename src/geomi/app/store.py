@@ -39,7 +39,7 @@ def open_store(
         waits: give a server that is away the time to come back; a person is told at once.
     """
     store = _open(root, settings, create=create, waits=waits)
-    store.frontier.max_queued = settings.max_queued
+    store.frontier.max_queued = settings.max_queued or 0
     return store
 
 

@@ -47,8 +47,14 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Option(min=0, max=64, help="Processes that crawl; 0: others do, with geomi worker."),
     ] = 1,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=1000, help="Requests at once of each of them.")
-    ] = CONCURRENCY,
+        int | None,
+        typer.Option(
+            min=1,
+            max=1000,
+            help="Requests at once of each of them; all together keep GEOMI_MAX_FETCHES.",
+            show_default=str(CONCURRENCY),
+        ),
+    ] = None,
     output: Directory = None,
     db: Database = None,
     blobs: Blobs = None,
@@ -71,10 +77,12 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     listen = hearing(metrics, json=json, quiet=quiet, verbose=verbose)
     if not settings.contact and not quiet:
         note("warning: no contact address is set, so public hosts are refused (GEOMI_CONTACT)")
-    from geomi.server import Serving  # whoever gives another command waits for no web framework
+    # Whoever gives another command waits for no web framework.
+    from geomi.server import Serving, served, share_of
 
-    serving = Serving(host, port, workers, concurrency)
-    asyncio.run(_serve(root, settings, listen, metrics, serving))
+    share = share_of(settings, workers=workers, concurrency=concurrency)
+    serving = Serving(host, port, workers, share)
+    asyncio.run(_serve(root, served(settings), listen, metrics, serving))
 
 
 async def _serve(

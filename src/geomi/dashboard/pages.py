@@ -69,8 +69,16 @@ class Visit:
         return self.caller is not None and self.caller.may(scope)
 
     def asked(self, name: str) -> str:
-        """Return a field of the address's query."""
-        return self.request.query_params.get(name, "").strip()
+        """Return a field of the address's query; no database takes a zero in a text."""
+        return self.request.query_params.get(name, "").replace("\0", "").strip()
+
+    @property
+    def here(self) -> str:
+        """Where somebody can come back to: this page, or the one whose form was sent."""
+        url = self.request.url
+        if self.request.method != "GET":
+            return "/" + url.path.split("/")[1]
+        return f"{url.path}?{url.query}" if url.query else url.path
 
     def render(self, template: str, **values: object) -> str:
         """Write a page, or a part of one."""

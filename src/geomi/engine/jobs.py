@@ -12,6 +12,7 @@ from geomi.engine.worth import worth_of
 from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered
+from geomi.model.event import Warned
 from geomi.model.job import STEPS, Commission, CrawlJob, JobState, StopReason
 from geomi.model.verdict import Verdict
 from geomi.text.ulid import new_ulid
@@ -154,6 +155,7 @@ async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "")
         ending = replace(job, state=JobState.FINALIZING)
         if not await world.jobs.turn(ending, was=found.state, wall_s=now_s):
             return await find(world, job.id)
+        _warn_of_limit(world, ending)
     return await (find(world, job.id) if job.collection else complete(world, job))
 
 
@@ -212,6 +214,15 @@ async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
     job = replace(job, state=state, started_at_s=job.started_at_s or now_s)
     await world.jobs.update(job, wall_s=now_s)
     return job
+
+
+def _warn_of_limit(world: World, job: CrawlJob) -> None:
+    """Say that a provider has more pages than it may have (JOB-07); who crawls it should know."""
+    if job.provider and job.stop is StopReason.MAX_PAGES:
+        most = job.config.limits.max_pages
+        message = f"provider {job.provider} has reached its limit of {most:,} pages; its crawl ends"
+        hint = "what is left waits; register it with a higher `max_pages` if it is wanted"
+        world.sink.emit(Warned(job.id, message, hint))
 
 
 def _check_step(job: CrawlJob, state: JobState) -> None:

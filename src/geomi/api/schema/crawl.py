@@ -220,7 +220,7 @@ class UrlTold(Told):
             attempts=entry.attempts,
             http_status=entry.status,
             document_id=wire_id(document.id) if document else None,
-            error=None if is_good else told or None,
+            error=None if is_good else told or entry.outcome,
             discovered_at=moment(entry.discovered_s + ahead_s),
             processed_at=moment_or_none(
                 None if entry.settled_s is None else entry.settled_s + ahead_s

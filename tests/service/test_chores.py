@@ -1,0 +1,98 @@
+"""What the service does by itself: a chore that fails ends nothing, and one process does them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from geomi.errors import StoreBusy
+from geomi.service import chores
+from geomi.service.chores import DUTY, Chore, do_chores
+from geomi.service.open import Service
+from tests.api.asking import LOCAL, run, serving
+from tests.engine.running import Ear
+
+LONGEST_S = 20.0
+ENOUGH = 3
+
+
+class Tally:
+    """A chore that counts how often it was done, and may fail each time."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.times = 0
+        self.is_enough = asyncio.Event()
+        self._error = error
+
+    async def work(self, service: Service) -> int:
+        """Count, or fail."""
+        self.times += 1
+        if self.times >= ENOUGH:
+            self.is_enough.set()
+        if self._error is not None:
+            raise self._error
+        return 0
+
+
+def test_a_chore_that_raises_is_told_and_does_not_end_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        ear = Ear()
+        async with serving(tmp_path, LOCAL, ear) as ground:
+            busy = Tally(StoreBusy("the store is away", hint="it comes back"))
+            faulty, well = Tally(ZeroDivisionError("ours")), Tally()
+            made = [
+                Chore(name, 0.001, tally.work)
+                for name, tally in (("wait", busy), ("divide", faulty), ("count", well))
+            ]
+            monkeypatch.setattr(chores, "CHORES", made)
+            doing = asyncio.ensure_future(do_chores(ground.service))
+            try:
+                async with asyncio.timeout(LONGEST_S):
+                    for tally in (busy, faulty, well):
+                        await tally.is_enough.wait()
+                assert not doing.done()
+            finally:
+                doing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await doing
+            assert "could not wait: the store is away" in ear.warnings
+            assert any("could not divide" in text and "ours" in text for text in ear.warnings)
+
+    run(work())
+
+
+def test_chores_are_left_to_whoever_has_the_duty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            world = ground.service.home.world
+            now_s = world.clock.now_s()
+            until_s = now_s + 3600
+            assert (
+                await world.workers.take(DUTY, owner="another", until_s=until_s, now_s=now_s)
+                == "another"
+            )
+            tally = Tally()
+            monkeypatch.setattr(chores, "CHORES", [Chore("count", 0.001, tally.work)])
+            doing = asyncio.ensure_future(do_chores(ground.service))
+            for _ in range(50):  # it has looked more than once by then
+                await world.workers.list()
+                await asyncio.sleep(0.001)
+            assert tally.times == 0
+            await world.workers.drop(DUTY, owner="another")
+            async with asyncio.timeout(LONGEST_S):
+                await tally.is_enough.wait()
+            doing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await doing
+            # Whoever leaves gives the duty up, so that the next does not wait for its silence.
+            assert (
+                await world.workers.take(DUTY, owner="next", until_s=until_s, now_s=now_s) == "next"
+            )
+
+    run(work())

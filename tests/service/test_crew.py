@@ -1,0 +1,52 @@
+"""The processes beside a server: one that dies is followed by another, and all end when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from geomi.adapters.crew import Started, start_worker
+from geomi.service import crew
+from geomi.service.crew import Calling, Crew, Errand
+from tests.api.asking import LOCAL, run
+from tests.engine.running import Ear
+from tests.service.working import until
+
+
+def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "FIRST_REST_S", 0.01)
+    started: list[Started] = []
+
+    def start(program: str) -> Started:
+        started.append(start_worker(program))
+        return started[-1]
+
+    monkeypatch.setattr(crew, "start_worker", start)
+
+    async def work() -> None:
+        ear = Ear()
+        errands = tuple(Errand(tmp_path, LOCAL, calling) for calling in Calling)
+        many = Crew(errands, ear)
+        assert not many.is_whole
+
+        async def are_there(count: int) -> bool:
+            return many.is_whole and len(started) == count
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(many.run(), name="crew")
+            await until(partial(are_there, 2))
+            os.kill(started[0].pid, signal.SIGKILL)
+            await until(partial(are_there, 3))
+            many.drain()
+        assert any("died; another follows" in text for text in ear.warnings)
+        assert not many.is_whole
+        assert len(started) == 3  # nobody follows those who were told to leave
+
+    run(work())

@@ -1,0 +1,52 @@
+"""The parts of a service, each set to work by hand: who begins, crawls, understands and tells."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from geomi.app.run import work_on
+from geomi.model.job import CrawlJob
+from geomi.service.dispatch import dispatch
+from geomi.service.open import Desk, Service
+from geomi.service.understand import understand_for_all
+from geomi.settings.options import RunOptions
+
+Claim = Callable[[], Awaitable[bool]]
+LONGEST_S = 20.0
+
+
+async def until(claim: Claim) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(LONGEST_S):
+        while not await claim():  # noqa: ASYNC110  # a store, or a process, tells nobody
+            await asyncio.sleep(0.01)
+
+
+async def crawled(desk: Desk, job_id: str) -> CrawlJob:
+    """Let a crawl begin as it would, and fetch all that it wants; nothing is understood yet."""
+    await dispatch(desk.service)
+    job = await desk.world.jobs.get(job_id)
+    assert job is not None
+    if job.state.is_final:
+        return job
+    return (await work_on(desk.home, job, RunOptions(format=()), resumed=False)).job
+
+
+async def understood(service: Service, is_done: Claim) -> None:
+    """Let whoever understands work until something is so."""
+    leave = asyncio.Event()
+
+    async def watch() -> None:
+        await until(is_done)
+        leave.set()
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watch(), name="watch")
+        group.create_task(understand_for_all(service.home, leave), name="understand")
+
+
+async def is_over(desk: Desk, job_id: str) -> bool:
+    """Say whether a job has come to its end."""
+    job = await desk.world.jobs.get(job_id)
+    return job is not None and job.state.is_final
