@@ -22,7 +22,7 @@ from tests.e2e.serving import Served
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images" / "dashboard"
 MAX_BYTES = 150_000
-COLOURS = 96
+COLOURS = 256
 SEEDS = tuple(f"http://{host}.geomi.test/" for host in ("www", "docs", "blog"))
 WIDE, SMALL = {"width": 1240, "height": 820}, {"width": 375, "height": 760}
 KINDS: dict[str, dict[str, Any]] = {
@@ -93,8 +93,7 @@ def live(server: Served) -> str:
 def keep(picture: bytes, file: Path) -> None:
     """Keep a picture in few colours."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    # The colours furthest apart, not the most frequent: a red dot has to stay red.
-    few = image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = image.quantize(COLOURS, Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
     few.save(file, optimize=True)
     size = file.stat().st_size
     assert size <= MAX_BYTES, f"{file.name} has {size:,} bytes"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geomi.dashboard.pages import CSP
-from geomi.dashboard.views import live
+from geomi.dashboard.views import live, overview
 from geomi.engine.alarm import Alarm, Rule
 from geomi.service import alarms, crawls, keys
 from geomi.service.alarms import KeptAlarm
@@ -202,6 +202,20 @@ def test_an_alarm_is_on_the_first_page_and_in_its_list(tmp_path: Path) -> None:
     run(work())
 
 
+def test_a_crawl_at_work_is_on_the_first_page_however_many_came_after_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as house:
+            desk = house.ground.desk
+            first, done = await crawls.start(desk, ORDER), await crawls.start(desk, ORDER)
+            assert await desk.world.jobs.begin(first.id, most=0, wall_s=desk.wall_s)
+            for _ in range(overview.SHOWN):
+                await crawls.start(desk, ORDER)
+            page = text(await house.mine.get("/"))
+            assert f"/crawls/{first.id}" in page and f"/crawls/{done.id}" not in page
+
+    run(work())
+
+
 @pytest.mark.req("JOB-11")
 def test_nobody_sees_what_belongs_to_another_tenant(tmp_path: Path) -> None:
     async def work() -> None:
@@ -231,7 +245,7 @@ def test_what_is_not_there_is_a_page_that_says_so(tmp_path: Path) -> None:
             for path in ("/crawls/nonsense", "/documents/x", "/sites/x", "/crawls/x/live"):
                 answer = await house.mine.get(path)
                 assert answer.status == 404 and "There is nothing here" in text(answer)
-            assert (await house.mine.get("/crawls?cursor=!!")).status == 422
+            assert (await house.mine.get("/crawls?cursor=!!")).status == 404
             assert (await house.mine.send("/", "/crawls/x/nonsense")).status == 404
 
     run(work())

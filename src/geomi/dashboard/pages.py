@@ -8,7 +8,8 @@ from functools import cache
 from http import HTTPStatus
 from importlib import resources
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -106,11 +107,17 @@ def static_path(name: str) -> str:
     return f"/static/{name}?v={digest}"
 
 
+@pass_context
+def _duration(context: Context, seconds: float) -> str:
+    return show.duration(seconds, context["t"])
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
         loader=PackageLoader("geomi.dashboard"),
         autoescape=True,
+        auto_reload=False,  # a page is of the version that writes it
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -126,7 +133,7 @@ def _templates() -> Environment:
         "count": show.count,
         "rate": show.rate,
         "size": show.size,
-        "duration": show.duration,
+        "duration": _duration,
         "moment": show.moment,
         "stamp": show.stamp,
         "short_url": show.short_url,
