@@ -13,6 +13,7 @@ import typer
 from geomi.adapters.telemetry.fan import Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.adapters.telemetry.metrics import Metrics
+from geomi.adapters.telemetry.notices import Notices
 from geomi.app.serve import CONCURRENCY
 from geomi.cli.options import (
     AllowPrivate,
@@ -84,7 +85,9 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     metrics = Metrics()
 
     def listen(clock: Clock) -> EventSink:
-        return Fan(metrics, Only(kinds, EventLines(stream, clock)), wants_details=verbose)
+        lines = Only(kinds, EventLines(stream, clock))
+        notices = () if quiet else (Notices(sys.stderr, clock),)
+        return Fan(metrics, lines, *notices, wants_details=verbose)
 
     if not settings.contact and not quiet:
         note("warning: no contact address is set, so public hosts are refused (GEOMI_CONTACT)")
