@@ -1,9 +1,10 @@
-"""Crawls that come again by themselves: what has changed is found, and a provider is reported on."""
+"""Crawls that come again by themselves: what changed is found, and a provider is reported on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,22 +15,22 @@ from geomi.service.chores import fire_schedules
 from geomi.service.open import Desk
 from geomi.testing.server import Site
 from tests.api.asking import LOCAL, Ground, run, serving
-from tests.api.filling import EAGER, worked_off
+from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
 from tests.engine.running import Ear, page
+from tests.service.working import crawled, is_over, understood
 
 FERRY = "The ferry leaves at noon and returns before the night. " * 6
 BRIDGE = "A bridge was opened, and nobody has to wait for a boat any more. " * 6
 INN = "The innkeeper serves soup to those who come late. " * 6
 
 
-@pytest.mark.req("CHG-10", "JOB-12")
+@pytest.mark.req("CHG-10")
 def test_a_schedule_carries_changes_and_deletions_into_the_index(tmp_path: Path) -> None:
     async def work() -> None:
         start = page("start", "/way", "/inn", text="A village by the sea, and its roads. " * 9)
-        with Site({"/": start, "/way": page("way", text=FERRY), "/inn": page("inn", text=INN)}) as (
-            site
-        ):
+        before = {"/": start, "/way": page("way", text=FERRY), "/inn": page("inn", text=INN)}
+        with Site(before) as site:
             async with serving(tmp_path) as ground:
                 asked = {"collectionId": "village", "seedUrls": [site.url("/")], "config": EAGER}
                 made = await ground.mine.post(
@@ -90,7 +91,8 @@ async def _run_due(ground: Ground, desk: Desk, schedule: str) -> str:
     assert await desk.slips.change(replace(slip, due_at_s=desk.wall_s))
     assert await fire_schedules(ground.service) == 1
     (job, *_) = await desk.world.jobs.list(limit=10)
-    await worked_off(desk, job.id)
+    await crawled(desk, job.id)
+    await understood(ground.service, partial(is_over, desk, job.id))
     return job.id
 
 
