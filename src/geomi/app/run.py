@@ -23,6 +23,7 @@ from geomi.engine.links import LinkGate
 from geomi.engine.page import Road
 from geomi.engine.privacy import keeps_raw
 from geomi.engine.publish import Outlet, Publisher
+from geomi.engine.rundown import tell_run
 from geomi.engine.spooled import sweep
 from geomi.engine.supervise import Hand, Report, Supervisor
 from geomi.engine.world import World
@@ -104,6 +105,7 @@ async def work_on(
             home.heart.part(job.id)
         if report.job.state is JobState.COMPLETED:
             await outputs.make_whole(home, report.job, run.format)
+            await _tell_run(world, report.job)
     return report
 
 
@@ -242,6 +244,13 @@ def serves(home: Home, job: CrawlJob) -> None:
 def _directory(home: Home) -> tuple[tuple[str, str], ...]:
     identity = directory_id(home.root, home.settings)
     return ((DIRECTORY + identity, "data directory"),) if identity else ()
+
+
+async def _tell_run(world: World, job: CrawlJob) -> None:
+    """Report what a provider's run has changed; that of a service is told where it ends there."""
+    if job.provider and not job.collection:
+        name = (await registry.find(world, job.provider)).name
+        await tell_run(world, await jobs.find(world, job.id), name)
 
 
 async def _warn(world: World, job: CrawlJob) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from geomi.adapters.telemetry.fan import Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.notices import Notices
 from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
@@ -26,6 +27,8 @@ def hearing(
     stream = sys.stdout if json else sys.stderr
 
     def listen(clock: Clock) -> EventSink:
-        return Fan(*also, Only(kinds, EventLines(stream, clock)), wants_details=verbose)
+        lines = Only(kinds, EventLines(stream, clock))
+        reports = () if quiet else (Notices(sys.stderr, clock),)
+        return Fan(*also, lines, *reports, wants_details=verbose)
 
     return listen

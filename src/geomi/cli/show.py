@@ -11,6 +11,7 @@ from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display
 from geomi.adapters.telemetry.fan import Fan
 from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.notices import Notices
 from geomi.cli.talk import give, note
 from geomi.engine.supervise import Report
 from geomi.engine.world import World
@@ -35,10 +36,11 @@ class Show:
         if self._is_live:
             counters = Counters(clock)
             self._display = Display(counters)
-            return Fan(counters, self._display)
+            return Fan(counters, self._display, Notices(sys.stderr, clock))
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
         chosen = _Chosen(lines, quiet=self._quiet, verbose=self._verbose)
-        return Fan(chosen, wants_details=self._verbose)
+        notices = () if self._quiet else (Notices(sys.stderr, clock),)
+        return Fan(chosen, *notices, wants_details=self._verbose)
 
     @contextmanager
     def live(self, world: World) -> Iterator[None]:

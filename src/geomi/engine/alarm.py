@@ -71,19 +71,29 @@ def judge(figures: Figures) -> tuple[Alarm, ...]:
     return (*_shares(figures), *_slow(figures), *_whole(figures))
 
 
+def success_share(outcomes: Outcomes) -> float:
+    """Return which share of requests succeeded; 1 where nothing was asked."""
+    asked = _asked(outcomes)
+    succeeded = sum(_sum(outcomes, status=status) for status in (200, 304))
+    return succeeded / asked if asked else 1.0
+
+
+def _asked(outcomes: Outcomes) -> int:
+    """Count requests that have an answer of their own, or none at all; a redirect has neither."""
+    answers = sum(
+        many
+        for (_, _, status), many in outcomes.items()
+        if status and (status == 304 or not 300 <= status < 400)
+    )
+    return answers + _unanswered(outcomes)
+
+
 def _shares(figures: Figures) -> list[Alarm]:
-    answers = {
-        status: _sum(figures.outcomes, status=status)
-        for status in {status for _, _, status in figures.outcomes if status}
-    }
-    counted = sum(many for status, many in answers.items() if not 300 <= status < 400)
-    counted += answers.get(304, 0)
-    failed = _unanswered(figures.outcomes)
-    asked = counted + failed
+    asked = _asked(figures.outcomes)
     if asked < LEAST_REQUESTS:
         return []
-    success = (sum(answers.get(status, 0) for status in (200, 304))) / asked
-    errors = sum(many for status, many in answers.items() if status >= 400) / asked
+    success = success_share(figures.outcomes)
+    errors = _errors(figures.outcomes) / asked
     read = sum(many for (state, _, _), many in figures.outcomes.items() if state is State.COMPLETED)
     empty = _sum(figures.outcomes, outcome=Outcome.EMPTY)
     empty_share = empty / (read + empty) if read + empty else 0.0
@@ -128,6 +138,10 @@ def _whole(figures: Figures) -> list[Alarm]:
             message = f"{now:,} pages are indexed; after the last run it were {before:,}"
             found.append(Alarm(Rule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
+
+
+def _errors(outcomes: Outcomes) -> int:
+    return sum(many for (_, _, status), many in outcomes.items() if status and status >= 400)
 
 
 def _unanswered(outcomes: Outcomes) -> int:

@@ -1,7 +1,8 @@
 """Pages that a job found gone are not to be found any more.
 
 Captures tell what is there; what is not tell the entries of a job that is over. They are looked
-through once for each job. A page that another job has captured since is left alone.
+through once for each job, and before that while it ends: a job for a collection is completed when
+the collection is as the site is. A page that another job has captured since is left alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import AsyncIterator
 
 from geomi.engine.world import World
 from geomi.model.document import document_id
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobState
 from geomi.model.search import Scope
 from geomi.model.verdict import Outcome, State
 from geomi.ports.index import Index
@@ -22,8 +23,9 @@ _GONE = frozenset({Outcome.GONE, Outcome.SOFT_404, Outcome.NOINDEX})
 
 
 async def take_out_gone(world: World, index: Index, job: CrawlJob) -> int:
-    """Take out what a job that is over found gone; return how many documents that were."""
-    if not job.state.is_final or (await world.pages.cursor(job.id, DONE))[1]:
+    """Take out what a job that ends found gone; return how many documents that were."""
+    is_ending = job.state.is_final or job.state is JobState.FINALIZING
+    if not is_ending or (await world.pages.cursor(job.id, DONE))[1]:
         return 0
     taken = 0
     async for url_hash in _gone(world, job):
@@ -32,7 +34,8 @@ async def take_out_gone(world: World, index: Index, job: CrawlJob) -> int:
         if known is not None and not await _is_younger(world, known.job, job):
             await index.delete(Scope.DOCUMENT, document)
             taken += await world.documents.drop([document])
-    await world.pages.advance(job.id, DONE, after=0, seq=0, length=1)
+    if job.state.is_final:  # one that ends may yet have to go on
+        await world.pages.advance(job.id, DONE, after=0, seq=0, length=1)
     return taken
 
 

@@ -119,6 +119,27 @@ class Measured:
     stages: tuple[tuple[str, float], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A run of a provider is over: its change report (RPT-01).
+
+    Args:
+        provider: its name, as people write it.
+        response_ms: how long its hosts take to answer, on average.
+    """
+
+    job: str
+    provider: str
+    total: int
+    new: int
+    updated: int
+    deleted: int
+    change_percent: float
+    success_percent: float
+    response_ms: int
+    seconds: float
+
+
 Event = (
     JobStarted
     | PageSettled
@@ -129,4 +150,5 @@ Event = (
     | JobEnded
     | Enriched
     | Measured
+    | Reported
 )

@@ -125,11 +125,8 @@ async def _draft(desk: Desk, plan: Plan, collection: str, job_id: str) -> CrawlJ
 
 async def _refuse_crowd(desk: Desk, quota: Quota) -> None:
     """Raise where so many crawls wait that one more would wait too long."""
-    if not quota.max_waiting:
-        return
-    waiting = JobFilter(state=JobState.PENDING)
-    many = len(await desk.world.jobs.page(waiting, before="", limit=quota.max_waiting))
-    if many >= quota.max_waiting:
+    many = (await desk.world.jobs.counts()).get(JobState.PENDING, 0)
+    if quota.max_waiting and many >= quota.max_waiting:
         raise QuotaReached(
             f"{many} crawls are waiting; the limit is {quota.max_waiting}",
             hint="wait until some have begun, or cancel them",

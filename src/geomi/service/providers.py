@@ -12,10 +12,17 @@ from geomi.app.takedown import holdings, take_down
 from geomi.errors import UnknownName
 from geomi.model.job import CrawlJob
 from geomi.model.site import Provider
-from geomi.service import crawls, tenants
+from geomi.service import crawls, schedules, tenants
 from geomi.service.open import Desk
 from geomi.service.orders import CrawlOrder
-from geomi.settings.providers import check_date, presets, provider_layer, read_registration
+from geomi.service.schedules import Schedule, Timing
+from geomi.settings.providers import (
+    check_date,
+    presets,
+    provider_layer,
+    read_registration,
+    refuse_forbidden,
+)
 
 NEW_KEY = "provider"
 
@@ -77,17 +84,15 @@ async def remove(desk: Desk, name: str) -> None:
 
 async def crawl(desk: Desk, name: str, collection: str) -> CrawlJob:
     """Start a crawl of a provider's documents, as it was registered (JOB-15)."""
+    return await crawls.start(desk, _order(await find(desk, name), collection))
+
+
+async def schedule(desk: Desk, name: str, collection: str, cron: str) -> Schedule:
+    """Let a provider be crawled again and again, as it is registered now (CHG-08)."""
     provider = await find(desk, name)
-    told = dict(provider_layer(provider).values)
-    profile = str(told.pop("run.profile"))
-    order = CrawlOrder(
-        collection,
-        provider.seed_urls,
-        profile=profile,
-        settings=told,
-        provider=provider.key,
-    )
-    return await crawls.start(desk, order)
+    refuse_forbidden(provider)
+    order = _order(provider, collection)
+    return await schedules.create(desk, order, Timing(cron), title=provider.name)
 
 
 async def erase(desk: Desk, name: str, reason: str) -> Erased:
@@ -104,3 +109,11 @@ async def erase(desk: Desk, name: str, reason: str) -> Erased:
         jobs, pages = jobs + line.jobs, pages + line.pages
         others += found.others
     return Erased(provider.key, reason, desk.wall_s, jobs, pages, tuple(others))
+
+
+def _order(provider: Provider, collection: str) -> CrawlOrder:
+    told = dict(provider_layer(provider).values)
+    profile = str(told.pop("run.profile"))
+    return CrawlOrder(
+        collection, provider.seed_urls, profile=profile, settings=told, provider=provider.key
+    )

@@ -18,6 +18,7 @@ from geomi.service import alarms, deliveries, hooks
 from geomi.service.deliveries import Attempt
 from geomi.service.open import Desk, Service
 from geomi.service.post import post
+from geomi.service.rundown import tell_end
 
 MOST_AT_ONCE = 32
 
@@ -30,6 +31,7 @@ async def tell(service: Service) -> int:
         desk = service.desk(event.tenant)
         if _is_end(event):
             await alarms.look_at_end(desk, event.job)
+            await tell_end(desk, event.job)
         slips = deliveries.of_event(desk, event, await hooks.every(desk))
         await untold.tell(event, slips)
     return len(found)

@@ -20,6 +20,7 @@ from geomi.model.event import (
     Measured,
     PageSettled,
     Progressed,
+    Reported,
     RobotsFetched,
     RobotsJudged,
     Warned,
@@ -81,5 +82,7 @@ def _described(event: Event) -> tuple[str, str]:
             return "enriched", "warning" if failed else "info"
         case Measured():
             return "measured", "debug"
+        case Reported():
+            return "crawl_report", "info"
         case _:
             assert_never(event)

@@ -16,10 +16,12 @@ from geomi.api.schema.provider import (
     ProviderCrawl,
     ProviderRequest,
     ProviderReview,
+    ProviderSchedule,
     ProvidersTold,
     ProviderTold,
     provider_told,
 )
+from geomi.api.schema.schedule import ScheduleTold
 from geomi.model.site import Provider
 from geomi.service import providers
 from geomi.service.keys import Role, Scope
@@ -99,6 +101,22 @@ async def crawl(
 ) -> CrawlTold:
     """Start a crawl of a provider's documents, as it was registered."""
     return await begun(desk, await providers.crawl(desk, provider, asked.collection_id), response)
+
+
+@router.post(
+    "/admin/providers/{provider}/schedules",
+    operation_id="scheduleProvider",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=ADMIN,
+    summary="Crawl a provider again and again",
+)
+async def schedule(
+    provider: ProviderId, asked: ProviderSchedule, desk: OfDesk, response: Response
+) -> ScheduleTold:
+    """Let a provider's documents be crawled every week, or as a cron line says."""
+    made = await providers.schedule(desk, provider, asked.collection_id, asked.cron)
+    response.headers["Location"] = f"/api/v1/schedules/{made.id}"
+    return ScheduleTold.of(made)
 
 
 @router.delete(

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from geomi.api.schema.schedule import CronLine
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Line, Name, Pattern, Told, moment
 from geomi.model.site import Channel, Provider
 from geomi.service.providers import Erased
@@ -87,6 +88,17 @@ class ProviderCrawl(Asked):
     model_config = ConfigDict(json_schema_extra={"examples": [{"collectionId": "apis"}]})
 
     collection_id: Name
+
+
+class ProviderSchedule(Asked):
+    """Where the documents of a provider go, and when they are looked at again."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"collectionId": "apis", "cron": "@weekly"}]}
+    )
+
+    collection_id: Name
+    cron: CronLine = "@weekly"
 
 
 class ErasureQuery(Asked):
