@@ -17,7 +17,7 @@ CHECKED := src tests tools $(wildcard bench)
 SOURCES := $(shell find src tests -type f -not -name '*.py[co]')
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format bench bench-all chaos requirements coverage parts clean help
+.PHONY: demo test check format bench bench-all chaos requirements coverage parts screenshots clean help
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -62,8 +62,11 @@ $(RESULTS): $(SOURCES)
 coverage: $(DEV) ## branch coverage of the quick tests
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term-missing
 
-parts: ## install the Debian packages that slow tests crawl, where that is possible
-	@tools/install_parts.sh python3.11-doc
+parts: ## install the Debian packages that slow tests need, where that is possible
+	@tools/install_parts.sh python3.11-doc chromium
+
+screenshots: $(DEV) parts ## show every view of the dashboard in the documentation
+	$(BIN)/python -m tools.screenshots
 
 clean: ## remove what was made here
 	rm -rf $(VENV) build dist htmlcov .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache \

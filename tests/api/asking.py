@@ -24,6 +24,7 @@ from geomi.settings.options import Settings
 
 LOCAL = Settings(allow_private=True, min_delay_s=0.0)
 V1 = "/api/v1"
+LONGEST_S = 60
 TENANT, OTHER = "acme", "umbrella"
 # A crawl of a host that is this machine's own, so that nobody has to sign it.
 CRAWL = {"collectionId": "handbook", "seedUrls": ["http://localhost:8080/"]}
@@ -32,8 +33,13 @@ Json = Any  # what the API answers with
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run a test's work in a loop of its own."""
-    asyncio.run(work)
+    """Run a test's work in a loop of its own; work that hangs fails."""
+
+    async def bounded() -> None:
+        async with asyncio.timeout(LONGEST_S):
+            await work
+
+    asyncio.run(bounded())
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def test_a_provider_is_registered_by_the_fields_of_the_catalogue(tmp_path: Path)
             crawl = await ground.admin.post(
                 "/admin/providers/village/crawls", {"collectionId": "apis"}
             )
-            assert crawl.status == 422 and "does not allow" in crawl.json["detail"]
+            assert crawl.status == 409 and "does not allow" in crawl.json["detail"]
             allows = await ground.admin.post("/admin/providers/village/review", {"allows": True})
             assert allows.status == 200
             assert (await ground.admin.delete("/admin/providers/village")).status == 204
@@ -152,7 +152,7 @@ def test_a_providers_data_goes_on_request_from_every_tenant(tmp_path: Path) -> N
                 assert (await ground.admin.get("/documents")).json["documents"] == []
                 assert (await ground.admin.get("/crawls")).json["crawls"] == []
                 again = await ground.admin.post(f"{path}/crawls", {"collectionId": "apis"})
-                assert again.status == 422
+                assert again.status == 409
                 (line,) = [
                     entry
                     for entry in (await ground.admin.get("/admin/audit")).json["entries"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from geomi.app.run import begin_drafted
 from geomi.engine import jobs
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
@@ -180,7 +181,7 @@ def test_crawls_are_listed_in_parts_newest_first(tmp_path: Path) -> None:
             found = (await ground.mine.get("/crawls?status=cancelled")).json["crawls"]
             assert [crawl["jobId"] for crawl in found] == [made[0]]
             assert (await ground.mine.get("/crawls?limit=101")).status == 400
-            assert (await ground.mine.get("/crawls?cursor=bm9uc2Vuc2U")).status == 422
+            assert (await ground.mine.get("/crawls?cursor=bm9uc2Vuc2U")).status == 404
 
     run(work())
 
@@ -234,6 +235,7 @@ def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path
             world = ground.desk.world
             job = await world.jobs.get(name)
             assert job is not None
+            job = await begin_drafted(ground.desk.home, job, ())
             ended = replace(job, state=JobState.COMPLETED, stop=StopReason.DAILY_QUOTA)
             await world.jobs.update(ended)
             busy = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
@@ -244,6 +246,7 @@ def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path
             await ground.mine.post(f"/crawls/{busy}/cancel")
             again = await ground.mine.post(f"/crawls/{name}/resume")
             assert again.status == 200 and again.json["status"] == "processing"
+            assert again.json["stopReason"] is None and again.json["completedAt"] is None
 
     run(work())
 

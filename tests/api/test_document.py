@@ -11,6 +11,7 @@ import pytest
 
 from geomi.api.app import make_app
 from geomi.api.reference import render
+from geomi.asgi import app
 from tests.api.asking import Client, Json, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,3 +104,22 @@ def test_what_a_document_says_is_text(document: Json) -> None:
     info = {**document["info"], "description": "<script>alert(1)</script>"}
     text = render({**document, "info": info})
     assert "<script>" not in text and "&lt;script&gt;" in text
+
+
+def test_whoever_brings_a_server_gets_the_same_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`uvicorn geomi.asgi:app` opens the directory that the environment names, and closes it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GEOMI_CRAWL_OUTPUT", str(tmp_path / "served"))
+
+    async def work() -> None:
+        client = Client(app, prefix="")
+        assert (await client.get("/readyz")).status == 503
+        async with app.router.lifespan_context(app):
+            assert (await client.get("/readyz")).status == 200
+            assert (await client.get("/api/v1/crawls")).status == 401  # no key is made unasked
+        assert (await client.get("/readyz")).status == 503
+
+    run(work())
+    assert (tmp_path / "served" / "geomi.db").is_file()

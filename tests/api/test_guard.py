@@ -128,7 +128,7 @@ def test_the_same_request_is_carried_out_once(tmp_path: Path) -> None:
             assert second.headers["location"] == first.headers["location"]
             assert len((await ground.mine.get("/crawls")).json["crawls"]) == 1
             other = await once.post("/crawls", CRAWL | {"collectionId": "other"})
-            assert other.status == 422 and other.json["errors"][0]["field"] == "Idempotency-Key"
+            assert other.status == 409 and "Idempotency-Key" in other.json["detail"]
             theirs = ground.other.sending(idempotency_key="monday")
             assert (await theirs.post("/crawls", CRAWL)).json["jobId"] != first.json["jobId"]
             elsewhere = await once.post("/collections", {"collectionId": "c"})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from geomi.model.document import DocumentFilter
+from geomi.service.open import MAX_LOOKS, MAX_STREAMS
 from geomi.testing.server import Reply, Seen, Site
-from tests.api.asking import TENANT, Answered, Json, run, serving
+from tests.api.asking import CRAWL, TENANT, Answered, Json, run, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
 
 
@@ -238,3 +240,26 @@ def _events(answer: Answered) -> list[tuple[str, str]]:
         fields = dict(line.split(": ", 1) for line in block.splitlines() if line[0] != ":")
         found.append((fields.get("id", ""), fields["event"]))
     return found
+
+
+def test_one_look_and_one_stream_too_many_wait(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            job = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+            path = f"/crawls/{job}/events?follow=false"
+            with ExitStack() as others:
+                for _ in range(MAX_STREAMS - 1):
+                    others.enter_context(ground.desk.streams.taken())
+                assert (await ground.mine.get(path)).status == 200
+                others.enter_context(ground.desk.streams.taken())
+                assert (await ground.mine.get(path)).status == 429
+                for _ in range(MAX_LOOKS):
+                    others.enter_context(ground.desk.looks.taken())
+                look = await ground.mine.post("/preview", {"url": "http://localhost:1/"})
+                assert look.status == 429 and int(look.headers["retry-after"]) > 0
+                assert (
+                    await ground.other.post("/preview", {"url": "http://localhost:1/"})
+                ).status == 422
+            assert (await ground.mine.get(path)).status == 200
+
+    run(work())

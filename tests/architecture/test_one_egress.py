@@ -18,8 +18,9 @@ PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "boto3", "botocore", "brotli", "compression",
         "fastapi", "httptools", "isal", "jinja2", "lancedb", "numpy", "obstore", "onnxruntime",
-        "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pypdf", "ray", "re2",
-        "rich", "starlette", "tokenizers", "turbohtml", "typer", "uvicorn", "uvloop", "yaml",
+        "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pydantic_core", "pypdf",
+        "ray", "re2", "rich", "starlette", "tokenizers", "turbohtml", "typer", "uvicorn", "uvloop",
+        "yaml",
     }
 )  # fmt: skip
 # What the standard library offers to whoever wants to dial, look up names, or have it done: feeds

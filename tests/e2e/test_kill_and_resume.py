@@ -18,7 +18,7 @@ from geomi.testing.server import Seen, Site
 from geomi.testing.webs import random_web
 from tests.e2e.command import LOCAL, records, run, start
 
-KILLS = 22
+KILLS = 12  # with each number of workers
 PAGES = 150
 DELAY_S = 0.04
 TIMER_SLACK_S = 0.001  # a monotonic clock read in two processes

@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from geomi.errors import FieldRefused
+from geomi.errors import UnknownName
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ def cursor_of(place: str) -> str:
 
 
 def place_of(cursor: str | None, shape: re.Pattern[str]) -> str:
-    """Read a cursor; empty where the list begins. `FieldRefused` for one that we never gave."""
+    """Read a cursor; empty where the list begins. `UnknownName` for one that we never gave."""
     if cursor is None:
         return ""
     try:
@@ -37,9 +37,8 @@ def cut(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Seque
     return found[:limit], cursor_of(name(found[limit - 1]))
 
 
-def _strange(cursor: str) -> FieldRefused:
-    return FieldRefused(
+def _strange(cursor: str) -> UnknownName:
+    return UnknownName(
         f"`{cursor[:40]}` is no cursor of this list",
-        field="cursor",
         hint="take `nextCursor` of the part before, or leave it out",
     )

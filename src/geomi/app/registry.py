@@ -14,7 +14,7 @@ from pathlib import Path
 
 from geomi.app.store import open_store
 from geomi.engine.world import World
-from geomi.errors import ConfigError, StoreMissing
+from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
 from geomi.model.site import Channel, Provider, Review, SiteRule
 from geomi.settings.options import Settings
@@ -141,7 +141,7 @@ async def _refuse_orphans(world: World, key: str) -> None:
     """Raise where a job would be left whose provider nobody knows: a takedown has to find it."""
     jobs = await jobs_of(world, key)
     if jobs:
-        raise ConfigError(
+        raise WrongState(
             f"{len(jobs)} jobs were started for provider `{key}`",
             hint=f"geomi providers takedown {key}, or geomi jobs delete {jobs[0].id} --yes",
         )

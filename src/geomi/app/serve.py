@@ -48,7 +48,7 @@ async def serve(
 ) -> None:
     """Serve the jobs of a store until drained."""
     await recover(home)
-    only = (await jobs.find(home.world, task.job)).id if task.job else ""
+    only = await _named(home, task.job) if task.job else ""
     homes = Homes(home)
     shift = Shift(
         home.world,
@@ -62,6 +62,13 @@ async def serve(
     on_start(shift)
     chores = [clean_on(home), *([_tell_measures(home)] if task.measures else [])]
     await beating(home.heart, _beside(chores, shift.run(once=task.once)))
+
+
+async def _named(home: Home, job: str) -> str:
+    """Return the id of a job: any tenant's by its whole id, our own by a part of it, too."""
+    if await home.world.roster.tenant_of(job) is not None:
+        return job
+    return (await jobs.find(home.world, job)).id
 
 
 async def _tell_measures(home: Home) -> None:

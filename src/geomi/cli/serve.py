@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geomi.adapters.telemetry.fan import Fan, Only
-from geomi.adapters.telemetry.lines import EventLines
 from geomi.adapters.telemetry.metrics import Metrics
-from geomi.adapters.telemetry.notices import Notices
 from geomi.app.serve import CONCURRENCY
+from geomi.cli.hearing import hearing
 from geomi.cli.options import (
     AllowPrivate,
     AsJson,
@@ -28,7 +25,6 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import note, say
-from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.service.open import open_service
@@ -77,18 +73,8 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
         config=config,
     )
     root, settings = Path(configured.resolved.run.output), configured.settings
-    kinds: tuple[type, ...] = (object,)
-    if quiet or not (json or verbose):
-        kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
-    stream = sys.stdout if json else sys.stderr
-
     metrics = Metrics()
-
-    def listen(clock: Clock) -> EventSink:
-        lines = Only(kinds, EventLines(stream, clock))
-        notices = () if quiet else (Notices(sys.stderr, clock),)
-        return Fan(metrics, lines, *notices, wants_details=verbose)
-
+    listen = hearing(metrics, json=json, quiet=quiet, verbose=verbose)
     if not settings.contact and not quiet:
         note("warning: no contact address is set, so public hosts are refused (GEOMI_CONTACT)")
     # Whoever gives another command waits for no web framework.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +11,9 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.crew import ease_collector
-from geomi.adapters.telemetry.fan import Fan, Only
-from geomi.adapters.telemetry.lines import EventLines
 from geomi.app import open_home
 from geomi.app.serve import CONCURRENCY, Task, serve
+from geomi.cli.hearing import hearing
 from geomi.cli.options import (
     AllowPrivate,
     AsJson,
@@ -30,7 +28,6 @@ from geomi.cli.options import (
 )
 from geomi.cli.talk import note
 from geomi.engine.shift import Shift
-from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
@@ -71,14 +68,7 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "share that directory (--blobs keeps them in a bucket)"
         )
     ease_collector()
-    kinds: tuple[type, ...] = (object,)
-    if quiet or not (json or verbose):
-        kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
-    stream = sys.stdout if json else sys.stderr
-
-    def listen(clock: Clock) -> EventSink:
-        return Fan(Only(kinds, EventLines(stream, clock)), wants_details=verbose)
-
+    listen = hearing(json=json, quiet=quiet, verbose=verbose)
     asyncio.run(_run(root, settings, listen, Task(job, once, concurrency)))
 
 

@@ -8,7 +8,8 @@ from functools import cache
 from http import HTTPStatus
 from importlib import resources
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -69,8 +70,16 @@ class Visit:
         return self.caller is not None and self.caller.may(scope)
 
     def asked(self, name: str) -> str:
-        """Return a field of the address's query."""
-        return self.request.query_params.get(name, "").strip()
+        """Return a field of the address's query; no database takes a zero in a text."""
+        return self.request.query_params.get(name, "").replace("\0", "").strip()
+
+    @property
+    def here(self) -> str:
+        """Where somebody can come back to: this page, or the one whose form was sent."""
+        url = self.request.url
+        if self.request.method != "GET":
+            return "/" + url.path.split("/")[1]
+        return f"{url.path}?{url.query}" if url.query else url.path
 
     def render(self, template: str, **values: object) -> str:
         """Write a page, or a part of one."""
@@ -98,11 +107,17 @@ def static_path(name: str) -> str:
     return f"/static/{name}?v={digest}"
 
 
+@pass_context
+def _duration(context: Context, seconds: float) -> str:
+    return show.duration(seconds, context["t"])
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
         loader=PackageLoader("geomi.dashboard"),
         autoescape=True,
+        auto_reload=False,  # a page is of the version that writes it
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -118,7 +133,7 @@ def _templates() -> Environment:
         "count": show.count,
         "rate": show.rate,
         "size": show.size,
-        "duration": show.duration,
+        "duration": _duration,
         "moment": show.moment,
         "stamp": show.stamp,
         "short_url": show.short_url,

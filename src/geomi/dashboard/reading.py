@@ -56,7 +56,7 @@ def _blocks(markdown: str) -> Iterator[Block]:
     waiting: list[str] = []
     kind = BlockKind.TEXT
     fence = ""
-    for line in [*markdown.splitlines(), ""]:
+    for line in markdown.splitlines():
         if fence:
             if line.strip().startswith(fence) and not line.strip(" `~"):
                 yield Block(BlockKind.CODE, "\n".join(waiting))
@@ -77,8 +77,10 @@ def _blocks(markdown: str) -> Iterator[Block]:
         elif line.strip():
             kind = found
             waiting.append(line)
-    if waiting:
+    if fence:  # it was never closed
         yield Block(BlockKind.CODE, "\n".join(waiting))
+    elif waiting:
+        yield _joined(kind, waiting)
 
 
 def _kind(line: str) -> BlockKind:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from urllib.parse import urlencode
+
+from geomi.dashboard.words import Words
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _THOUSAND = 1000.0
+_SPANS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 MAX_URL_CHARS = 120  # shown; the whole is in its title
 
 
@@ -29,22 +33,17 @@ def size(value: float) -> str:
     return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: float, words: Words) -> str:
     """Write a time span in its two largest units."""
     if seconds < 10:
-        return f"{seconds:.1f} s"
+        return words("unit.s", n=f"{seconds:.1f}")
     whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    for name, unit, small_name, small in (
-        ("d", 86_400, "h", 3600),
-        ("h", 3600, "min", 60),
-        ("min", 60, "s", 1),
-    ):
+    for (name, unit), (smaller, size_s) in pairwise(_SPANS):
         if whole >= unit:
-            rest = whole % unit // small
-            return f"{whole // unit} {name}" + (f" {rest} {small_name}" if rest else "")
-    return f"{whole} s"
+            rest = whole % unit // size_s
+            first = words(f"unit.{name}", n=whole // unit)
+            return f"{first} {words(f'unit.{smaller}', n=rest)}" if rest else first
+    return words("unit.s", n=whole)
 
 
 def moment(at_s: float) -> str:

@@ -198,13 +198,8 @@ class Road:
         named = believed(entry, article.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, mark, named)
         follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
-        found = self._admit(
-            entry,
-            fetched.url,
-            article.links,
-            nofollow=not follows,
-            left_out=article.links_left_out,
-        )
+        cut = article.links_left_out
+        found = self._admit(entry, fetched.url, article.links, nofollow=not follows, left_out=cut)
         brought = Brought(found, article.text, duplicate, named if follows else None)
         if wishes.noindex:
             return self._unwanted(entry, asker, fetched, brought, wishes)

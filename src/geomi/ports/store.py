@@ -104,6 +104,10 @@ class Jobs(Protocol):
         """
         ...
 
+    async def counts(self) -> Mapping[JobState, int]:
+        """Count jobs by state; a state that none is in is not named."""
+        ...
+
     async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
         """Let a job that is pending begin, where fewer than `most` of its tenant's have begun.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from geomi.app.shelf import open_shelf
 from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, WrongState
 from geomi.model.document import CollectionCounts, DocumentFilter
 from geomi.model.job import JobFilter, JobState
@@ -75,9 +74,9 @@ async def delete(desk: Desk, name: str) -> int:
             raise WrongState(
                 f"crawl {busy[0].id} still fills collection `{name}`", hint="cancel it first"
             )
-    async with open_shelf(desk.home) as shelf:
-        await shelf.index.delete(Scope.COLLECTION, name)
-        await shelf.index.scrub()
+    index = (await desk.shelf()).index
+    await index.delete(Scope.COLLECTION, name)
+    await index.scrub()
     gone = await desk.world.documents.delete(DocumentFilter(collection=name))
     await _drawer(desk).remove(name)
     return gone

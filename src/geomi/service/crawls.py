@@ -6,15 +6,15 @@ Starting one only writes it down; whoever dispatches lets it begin when the tena
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from geomi.app import gate_for, registry
+from geomi.app import registry
 from geomi.app.plan import Plan
 from geomi.app.remove import remove
 from geomi.app.run import draft
 from geomi.engine import jobs as use
 from geomi.errors import QuotaReached, UnknownName, WrongState
-from geomi.model.job import BEGUN, CrawlJob, JobFilter, JobState, StopReason
+from geomi.model.job import CrawlJob, JobFilter, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service import collections, tenants
 from geomi.service.open import Desk
@@ -82,14 +82,18 @@ async def resume(desk: Desk, job_id: str) -> CrawlJob:
     job = await find(desk, job_id)
     if job.state is not JobState.COMPLETED or job.stop not in BY_QUOTA:
         return await use.pause(desk.world, job, paused=False)
-    quota = (await tenants.find(desk.service, desk.tenant)).quota
-    async with desk.door:
-        await _refuse_full(desk, quota)
-        gate = gate_for(desk.world, job.config, job.seeds, await registry.reviews(desk.world))
-        again = await use.reopen(desk.world, job, job.config, gate)
-    if again.state.is_final:
+    if not (await figures(desk, job)).queued:
         raise WrongState(f"nothing of crawl {job.id} is left to do")
-    return again
+    most = (await tenants.find(desk.service, desk.tenant)).quota.max_concurrent_crawls
+    again = replace(job, state=JobState.PROCESSING, stop=None, ended_at_s=None)
+    was = JobState.COMPLETED
+    if not await desk.world.jobs.turn(again, was=was, most=most, wall_s=desk.wall_s):
+        raise QuotaReached(
+            f"as many crawls are at work as may be, {most}",
+            hint="wait until one has ended",
+            retry_after_s=CROWDED_S,
+        )
+    return await find(desk, job_id)
 
 
 async def begin_anew(desk: Desk, job_id: str) -> CrawlJob:
@@ -121,30 +125,11 @@ async def _draft(desk: Desk, plan: Plan, collection: str, job_id: str) -> CrawlJ
 
 async def _refuse_crowd(desk: Desk, quota: Quota) -> None:
     """Raise where so many crawls wait that one more would wait too long."""
-    if not quota.max_waiting:
-        return
-    waiting = JobFilter(state=JobState.PENDING)
-    many = len(await desk.world.jobs.page(waiting, before="", limit=quota.max_waiting))
-    if many >= quota.max_waiting:
+    many = (await desk.world.jobs.counts()).get(JobState.PENDING, 0)
+    if quota.max_waiting and many >= quota.max_waiting:
         raise QuotaReached(
             f"{many} crawls are waiting; the limit is {quota.max_waiting}",
             hint="wait until some have begun, or cancel them",
-            retry_after_s=CROWDED_S,
-        )
-
-
-async def _refuse_full(desk: Desk, quota: Quota) -> None:
-    """Raise where as many crawls are at work as may be."""
-    most = quota.max_concurrent_crawls
-    if not most:
-        return
-    many = 0
-    for state in BEGUN:
-        many += len(await desk.world.jobs.page(JobFilter(state=state), before="", limit=most))
-    if many >= most:
-        raise QuotaReached(
-            f"{many} crawls are at work; the limit is {most}",
-            hint="wait until one has ended",
             retry_after_s=CROWDED_S,
         )
 

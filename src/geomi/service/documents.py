@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import orjson
 
-from geomi.app.shelf import open_shelf
 from geomi.engine.record import read_line
 from geomi.errors import BytesMissing, UnknownName
 from geomi.model.document import DocumentFilter, DocumentRow
@@ -66,9 +65,9 @@ async def page(desk: Desk, which: DocumentFilter, *, after: str, limit: int) -> 
 async def delete(desk: Desk, name: str) -> None:
     """Take a document out of its collection; a later crawl of its page may bring it back."""
     row = await find(desk, name)
-    async with open_shelf(desk.home) as shelf:
-        await shelf.index.delete(Scope.DOCUMENT, row.id)
-        await shelf.index.scrub()
+    index = (await desk.shelf()).index
+    await index.delete(Scope.DOCUMENT, row.id)
+    await index.scrub()
     await desk.world.documents.drop([row.id])
 
 

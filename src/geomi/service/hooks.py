@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from geomi.errors import FieldRefused, QuotaReached, UnknownName
+from geomi.errors import FieldRefused, NotAllowed, QuotaReached, UnknownName
 from geomi.model.job import JobState
 from geomi.service.crawls import ID
 from geomi.service.drawer import Drawer
@@ -153,7 +153,7 @@ def refuse_inner(desk: Desk, url: str) -> None:
     if parsed is None:
         raise FieldRefused(f"`{url[:200]}` is not an http(s) URL", field="url")
     if is_inner(parsed) and not desk.service.settings.allow_private:
-        raise FieldRefused(f"{parsed.host} is not a public address", field="url")
+        raise NotAllowed(f"{parsed.host} is not a public address", hint="name a `url` of the web")
 
 
 def _unknown(name: str) -> UnknownName:

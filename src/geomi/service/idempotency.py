@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from geomi.errors import FieldRefused, StoreBusy, WrongState
+from geomi.errors import StoreBusy, WrongState
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk
 from geomi.service.sweep import sweep
@@ -60,9 +60,8 @@ async def enter(desk: Desk, key: str, *, target: str, body: bytes) -> Ticket:
         if kept is None:
             continue  # its day was over just now
         if kept.value.digest != digest:
-            raise FieldRefused(
-                "another request was sent under this key",
-                field="Idempotency-Key",
+            raise WrongState(
+                "another request was sent under this Idempotency-Key",
                 hint="take a new key for a new request",
             )
         if kept.value.status:

@@ -3,19 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from geomi.app import Home, open_home
+from geomi.app.shelf import Shelves, open_shelves
+from geomi.engine.enrich import Shelf
 from geomi.engine.world import World
+from geomi.errors import QuotaReached
 from geomi.model.drawer import SYSTEM
 from geomi.ports.clock import Clock
 from geomi.ports.drawers import Drawers
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
 from geomi.text.ulid import new_ulid
+
+# Each waits for a host and then for a page, and each asks the store twice a second.
+MAX_LOOKS, MAX_STREAMS = 8, 50
+# One ends within seconds, the other when somebody has seen enough.
+BUSY_S = 10.0
+
+
+class Places:
+    """How many do something at once for one tenant, in this process."""
+
+    def __init__(self, most: int, what: str) -> None:
+        self._most = most
+        self._what = what
+        self._taken = 0
+
+    def refuse_crowd(self) -> None:
+        """Raise where no place is free."""
+        if self._taken >= self._most:
+            raise QuotaReached(
+                f"{self._taken} {self._what} at once, which is the limit",
+                hint="wait until one has ended",
+                retry_after_s=BUSY_S,
+            )
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold a place."""
+        self.refuse_crowd()
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +60,16 @@ class Desk:
 
     Args:
         door: whoever counts before adding does both behind it, so that no limit is overrun.
+        looks: pages that are looked at for the tenant now.
+        streams: crawls that are followed for the tenant now.
     """
 
     tenant: str
     service: Service
     home: Home
     door: asyncio.Lock = field(default_factory=asyncio.Lock)
+    looks: Places = field(default_factory=lambda: Places(MAX_LOOKS, "pages are looked at"))
+    streams: Places = field(default_factory=lambda: Places(MAX_STREAMS, "crawls are followed"))
 
     @property
     def world(self) -> World:
@@ -41,6 +81,12 @@ class Desk:
         """Its drawers."""
         return self.home.store.drawers
 
+    async def shelf(self) -> Shelf:
+        """Return where its documents are found."""
+        library = self.service.library
+        assert library is not None, "only an open service has one"
+        return await library.shelf(self.home)
+
     @property
     def wall_s(self) -> float:
         """The time of day."""
@@ -51,11 +97,38 @@ class Desk:
         return new_ulid(self.wall_s, self.world.rng)
 
 
+class Library:
+    """The indexes of all tenants and the models behind them, opened when somebody first searches.
+
+    A model takes a while to load, and one that is away is no reason not to serve: whoever asks next
+    tries again.
+    """
+
+    def __init__(self, home: Home, opened: AsyncExitStack) -> None:
+        self._home = home
+        self._opened = opened
+        self._door = asyncio.Lock()
+        self._shelves: Shelves | None = None
+
+    async def shelf(self, home: Home) -> Shelf:
+        """Return where the documents of a tenant are found."""
+        async with self._door:
+            if self._shelves is None:
+                shelves = open_shelves(self._home)
+                self._shelves = await self._opened.enter_async_context(shelves)
+        return self._shelves.of(home)
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A data directory that is served; closed by whoever opened it."""
+    """A data directory that is served; closed by whoever opened it.
+
+    Args:
+        library: None where nobody searches, as in a process that does chores.
+    """
 
     home: Home
+    library: Library | None = None
     _desks: dict[str, Desk] = field(default_factory=dict)
 
     def desk(self, tenant: str) -> Desk:
@@ -80,5 +153,5 @@ async def open_service(
     root: Path, settings: Settings, listen: Callable[[Clock], EventSink]
 ) -> AsyncIterator[Service]:
     """Open a data directory, which is made if need be, to be served."""
-    async with open_home(root, settings, listen) as home:
-        yield Service(home)
+    async with open_home(root, settings, listen) as home, AsyncExitStack() as opened:
+        yield Service(home, Library(home, opened))

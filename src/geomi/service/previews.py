@@ -21,4 +21,5 @@ async def preview(desk: Desk, url: str, *, renders: bool) -> Preview:
         plan = plan_for(desk, CrawlOrder("preview", (url,), settings=settings))
         config, (seed,) = plan.resolved.config, plan.seeds
         gate = gate_for(desk.world, config, [seed.href], await registry.reviews(desk.world))
-        return await look(desk.world, config, seed, gate)
+        with desk.looks.taken():
+            return await look(desk.world, config, seed, gate)

@@ -22,7 +22,7 @@ from geomi.service.open import Desk
 MAX_HOSTS = 20  # the busiest; the list of sites has all
 MAX_SAMPLED = 3000  # pages that the course over time is drawn from
 MAX_PARTS = 48
-LEAST_PART_S = 2.0  # shorter, and the gaps between two requests would be all there is to see
+LEAST_PART_S = 1.0  # shorter, and the gaps between two requests would be all there is to see
 NO_THIN_WORDS = 0
 _GOOD = frozenset({Outcome.OK, Outcome.NOT_MODIFIED})
 

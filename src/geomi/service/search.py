@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from geomi.app import registry
-from geomi.app.shelf import open_shelf
 from geomi.engine.explain import Explanation
 from geomi.engine.explain import explain as explain_url
 from geomi.engine.jobs import read_seeds
@@ -18,8 +17,8 @@ MAX_QUERY_CHARS = 1000
 
 async def search(desk: Desk, query: str, filters: Filters, *, limit: int) -> Found:
     """Answer a query over what can be found now; whoever enriches is at it beside."""
-    async with open_shelf(desk.home) as shelf:
-        return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)
+    shelf = await desk.shelf()
+    return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)
 
 
 async def explain(desk: Desk, job_id: str, url: str) -> Explanation:

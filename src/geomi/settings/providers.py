@@ -23,7 +23,7 @@ from annotated_types import Ge, Le, Len
 from pydantic import TypeAdapter, ValidationError
 
 from geomi.admit import glob
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, WrongState
 from geomi.model.site import Provider, Selectors
 from geomi.settings.layers import Layer
 from geomi.settings.values import joined, problem_at, refuse_all, refuse_unknown
@@ -96,7 +96,7 @@ def refuse_unreviewed(provider: Provider, *, now_s: float) -> None:
 def refuse_forbidden(provider: Provider) -> None:
     """Raise where the provider does not want to be crawled (LEG-04)."""
     if provider.tos_allows_crawling is False:
-        raise ConfigError(
+        raise WrongState(
             f"provider `{provider.key}` does not allow crawling (reviewed "
             f"{provider.tos_reviewed_at or 'at an unknown date'})",
             hint=f"if that has changed: geomi providers review {provider.key} --allows",

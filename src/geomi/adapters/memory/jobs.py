@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import Counter
 from dataclasses import replace
 
 from geomi.adapters.ledger.job import check_new, gone_on_too_late, listed_jobs, meant_columns
@@ -50,6 +51,10 @@ class MemoryJobs:
             and all(getattr(job, column) == value for column, value in meant)
         ]
         return sorted(found, key=lambda job: job.id, reverse=True)[: listed_jobs(limit)]
+
+    async def counts(self) -> dict[JobState, int]:
+        """Count jobs by state."""
+        return dict(Counter(job.state for job in self._own()))
 
     async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
         """Let a job that is pending begin, where fewer than `most` of its tenant's have begun."""

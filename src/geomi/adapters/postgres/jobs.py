@@ -64,6 +64,12 @@ class PostgresJobs:
         rows = await self._database.read(lambda db: db.rows(statement, values))
         return [job_of(row) for row in rows]
 
+    async def counts(self) -> dict[JobState, int]:
+        """Count jobs by state."""
+        values = {"tenant": self._tenant}
+        rows = await self._database.read(lambda db: db.rows(SQL["counts"], values))
+        return {JobState(state): many for state, many in rows}
+
     async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
         """Let a job that is pending begin, where fewer than `most` of its tenant's have begun."""
         return await self._database.write(

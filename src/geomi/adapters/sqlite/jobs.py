@@ -62,6 +62,12 @@ class SqliteJobs:
         with self._database.read() as db:
             return [job_of(row) for row in db.execute(_page(which, before), values)]
 
+    async def counts(self) -> dict[JobState, int]:
+        """Count jobs by state."""
+        with self._database.read() as db:
+            rows = db.execute(SQL["counts"], {"tenant": self._tenant})
+            return {JobState(state): many for state, many in rows}
+
     async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
         """Let a job that is pending begin, where fewer than `most` of its tenant's have begun."""
         return await self._database.write(

@@ -24,6 +24,7 @@ from geomi.api.schema.look import (
 from geomi.api.schema.wire import Asked
 from geomi.service import crawls, previews, scraping
 from geomi.service.keys import Scope
+from geomi.service.open import Places
 from geomi.service.stream import EventKind, StreamEvent, follow, read_place
 
 READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
@@ -87,9 +88,10 @@ async def events(
     """
     place = read_place(last_event_id)
     await crawls.find(desk, job_id)  # before the answer begins
+    desk.streams.refuse_crowd()
     happening = follow(desk, job_id, place, waits=wanted.follow)
     return StreamingResponse(
-        _lines(happening),
+        _lines(happening, desk.streams),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -138,12 +140,16 @@ async def sync(asked: SyncRequest, desk: OfDesk) -> SyncTold:
     return SyncTold(crawls=tuple([await told(desk, job) for job in jobs]))
 
 
-async def _lines(happening: AsyncIterator[StreamEvent]) -> AsyncIterator[bytes]:
-    """Write events as `text/event-stream` has them."""
-    async for event in happening:
-        if event.kind is EventKind.QUIET:
-            yield b": still here\n\n"
-            continue
-        name = b"" if event.place is None else f"id: {event.place}\n".encode()
-        data = orjson.dumps(event.data)
-        yield name + b"event: " + event.kind.value.encode() + b"\ndata: " + data + b"\n\n"
+async def _lines(happening: AsyncIterator[StreamEvent], places: Places) -> AsyncIterator[bytes]:
+    """Write events as `text/event-stream` has them, for as long as somebody listens."""
+    with places.taken():
+        async for event in happening:
+            yield _line(event)
+
+
+def _line(event: StreamEvent) -> bytes:
+    if event.kind is EventKind.QUIET:
+        return b": still here\n\n"
+    name = b"" if event.place is None else f"id: {event.place}\n".encode()
+    data = orjson.dumps(event.data)
+    return name + b"event: " + event.kind.value.encode() + b"\ndata: " + data + b"\n\n"

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict, JsonValue
 
 from geomi.api.schema.order import CrawlRequest
 from geomi.api.schema.wire import (
@@ -46,6 +47,16 @@ Metadata = Annotated[
 Events = Annotated[tuple[HookEvent, ...], Field(min_length=1, max_length=len(HookEvent))]
 
 
+_BOTH_TIMES: JsonDict = {
+    "required": ["cron", "intervalSeconds"],
+    "properties": {"cron": {"type": "string"}, "intervalSeconds": {"type": "integer"}},
+}
+_ONE_TIME: list[JsonValue] = [
+    {"required": ["cron"], "properties": {"cron": {"type": "string"}}},
+    {"required": ["intervalSeconds"], "properties": {"intervalSeconds": {"type": "integer"}}},
+]
+
+
 class ScheduleRequest(Asked):
     """A crawl to be started again and again: either `cron` or `intervalSeconds`."""
 
@@ -60,7 +71,8 @@ class ScheduleRequest(Asked):
                         "seedUrls": ["https://docs.example.com/"],
                     },
                 }
-            ]
+            ],
+            "oneOf": _ONE_TIME,
         }
     )
 
@@ -78,7 +90,9 @@ class ScheduleRequest(Asked):
 class ScheduleChange(Asked):
     """What is to be different about a schedule."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": False}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"enabled": False}], "not": _BOTH_TIMES}
+    )
 
     cron: CronLine | None = None
     interval_seconds: Interval | None = None

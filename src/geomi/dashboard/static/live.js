@@ -28,6 +28,8 @@ function follow(part) {
 }
 
 showTimes(document);
+// On a phone the menu is one line; the page that is open may lie beyond its end.
+document.querySelector("header nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 const live = document.querySelector("[data-live]");
 if (live !== null && "EventSource" in window) {
   follow(live);

@@ -7,7 +7,6 @@ import logging
 from http import HTTPStatus
 
 from fastapi import APIRouter
-from starlette.requests import Request
 from starlette.responses import Response
 
 from geomi.dashboard import cookies
@@ -16,7 +15,7 @@ from geomi.dashboard.guard import SIGN_IN, OfVisit, OpenRoute
 from geomi.dashboard.pages import REPORTS, Visit, static_file
 from geomi.dashboard.words import LANGUAGES
 from geomi.errors import KeyRefused, UnknownName
-from geomi.service import sessions
+from geomi.service import audit, sessions
 
 FILES = {
     "style.css": "text/css; charset=utf-8",
@@ -49,6 +48,14 @@ async def sign_in(visit: OfVisit) -> Response:
     except KeyRefused:
         return _asked(visit, HTTPStatus.UNAUTHORIZED, "sign_in.refused")
     response = visit.go(own_path(visit.form.text("next")))
+    await audit.note(
+        visit.service,
+        opened.caller,
+        operation="signIn",
+        method=request.method,
+        path=SIGN_IN,
+        status=response.status_code,
+    )
     cookies.keep_session(request, response, opened.token)
     return response
 
@@ -86,11 +93,11 @@ async def static(name: str) -> Response:
     return Response(static_file(name), media_type=FILES[name], headers={"Cache-Control": FOREVER})
 
 
-@files.post(REPORTS)
-async def report(request: Request) -> Response:
+@router.post(REPORTS)
+async def report(visit: OfVisit) -> Response:
     """Count a page that tried what its policy forbids; a browser says so by itself."""
-    request.app.state.violations += 1
-    text = (await request.body())[:MAX_REPORT_CHARS].decode("utf-8", "replace")
+    visit.request.app.state.violations += 1
+    text = (await visit.request.body())[:MAX_REPORT_CHARS].decode("utf-8", "replace")
     log.warning("a page broke its policy: %r", text)
     return Response(status_code=HTTPStatus.NO_CONTENT)
 

@@ -8,12 +8,14 @@ from starlette.responses import Response
 from geomi.api.guard import needs
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.views.rows import crawl_rows
-from geomi.model.job import JobFilter
+from geomi.model.job import BEGUN, CrawlJob, JobFilter
 from geomi.service import alarms, collections, crawls, usage
 from geomi.service.keys import Scope
+from geomi.service.open import Desk
 
 SHOWN = 8
 ALARMS = 5
+MAX_AT_WORK = 25  # of each state; tenants have three at work unless somebody says otherwise
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -22,16 +24,25 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 async def overview(visit: OfVisit) -> Response:
     """Show how things stand."""
     desk = visit.desk
+    active = await crawl_rows(desk, await _at_work(desk))
+    known = {row.job.id for row in active}
     newest = await crawls.page(desk, JobFilter(), before="", limit=SHOWN)
-    rows = await crawl_rows(desk, newest)
-    active = [row for row in rows if not row.job.state.is_final]
+    others = await crawl_rows(desk, [job for job in newest if job.id not in known])
     counts = (await collections.counts(desk)).values()
     return visit.page(
         "overview.html",
-        rows=rows,
+        rows=sorted((*active, *others), key=lambda row: row.job.id, reverse=True),
         used=await usage.usage(desk),
         queued=sum(row.queued for row in active),
         per_minute=sum(row.per_minute for row in active),
         documents=sum(one.indexed for one in counts),
         alarms=await alarms.page(desk, before="", limit=ALARMS),
     )
+
+
+async def _at_work(desk: Desk) -> list[CrawlJob]:
+    """List the crawls that have begun and are not over, however old they are."""
+    found: list[CrawlJob] = []
+    for state in BEGUN:
+        found += await crawls.page(desk, JobFilter(state=state), before="", limit=MAX_AT_WORK)
+    return found

@@ -24,7 +24,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @router.get("/search", openapi_extra=needs(Scope.READ))
 async def find(visit: OfVisit) -> Response:
     """Answer a question, if there is one."""
-    query = visit.asked("q").replace("\0", "")[:MAX_QUERY_CHARS]
+    query = visit.asked("q")[:MAX_QUERY_CHARS]
     collection = visit.asked("collection")[:100]
     filters = Filters(collections=(collection,) if collection else ())
     found = Found(())

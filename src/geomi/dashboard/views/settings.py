@@ -14,9 +14,10 @@ from geomi.dashboard.order import FORM, Faults, fault_of, filled
 from geomi.dashboard.pages import Visit
 from geomi.errors import FieldRefused, GeomiError
 from geomi.service import keys, tenants, usage
-from geomi.service.keys import Minted, Role, Scope
+from geomi.service.keys import Key, Minted, Role, Scope
 
 TENANTS = 100
+KEYS = 200  # shown, those that are valid first
 QUOTAS = ("maxConcurrentCrawls", "maxWaiting", "maxDailyPages", "maxStorageBytes")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -101,7 +102,9 @@ async def _page(visit: Visit, faults: Faults, minted: Minted | None = None) -> R
         "settings.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
         used=await usage.usage(visit.desk),
-        keys=sorted(found, key=lambda key: (key.revoked_at_s is not None, -key.created_at_s)),
+        keys=sorted(found, key=lambda key: (key.revoked_at_s is not None, -key.created_at_s))[
+            :KEYS
+        ],
         every_scope=tuple(Scope),
         tenants=(
             await tenants.page(visit.service, after="", limit=TENANTS) if visit.is_admin else []
@@ -111,3 +114,8 @@ async def _page(visit: Visit, faults: Faults, minted: Minted | None = None) -> R
         faults=faults,
         minted=minted,
     )
+
+
+def _rank(key: Key) -> tuple[bool, float]:
+    """Put keys that are valid first, and of them the newest."""
+    return key.revoked_at_s is not None, -key.created_at_s

@@ -61,6 +61,15 @@ class TestJobPages:
         assert one.id == "0"
 
     @waits
+    async def test_jobs_are_counted_by_state(self, stores: Stores) -> None:
+        store = stores("local")
+        assert await store.jobs.counts() == {}
+        await make(store, "1", "2", state=JobState.PENDING)
+        await make(store, "3", state=JobState.FAILED)
+        await stores("other").jobs.create(job("e", tenant="other"))
+        assert await store.jobs.counts() == {JobState.PENDING: 2, JobState.FAILED: 1}
+
+    @waits
     async def test_an_answer_has_a_limit(self, stores: Stores) -> None:
         store = stores("local")
         names = (f"{number:04}" for number in range(MAX_LISTED_JOBS + 1))

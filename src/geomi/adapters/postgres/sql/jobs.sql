@@ -54,6 +54,13 @@ WHERE tenant = %(tenant)s /* conditions */
 ORDER BY id DESC
 LIMIT %(many)s;
 
+-- name: counts
+-- How many jobs of a tenant are in each state.
+SELECT state, COUNT(*)
+FROM jobs
+WHERE tenant = %(tenant)s
+GROUP BY state;
+
 -- name: line_up
 -- Let one job of a tenant begin at a time. 3: the class of these locks.
 SELECT pg_advisory_xact_lock(3, hashtext(%(tenant)s));

@@ -48,6 +48,13 @@ WHERE tenant = :tenant /* conditions */
 ORDER BY id DESC
 LIMIT :many;
 
+-- name: counts
+-- How many jobs of a tenant are in each state.
+SELECT state, COUNT(*)
+FROM jobs
+WHERE tenant = :tenant
+GROUP BY state;
+
 -- name: begin
 -- Let a job begin that waits, if its tenant has a place for it; 0 is no limit.
 UPDATE jobs

@@ -1,0 +1,34 @@
+"""What a command that serves for long lets people hear of what happens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from geomi.adapters.telemetry.fan import Fan, Only
+from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.notices import Notices
+from geomi.model.event import JobEnded, JobStarted, Warned
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+
+
+def hearing(
+    *also: EventSink, json: bool, quiet: bool, verbose: bool
+) -> Callable[[Clock], EventSink]:
+    """Return what makes the listener: warnings, jobs that begin and end, or everything.
+
+    Args:
+        also: others that hear of every event.
+    """
+    kinds: tuple[type, ...] = (object,)
+    if quiet or not (json or verbose):
+        kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
+    stream = sys.stdout if json else sys.stderr
+
+    def listen(clock: Clock) -> EventSink:
+        lines = Only(kinds, EventLines(stream, clock))
+        reports = () if quiet else (Notices(sys.stderr, clock),)
+        return Fan(*also, lines, *reports, wants_details=verbose)
+
+    return listen
