@@ -77,7 +77,7 @@ def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> Non
                 assert (told.total, told.new) == (1, 1)
                 await ground.admin.post("/admin/providers/village/review", {"allows": False})
                 refused = await ground.admin.post(path, {"collectionId": "apis"})
-                assert refused.status == 422 and "does not allow" in refused.json["detail"]
+                assert refused.status == 409 and "does not allow" in refused.json["detail"]
                 assert (await ground.mine.post(path, {"collectionId": "apis"})).status == 403
 
     run(work())

@@ -17,7 +17,7 @@ from geomi.engine.duty import Duty
 from geomi.engine.spooled import sweep
 from geomi.errors import GeomiError, StoreBusy
 from geomi.model.event import Warned
-from geomi.service import alarms, schedules, send, tenants
+from geomi.service import alarms, indexing, schedules, send, tenants
 from geomi.service.dispatch import dispatch
 from geomi.service.open import Service
 
@@ -59,6 +59,7 @@ CHORES = (
     Chore("fire schedules", 1.0, fire_schedules),
     Chore("tell hooks", 0.5, send.tell),
     Chore("deliver", 0.5, send.deliver_due),
+    Chore("keep sessions in their limit", 2.0, indexing.keep_limit),
     Chore("look for alarms", 30.0, alarms.look),
     Chore("clean up", EVERY_S, clean_up),
 )

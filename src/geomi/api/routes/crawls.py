@@ -136,7 +136,7 @@ async def list_urls(
     # To the second: two readings are never the same, and what has not changed has the same ETag.
     ahead_s = round(desk.wall_s - desk.world.clock.now_s())
     return UrlsTold(
-        urls=tuple(UrlTold.of(row, ahead_s=ahead_s) for row in part.rows),
+        urls=tuple(UrlTold.of(row, tenant=desk.tenant, ahead_s=ahead_s) for row in part.rows),
         next_cursor=None if part.after is None else cursor_of(urls.place_text(part.after)),
     )
 

@@ -17,13 +17,14 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.model.config import CrawlConfig, Render, Within
+from geomi.model.config import Render, Within
 from geomi.model.entry import Source
 from geomi.model.job import CrawlJob, JobState, StopReason
-from geomi.model.verdict import Outcome
+from geomi.model.verdict import Outcome, State
 from geomi.service.crawls import Figures
 from geomi.service.documents import wire_id
 from geomi.service.urls import UrlRow, UrlStatus
+from geomi.url.parse import parse as parse_url
 
 
 class CrawlListQuery(Part):
@@ -73,8 +74,9 @@ class CrawlConfigTold(Told):
     target_content_types: tuple[str, ...]
 
     @classmethod
-    def of(cls, config: CrawlConfig) -> CrawlConfigTold:
-        """Write a configuration."""
+    def of(cls, job: CrawlJob) -> CrawlConfigTold:
+        """Write a job's configuration."""
+        config = job.config
         delay_s = config.politeness.delay_s
         return cls(
             max_depth=config.limits.max_depth,
@@ -83,7 +85,7 @@ class CrawlConfigTold(Told):
             max_bytes=config.limits.max_bytes,
             include_patterns=config.scope.include,
             exclude_patterns=config.scope.exclude,
-            allowed_domains=config.scope.hosts,
+            allowed_domains=_domains(job),
             follow_external_links=config.scope.within is Within.ANY,
             respect_robots_txt=config.robots.respect,
             render_java_script=config.render is not Render.NEVER,
@@ -130,7 +132,7 @@ class CrawlTold(Told):
             paused=job.paused,
             stop_reason=job.stop,
             seed_urls=job.seeds,
-            config=CrawlConfigTold.of(job.config),
+            config=CrawlConfigTold.of(job),
             stats=_stats(job, figures),
             created_at=moment(job.created_at_s),
             started_at=moment_or_none(job.started_at_s),
@@ -145,6 +147,14 @@ class CrawlsTold(Told):
 
     crawls: tuple[CrawlTold, ...]
     next_cursor: str | None = None
+
+
+def _domains(job: CrawlJob) -> tuple[str, ...]:
+    """Return the hosts that a crawl keeps to: those of its list, or of its seeds (CFG-13)."""
+    scope = job.config.scope
+    if scope.within is not Within.HOST:
+        return scope.hosts
+    return tuple(dict.fromkeys(url.host for url in map(parse_url, job.seeds) if url))
 
 
 def _stats(job: CrawlJob, figures: Figures) -> CrawlStatsTold:
@@ -186,6 +196,7 @@ class UrlTold(Told):
     url_hash: str = Field(description="SHA-256 of what makes it that URL.")
     url: str = Field(examples=["https://docs.example.com/start"])
     crawl_job_id: str
+    tenant_id: str
     source: Source
     parent_url: str | None
     depth: int
@@ -199,17 +210,20 @@ class UrlTold(Told):
     error: str | None
     discovered_at: datetime
     processed_at: datetime | None
+    next_attempt_at: datetime | None = Field(description="Where it failed and is tried again.")
 
     @classmethod
-    def of(cls, row: UrlRow, *, ahead_s: float) -> UrlTold:
+    def of(cls, row: UrlRow, *, tenant: str, ahead_s: float) -> UrlTold:
         """Write a row; the wall clock is so much ahead of the time that is stored."""
         entry, document = row.entry, row.document
+        waits = entry.state is State.PENDING and entry.attempts > 0
         is_good = row.status in (UrlStatus.PENDING, UrlStatus.PROCESSING, UrlStatus.COMPLETED)
         told = document.detail if document and not is_good else entry.detail
         return cls(
             url_hash=row.url_hash,
             url=entry.url,
             crawl_job_id=entry.job,
+            tenant_id=tenant,
             source=entry.source,
             parent_url=entry.parent,
             depth=entry.depth,
@@ -225,6 +239,7 @@ class UrlTold(Told):
             processed_at=moment_or_none(
                 None if entry.settled_s is None else entry.settled_s + ahead_s
             ),
+            next_attempt_at=moment(entry.due_s + ahead_s) if waits else None,
         )
 
 

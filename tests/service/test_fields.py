@@ -1,0 +1,126 @@
+"""The catalogue's names: of a crawl's boundaries and pace, of its URLs, and of what was fetched."""
+
+from __future__ import annotations
+
+import zlib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from geomi.testing.server import Reply, Site
+from tests.api.asking import CRAWL, TENANT, run, serving
+from tests.api.filling import EAGER, WEB, filled
+from tests.engine.running import crawl_site
+from tests.service.working import crawled
+
+HTML = b"""<html lang="en"><head><title>Looms</title>
+<meta name="description" content="About looms"><meta name="author" content="Ada">
+<link rel="canonical" href="/looms">
+<meta property="article:published_time" content="2026-01-02T03:04:05Z">
+<meta property="article:modified_time" content="2026-02-03T04:05:06Z"></head>
+<body><main><p>%s<a href="/next" rel="next">next</a></p></main></body></html>""" % (
+    b"A loom holds the warp under tension while the weft is woven through it. " * 6
+)
+
+
+@pytest.mark.req("CFG-13", "CFG-15")
+@pytest.mark.parametrize(
+    ("config", "domains"),
+    [
+        ({}, ["localhost", "127.0.0.1"]),
+        ({"allowedDomains": ["localhost", "127.0.0.1"]}, ["localhost", "127.0.0.1"]),
+        ({"followExternalLinks": True}, []),
+    ],
+)
+def test_a_crawl_tells_its_boundaries_and_its_pace(
+    tmp_path: Path, config: dict[str, object], domains: list[str]
+) -> None:
+    async def work() -> None:
+        seeds = ["http://localhost:8080/", "http://localhost:8080/a", "http://127.0.0.1:8080/"]
+        async with serving(tmp_path) as ground:
+            made = await ground.mine.post("/crawls", CRAWL | {"seedUrls": seeds, "config": config})
+            told = made.json["config"]
+            assert told["allowedDomains"] == domains
+            assert (told["maxDepth"], told["maxPages"]) == (3, 100)
+            assert told["includePatterns"] == told["excludePatterns"] == []
+            assert (told["requestsPerSecond"], told["delayBetweenRequests"]) == (1, 1000)
+
+    run(work())
+
+
+@pytest.mark.req("CFG-15")
+def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
+    """5 requests a second with 300 ms between two are three a second."""
+
+    async def work() -> None:
+        with Site(WEB) as site:
+            async with serving(tmp_path) as ground:
+                config = EAGER | {"requestsPerSecond": 5, "delayBetweenRequests": 300}
+                asked = {"collectionId": "c", "seedUrls": [site.url("/")], "config": config}
+                job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
+                await crawled(ground.desk, job_id)
+                seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
+                gaps = [two[0] - one[1] for one, two in pairwise(seen)]
+                assert len(gaps) >= 4 and min(gaps) >= 0.29
+
+    run(work())
+
+
+@pytest.mark.req("FRN-12", "DAT-02")
+def test_a_url_tells_all_that_is_kept_of_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        with Site(WEB) as site:
+            async with serving(tmp_path) as ground:
+                job_id = await filled(ground.mine, ground.desk, site)
+                rows = (await ground.mine.get(f"/crawls/{job_id}/urls")).json["urls"]
+                by_path = {row["url"].removeprefix(site.url("")): row for row in rows}
+                car = by_path["/car"]
+                assert (car["crawlJobId"], car["tenantId"]) == (job_id, TENANT)
+                assert len(car["urlHash"]) == 64
+                assert (car["source"], car["parentUrl"]) == ("link", site.url("/"))
+                assert (car["depth"], car["status"], car["attempts"]) == (1, "completed", 1)
+                assert car["priority"] > 0 and car["httpStatus"] == 200
+                assert car["discoveredAt"] <= car["processedAt"]
+                assert car["nextAttemptAt"] is None and car["error"] is None
+                document = (await ground.mine.get(f"/documents/{car['documentId']}")).json
+                assert document["url"] == car["url"]
+                gone = by_path["/gone"]
+                assert (gone["status"], gone["error"]) == ("failed", "gone")
+                assert gone["documentId"] is None
+                assert by_path["/"]["source"] == "seed" and by_path["/"]["parentUrl"] is None
+
+    run(work())
+
+
+@pytest.mark.req("HTTP-13")
+def test_a_fetched_page_has_every_field_of_the_catalogue(tmp_path: Path) -> None:
+    moved = Reply(status=301, headers=(("Location", "/looms"),))
+    with Site({"/old": moved, "/looms": Reply(HTML)}) as site:
+        found = crawl_site(tmp_path, site.url("/old"), format=("jsonl", "warc"))
+    (record,) = [one for one in found.records if one["final_url"] == site.url("/looms")]
+    assert (record["url"], record["status"]) == (site.url("/old"), 200)
+    assert record["content_type"].startswith("text/html") and record["bytes"] == len(HTML)
+    assert (record["title"], record["description"]) == ("Looms", "About looms")
+    assert record["language"] == "en" and "under tension" in record["markdown"]
+    (link,) = record["links"]
+    assert (link["url"], link["text"], link["rel"]) == (site.url("/next"), "next", "next")
+    about = record["metadata"]
+    assert (about["canonical"], about["author"]) == (site.url("/looms"), "Ada")
+    assert about["published_at"].startswith("2026-01-02T03:04:05")
+    assert about["modified_at"].startswith("2026-02-03T04:05:06")
+    assert record["fetch_ms"] >= 0
+    (archive,) = (tmp_path / "warc").glob("*.warc.gz")
+    assert HTML in b"".join(_members(archive.read_bytes()))
+    failed = found.entries[site.url("/next")]
+    assert (failed.status, failed.outcome) == (404, "gone")
+
+
+def _members(packed: bytes) -> list[bytes]:
+    """Unpack every member of a gzip file."""
+    found = []
+    while packed:
+        unpack = zlib.decompressobj(wbits=31)
+        found.append(unpack.decompress(packed))
+        packed = unpack.unused_data
+    return found

@@ -1,0 +1,107 @@
+"""An indexing session: which crawls of providers belong together, and where all of them stop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geomi.engine import jobs
+from geomi.model.config import CrawlConfig
+from geomi.model.job import CrawlJob, JobState
+from geomi.service import crawls
+from geomi.service.indexing import keep_limit, session_of
+from geomi.service.open import Desk, Service
+from geomi.service.orders import CrawlOrder
+from geomi.settings.options import Settings
+from geomi.testing.server import Site
+from tests.api.asking import LOCAL, OTHER, Ground, run, serving
+from tests.engine.running import Ear, page
+from tests.service.working import crawled
+
+
+def crawl(name: str, began_s: float, ended_s: float | None = None, *, by: str = "p") -> CrawlJob:
+    """Make a crawl of a provider."""
+    state = JobState.PROCESSING if ended_s is None else JobState.COMPLETED
+    return CrawlJob(
+        id=name,
+        tenant="acme",
+        seeds=("https://a.test/",),
+        config=CrawlConfig(),
+        state=state,
+        created_at_s=began_s,
+        started_at_s=began_s,
+        ended_at_s=ended_s,
+        provider=by,
+    )
+
+
+@pytest.mark.req("JOB-08")
+@pytest.mark.parametrize(
+    ("recent", "session"),
+    [
+        ([], ""),
+        ([crawl("a", 10, 20)], ""),  # nothing is under way
+        ([crawl("b", 30), crawl("a", 10, 20)], "b"),  # the one before was over by then
+        ([crawl("b", 15), crawl("a", 10, 20)], "ab"),
+        ([crawl("c", 25), crawl("b", 15, 30), crawl("a", 10, 20)], "abc"),  # one leads to the next
+        ([crawl("c", 25), crawl("b", 15, 30, by=""), crawl("a", 10, 20)], "c"),
+        ([crawl("c", 25), crawl("b", 1, 30), crawl("a", 2, 5)], "abc"),
+    ],
+)
+def test_crawls_of_providers_that_overlap_are_one_session(
+    recent: list[CrawlJob], session: str
+) -> None:
+    assert sorted(job.id for job in session_of(recent)) == list(session)
+
+
+@pytest.mark.slow
+@pytest.mark.req("JOB-08")
+def test_above_its_limit_a_session_stops_as_a_whole(tmp_path: Path) -> None:
+    """One provider is done, with two pages; what the other has still to do is not done then."""
+
+    async def work() -> None:
+        ear = Ear()
+        with Site({"/": page("start", "/boat"), "/boat": page("boat")}) as site:
+            async with serving(tmp_path, LOCAL, ear) as ground:
+                desk, other = ground.desk, ground.service.desk(OTHER)
+                first = await _started(desk, site, "openai")
+                second = await _started(desk, site, "stripe")
+                nobodys = await _started(desk, site, "")
+                elsewhere = await _started(other, site, "openai")
+                await jobs.complete(desk.world, await crawled(desk, first))
+                assert (await jobs.find(desk.world, first)).stats.settled == 2
+                for most in (0, 2):
+                    await keep_limit(_limited(ground.service, most))
+                    assert await _state(ground, second) == ("processing", None)
+                await keep_limit(_limited(ground.service, 1))
+                cause = "the indexing session has 2 pages; its limit is 1"
+                assert await _state(ground, second) == ("cancelled", cause)
+                assert f"{cause}; provider stripe stops" in ear.warnings
+                for world, name in ((desk.world, nobodys), (other.world, elsewhere)):
+                    assert (await jobs.find(world, name)).state is JobState.PROCESSING
+
+    run(work())
+
+
+def test_a_session_has_five_thousand_pages_unless_somebody_says_otherwise() -> None:
+    assert Settings().session_pages == 5000
+
+
+async def _started(desk: Desk, site: Site, provider: str) -> str:
+    """Start a crawl, for a provider or for nobody."""
+    quick: dict[str, object] = {"politeness.delay_s": 0.0, "politeness.requests_per_second": 5.0}
+    order = CrawlOrder("apis", (site.url("/"),), settings=quick, provider=provider)
+    return (await crawls.start(desk, order)).id
+
+
+def _limited(service: Service, most: int) -> Service:
+    """Return the same service with another limit."""
+    home = service.home
+    return Service(replace(home, settings=replace(home.settings, session_pages=most)))
+
+
+async def _state(ground: Ground, job_id: str) -> tuple[str, str | None]:
+    told = (await ground.mine.get(f"/crawls/{job_id}")).json
+    return told["status"], told["error"]
