@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from geomi.adapters.telemetry.fan import Fan
 from geomi.api.app import make_app
 from geomi.api.size import MAX_BODY_BYTES
 from geomi.service import keys
 from geomi.service.idempotency import AT_WORK_S, KEPT_S
 from geomi.service.keys import Role, Scope, Wish
+from geomi.service.open import open_service
 from tests.api.asking import CRAWL, LOCAL, TENANT, Client, everything_in, run, serving
 
 
@@ -43,9 +45,11 @@ def test_without_a_valid_key_there_is_nothing(tmp_path: Path) -> None:
 def test_a_key_is_kept_as_a_digest_and_ends_when_it_should(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as ground:
-            wall_s = ground.desk.wall_s
-            soon = await keys.create(ground.service, Wish(TENANT, expires_at_s=wall_s - 1))
-            assert (await Client(ground.app, soon.text).get("/crawls")).status == 401
+            soon = Wish(TENANT, expires_at_s=ground.desk.wall_s + 0.2)
+            short = Client(ground.app, (await keys.create(ground.service, soon)).text)
+            while (await short.get("/crawls")).status == 200:
+                pass  # its time is nearly over
+            assert (await short.get("/crawls")).status == 401
             made = (await ground.mine.post("/keys", {"scopes": ["read"], "label": "wiki"})).json
             reader = Client(ground.app, made["key"])
             assert (await reader.get("/crawls")).status == 200
@@ -111,6 +115,8 @@ def test_a_key_that_asks_too_often_waits(tmp_path: Path) -> None:
             refused = await ground.mine.get("/crawls")
             assert refused.status == 429 and 0 < int(refused.headers["retry-after"]) <= 20
             assert refused.headers["ratelimit-limit"] == "3"
+            spare = await keys.create(ground.service, Wish(TENANT))
+            assert (await Client(ground.app, spare.text).get("/crawls")).status == 429
             assert (await ground.other.get("/crawls")).status == 200
         async with serving(tmp_path / "free", replace(LOCAL, api_rate_per_minute=0)) as ground:
             assert "ratelimit-limit" not in (await ground.mine.get("/crawls")).headers
@@ -193,6 +199,30 @@ def test_reads_are_tagged(tmp_path: Path) -> None:
             assert changed.status == 200 and changed.headers["etag"] != tag
 
     run(work())
+
+
+@pytest.mark.parametrize(
+    "at", ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59", "2020-01-01T00:00:00Z"]
+)
+def test_a_key_of_no_time_is_refused_and_not_kept(tmp_path: Path, at: str) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            before = (await ground.mine.get("/keys")).json["keys"]
+            refused = await ground.mine.post("/keys", {"expiresAt": at})
+            assert refused.status in (400, 422), refused.json
+            assert refused.json["errors"][0]["field"] == "expiresAt"
+            assert (await ground.mine.get("/keys")).json["keys"] == before
+
+    run(work())
+
+
+def test_nobody_else_reads_what_is_served(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with open_service(tmp_path / "served", LOCAL, lambda _: Fan()):
+            pass
+
+    run(work())
+    assert (tmp_path / "served").stat().st_mode & 0o077 == 0
 
 
 def test_a_body_that_is_too_large_is_not_read(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class GuardedRoute(APIRoute):
         request.state.rate_headers = {}
         buckets = premises_of(request).buckets
         assert buckets is not None, "opened with the service"
-        allowance = buckets.take(caller.key.id, now_s=service.home.world.clock.now_s())
+        allowance = buckets.take(caller.tenant, now_s=service.home.world.clock.now_s())
         if allowance is None:
             return
         request.state.rate_headers = allowance.headers

@@ -183,6 +183,8 @@ def _fault(raw: Mapping[str, object]) -> Fault:
     assert isinstance(places, Sequence)
     names = [str(place) for place in places[1:]] or [str(place) for place in places]
     message = str(raw["msg"])
+    if raw["type"] == "json_invalid":
+        return Fault(field="body", detail=f"this is no JSON (at character {names[-1]})")
     return Fault(field=".".join(names), detail=message[:1].lower() + message[1:])
 
 

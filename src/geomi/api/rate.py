@@ -1,6 +1,7 @@
-"""How many requests a key may send: a bucket that fills evenly and is emptied by each request.
+"""How many requests a tenant may send: a bucket that fills evenly and is emptied by each request.
 
-Every process counts for itself; with several of them a key has as many buckets.
+All keys of a tenant share one, so that nobody has more by making keys. Every process counts for
+itself; with several of them a tenant has as many buckets.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Allowance:
 
 
 class Buckets:
-    """The buckets of all keys.
+    """The buckets of all tenants.
 
     Args:
         per_minute: how fast each fills, and how much it holds; 0 is no limit.
@@ -49,17 +50,17 @@ class Buckets:
         self._rate = per_minute / PER_S
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, key: str, *, now_s: float) -> Allowance | None:
-        """Take one request out of a key's bucket; None where there is no limit."""
+    def take(self, tenant: str, *, now_s: float) -> Allowance | None:
+        """Take one request out of a tenant's bucket; None where there is no limit."""
         if not self._per_minute:
             return None
         size = float(self._per_minute)
-        level, at_s = self._levels.pop(key, (size, now_s))
+        level, at_s = self._levels.pop(tenant, (size, now_s))
         level = min(size, level + max(0.0, now_s - at_s) * self._rate)
         is_granted = level >= 1.0
         if is_granted:
             level -= 1.0
-        self._levels[key] = level, now_s
+        self._levels[tenant] = level, now_s
         while len(self._levels) > MAX_BUCKETS:
             self._levels.popitem(last=False)
         wait_s = 0.0 if is_granted else (1.0 - level) / self._rate

@@ -77,7 +77,7 @@ class PageRoute(OpenRoute):
             await _visit(request), caller=caller, session=session, form_token=session.form_token
         )
         request.state.visit = visit
-        _take_turn(request, caller.key.id)
+        _take_turn(request, caller.tenant)
         self._refuse_beyond(visit)
         if request.method != "POST":
             return await inner(request)

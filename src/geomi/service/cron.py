@@ -37,6 +37,13 @@ class Cron:
     weekdays: frozenset[int]
     is_either_day: bool
 
+    @property
+    def shortest_s(self) -> int:
+        """How soon one run may follow another, at least."""
+        minutes = sorted(self.minutes)
+        following = [*minutes[1:], minutes[0] + 60]
+        return 60 * min(later - now for now, later in zip(minutes, following, strict=True))
+
     def next_s(self, after_s: float) -> float | None:
         """Return the first time after another at which it is due; None where there is none."""
         at = datetime.fromtimestamp(after_s, UTC).replace(second=0, microsecond=0)

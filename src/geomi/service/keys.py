@@ -13,8 +13,9 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 
-from geomi.errors import KeyRefused, QuotaReached, UnknownName, WrongState
+from geomi.errors import FieldRefused, KeyRefused, QuotaReached, UnknownName, WrongState
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk, Service
 
@@ -22,6 +23,7 @@ PREFIX = "geomi"
 ID_BYTES = 6
 SECRET_BYTES = 32
 MAX_KEY_CHARS = 128  # of what somebody sends as a key; ours have 62
+LONGEST_S = 100 * 365 * 86_400.0
 MAX_KEYS = 1000  # of one tenant, revoked ones included
 MAX_LABEL_CHARS = 100
 # When a key was used last is told to the hour: finer would cost every request a write.
@@ -104,7 +106,14 @@ class Caller:
 
 
 async def create(service: Service, wish: Wish) -> Minted:
-    """Make a key."""
+    """Make a key; one that would open nothing, or for ever and a day, is refused."""
+    lasts_s = (wish.expires_at_s or inf) - service.office.wall_s
+    if wish.expires_at_s is not None and not 0 < lasts_s <= LONGEST_S:
+        raise FieldRefused(
+            "a key expires after now, and within a hundred years",
+            field="expiresAt",
+            hint="leave it out for a key that does not expire",
+        )
     async with service.office.door:
         many = len(await of_tenant(service, wish.tenant))
         if many >= MAX_KEYS:

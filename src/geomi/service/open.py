@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -152,6 +152,13 @@ class Service:
 async def open_service(
     root: Path, settings: Settings, listen: Callable[[Clock], EventSink]
 ) -> AsyncIterator[Service]:
-    """Open a data directory, which is made if need be, to be served."""
+    """Open a data directory, which is made if need be, to be served; secrets of hooks lie in it."""
+    _make_private(root)
     async with open_home(root, settings, listen) as home, AsyncExitStack() as opened:
         yield Service(home, Library(home, opened))
+
+
+def _make_private(root: Path) -> None:
+    """Make a directory that nobody else reads; one that is there stays as it is."""
+    with suppress(OSError):  # opening it says what is wrong
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -175,7 +175,13 @@ def _check(timing: Timing) -> None:
         raise FieldRefused("a schedule has either `cron` or `intervalSeconds`", field="cron")
     if timing.cron:
         with naming("cron"):
-            read_cron(timing.cron)
+            cron = read_cron(timing.cron)
+        if cron.shortest_s < MIN_INTERVAL_S:
+            raise FieldRefused(
+                f"`{timing.cron}` comes again within {cron.shortest_s} seconds",
+                field="cron",
+                hint=f"let {MIN_INTERVAL_S} seconds lie between two runs",
+            )
     elif not MIN_INTERVAL_S <= timing.interval_s <= MAX_INTERVAL_S:
         raise FieldRefused(
             f"an interval has {MIN_INTERVAL_S} to {MAX_INTERVAL_S:,} seconds",
