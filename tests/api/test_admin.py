@@ -12,8 +12,9 @@ from geomi.service import keys, tenants
 from geomi.service.keys import Role
 from geomi.service.open import open_service
 from geomi.testing.server import Site
-from tests.api.asking import CRAWL, LOCAL, Client, everything_in, run, serving
-from tests.api.filling import WEB, worked_off
+from tests.api.asking import CRAWL, LOCAL, OTHER, TENANT, Client, everything_in, run, serving
+from tests.api.filling import WEB, filled, worked_off
+from tests.engine.running import page
 
 
 @pytest.mark.req("SEC-09", "JOB-05")
@@ -77,6 +78,7 @@ def test_limits_of_tenants_and_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run(work())
 
 
+OTHER_WEB = {"/": page("light", text="A lighthouse stands on the rock before the bay. " * 8)}
 PROVIDER = {
     "key": "village",
     "name": "The village",
@@ -161,6 +163,34 @@ def test_a_providers_data_goes_on_request_from_every_tenant(tmp_path: Path) -> N
                 assert line["path"] == "/api/v1/admin/providers/village/data"
         kept = everything_in(tmp_path)
         assert b"The ferry leaves at noon" not in kept
+
+    run(work())
+
+
+@pytest.mark.slow
+@pytest.mark.req("SEC-09")
+def test_a_tenant_goes_with_everything_and_no_other_loses_anything(tmp_path: Path) -> None:
+    async def work() -> None:
+        with Site(WEB) as site, Site(OTHER_WEB) as elsewhere:
+            async with serving(tmp_path) as ground:
+                await filled(ground.mine, ground.desk, site)
+                await filled(ground.other, ground.service.desk(OTHER), elsewhere)
+                hook = {"url": "https://hooks.example/secret-place"}
+                await ground.mine.post("/webhooks", hook)
+                path = f"/admin/tenants/{TENANT}"
+                assert (await ground.admin.delete(path)).status == 400  # no reason
+                own = await ground.admin.delete("/admin/tenants/default?reason=tired")
+                assert own.status == 409
+                erased = await ground.admin.delete(f"{path}?reason=they+left")
+                assert erased.status == 200, erased.json
+                assert (erased.json["crawls"], erased.json["pages"]) == (1, 3)
+                assert (await ground.mine.get("/crawls")).status == 401
+                assert (await ground.admin.get(path)).status == 404
+                assert (await ground.admin.delete(f"{path}?reason=again")).status == 404
+                assert len((await ground.other.get("/documents")).json["documents"]) == 1
+        kept = everything_in(tmp_path)
+        assert b"The ferry leaves at noon" not in kept and b"secret-place" not in kept
+        assert b"A lighthouse stands" in kept
 
     run(work())
 

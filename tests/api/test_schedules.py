@@ -124,9 +124,9 @@ def test_schedules_are_changed_listed_and_deleted(tmp_path: Path) -> None:
             changed = (await ground.mine.patch(path, {"cron": "@daily", "enabled": True})).json
             assert changed["cron"] == "@daily" and changed["intervalSeconds"] is None
             assert len((await ground.mine.get("/schedules")).json["schedules"]) == 1
-            hurried = [{"cron": line} for line in ("* * * * *", "0,4 3 * * *", "58,2 * * * *")]
-            never = {"cron": "0 0 30 2 *"}
-            for wrong in ({}, never, {"cron": "@daily", "intervalSeconds": 400}, *hurried):
+            lines = ("0 0 30 2 *", "* * * * *", "0,4 3 * * *", "58,2 * * * *")
+            wrongs: list[dict[str, object]] = [{"cron": line} for line in lines]
+            for wrong in (*wrongs, {}, {"cron": "@daily", "intervalSeconds": 400}):
                 assert (
                     await ground.mine.post("/schedules", {"crawl": CRAWL} | wrong)
                 ).status == 422

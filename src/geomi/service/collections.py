@@ -12,6 +12,7 @@ from geomi.model.search import Scope
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk
 
+DRAWER = "collections"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_COLLECTIONS = 1000
 MAX_TITLE_CHARS = 200
@@ -99,4 +100,4 @@ def _checked(name: str) -> str:
 
 
 def _drawer(desk: Desk) -> Drawer[Collection]:
-    return Drawer(desk.slips, "collections", Collection)
+    return Drawer(desk.slips, DRAWER, Collection)

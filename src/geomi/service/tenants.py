@@ -90,6 +90,11 @@ async def change(
     return changed
 
 
+async def forget(service: Service, name: str) -> None:
+    """Take a tenant's entry away, of which nothing else is left."""
+    await _drawer(service).remove(name)
+
+
 async def first_key(service: Service) -> Minted | None:
     """Make the first tenant and its administrator's key, where nobody has a key yet."""
     if await keys.of_tenant(service, None):

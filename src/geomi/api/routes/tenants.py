@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from geomi.api.guard import GuardedRoute, OfDesk, OfService, needs
+from geomi.api.guard import GuardedRoute, OfCaller, OfDesk, OfService, needs
 from geomi.api.paging import cut, place_of
 from geomi.api.routes.keys import TenantId
 from geomi.api.schema.admin import (
@@ -18,14 +18,18 @@ from geomi.api.schema.admin import (
     CostsTold,
     CostTold,
     TenantChange,
+    TenantErasedTold,
     TenantRequest,
     TenantsTold,
     TenantTold,
     UsageTold,
 )
+from geomi.api.schema.provider import ErasureQuery
 from geomi.api.schema.wire import Part
+from geomi.errors import WrongState
 from geomi.model.cost import MICROS
 from geomi.service import audit, crawls, tenants, usage
+from geomi.service.farewell import erase_tenant
 from geomi.service.keys import Role, Scope
 from geomi.service.open import Desk
 
@@ -86,6 +90,22 @@ async def change(tenant: TenantId, asked: TenantChange, service: OfService) -> T
     """Give a tenant another title, or other limits in place of all that it had."""
     quota = asked.quota.quota() if asked.quota else None
     return TenantTold.of(await tenants.change(service, tenant, title=asked.title, quota=quota))
+
+
+@router.delete(
+    "/admin/tenants/{tenant}",
+    operation_id="eraseTenant",
+    openapi_extra=ADMIN,
+    summary="Erase a tenant with all its data",
+    tags=["administration"],
+)
+async def erase(
+    tenant: TenantId, why: Annotated[ErasureQuery, Query()], caller: OfCaller, service: OfService
+) -> TenantErasedTold:
+    """Erase a tenant: its keys, crawls, pages, documents, schedules and webhooks."""
+    if tenant == caller.tenant:
+        raise WrongState("this key is one of the tenant's own", hint="use another tenant's key")
+    return TenantErasedTold.of(await erase_tenant(service, tenant, why.reason))
 
 
 @router.get(
