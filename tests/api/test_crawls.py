@@ -123,6 +123,8 @@ def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
     [
         ({"config": {"excludePatterns": ["/**"]}}, "seedUrls"),
         ({"config": {"includePatterns": ["["]}}, "config.includePatterns"),
+        ({"config": {"extractionSchema": {"$ref": "file:///etc/passwd"}}}, "config"),
+        ({"config": {"extractionSchema": {"type": "array"}}}, "config"),
         (
             {
                 "sitemapUrls": ["http://localhost:8080/map.xml"],
@@ -263,5 +265,21 @@ def test_the_catalogues_own_paths_lead_to_the_same(tmp_path: Path) -> None:
             assert (await plain.get(f"/api/v1/crawler/crawls/{name}")).json["jobId"] == name
             assert len((await plain.get("/crawler/crawls")).json["crawls"]) == 1
             assert (await plain.get(f"/crawler/crawls/{name}/urls")).json["urls"] == []
+
+    run(work())
+
+
+@pytest.mark.req("FUT-14")
+def test_a_tenant_asks_pages_for_fields_of_its_own(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"author": {"type": "string"}}}
+
+    async def work() -> None:
+        async with serving(tmp_path) as ground:
+            asked = CRAWL | {"config": {"extractionSchema": schema}}
+            answer = await ground.mine.post("/crawls", asked)
+            assert answer.status == 202, answer.json
+            assert answer.json["config"]["extractionSchema"] == schema
+            job = await ground.desk.world.jobs.get(answer.json["jobId"])
+            assert job is not None and '"author"' in job.config.analysis.schema
 
     run(work())

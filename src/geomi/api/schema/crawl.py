@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field
+import orjson
+from pydantic import Field, JsonValue
 
 from geomi.api.schema.wire import (
     MAX_LIMIT,
@@ -72,6 +73,7 @@ class CrawlConfigTold(Told):
     enable_quality_check: bool
     quality_threshold: float
     target_content_types: tuple[str, ...]
+    extraction_schema: dict[str, JsonValue] | None
 
     @classmethod
     def of(cls, job: CrawlJob) -> CrawlConfigTold:
@@ -100,6 +102,7 @@ class CrawlConfigTold(Told):
             enable_quality_check=config.analysis.quality,
             quality_threshold=config.analysis.quality_threshold,
             target_content_types=tuple(one.value for one in config.analysis.page_types),
+            extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
         )
 
 

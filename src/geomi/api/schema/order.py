@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+import orjson
+from pydantic import ConfigDict, Field, JsonValue
 from pydantic.config import JsonDict
 
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Number, Pattern
@@ -87,6 +88,10 @@ class CrawlSettings(Asked):
     target_content_types: Annotated[
         tuple[PageTypeName, ...], Field(max_length=len(WantedType))
     ] = ()
+    extraction_schema: Annotated[
+        dict[str, JsonValue] | None,
+        Field(description="Fields that every page is asked for: a JSON Schema without references."),
+    ] = None
 
     def settings(self) -> dict[str, object]:
         """Return what was said, by dotted key; what was not said is the profile's."""
@@ -100,6 +105,8 @@ class CrawlSettings(Asked):
             told["politeness.delay_s"] = self.delay_between_requests / 1000
         if self.allowed_domains:
             told |= {"scope.within": Within.LIST.value, "scope.hosts": self.allowed_domains}
+        if self.extraction_schema is not None:
+            told["analysis.schema"] = orjson.dumps(self.extraction_schema).decode()
         if self.follow_external_links:
             told["scope.within"] = Within.ANY.value
         return told
@@ -112,6 +119,7 @@ def _alias(name: str) -> str:
 # What a request calls each setting that the service may complain of.
 SETTING_NAMES = {key: f"config.{_alias(name)}" for name, key in _SETTINGS.items()} | {
     "politeness.delay_s": "config.delayBetweenRequests",
+    "analysis.schema": "config.extractionSchema",
     "scope.hosts": "config.allowedDomains",
     "scope.within": "config.followExternalLinks",
 }
