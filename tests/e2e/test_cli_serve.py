@@ -105,3 +105,4 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
         port = str(urlsplit(served.url).port)
         refused = run("serve", "--port", port, "-o", str(tmp_path / "other"))
         assert refused.returncode == 2 and f"cannot listen on 127.0.0.1:{port}" in refused.stderr
+        assert "Traceback" not in refused.stderr
