@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import LastWord, PipeSink, ease_collector, obey
+from geomi.adapters.crew import LastWord, PipeSink, ease_collector, first_word, obey
 from geomi.app import Home, open_home
 from geomi.app.serve import Task, serve
 from geomi.engine.shift import Shift
@@ -23,7 +23,9 @@ from geomi.service.understand import understand_for_all
 
 def live(pipe: Connection) -> None:
     """Take the errand, run it, and say how it ended."""
-    errand = pipe.recv()
+    errand = first_word(pipe)
+    if errand is None:
+        return
     assert isinstance(errand, Errand)
     ease_collector()
     try:

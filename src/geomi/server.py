@@ -81,8 +81,8 @@ async def run_server(
     await recover(service.home)
     await service.home.heart.enrol(Role.SUPERVISOR)
     front = Front(app, serving.host, serving.port, on_ready=on_ready)
-    house = _House(front, Crew(_errands(service, serving), sink))
-    await beating(service.home.heart, house.run(service))
+    house = _House(service, front, Crew(_errands(service, serving), sink))
+    await beating(service.home.heart, house.run())
 
 
 def _errands(service: Service, serving: Serving) -> tuple[Errand, ...]:
@@ -94,23 +94,25 @@ def _errands(service: Service, serving: Serving) -> tuple[Errand, ...]:
 class _House:
     """Everything that runs for as long as the service does."""
 
-    def __init__(self, front: Front, crew: Crew) -> None:
+    def __init__(self, service: Service, front: Front, crew: Crew) -> None:
+        self._service = service
         self._front = front
         self._crew = crew
 
-    async def run(self, service: Service) -> None:
+    async def run(self) -> None:
         """Run until told to leave, and until everybody has."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave)
         async with asyncio.TaskGroup() as group:
             crew = group.create_task(self._crew.run(), name="crew")
-            chores = group.create_task(do_chores(service), name="chores")
+            chores = group.create_task(do_chores(self._service), name="chores")
             await self._front.run()
             self._crew.drain()
             await crew
             chores.cancel()
 
     def _leave(self) -> None:
+        self._service.leaving.set()  # or whoever follows a crawl would hold the door open
         self._front.leave()
         self._crew.drain()

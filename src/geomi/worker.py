@@ -10,7 +10,7 @@ import asyncio
 import sys
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import PipeSink, carry_out, ease_collector, obey
+from geomi.adapters.crew import PipeSink, carry_out, ease_collector, first_word, obey
 from geomi.app import Order, open_home, worker_for
 from geomi.app.registry import reviews
 from geomi.engine import jobs
@@ -21,7 +21,9 @@ from geomi.model.worker import Role
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = pipe.recv()
+    order = first_word(pipe)
+    if order is None:
+        return
     assert isinstance(order, Order)
     ease_collector()
     carry_out(lambda: asyncio.run(_work(order, pipe)), pipe)

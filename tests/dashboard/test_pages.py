@@ -294,6 +294,24 @@ def test_a_stream_ends_with_the_crawl_the_session_and_the_key(
     run(work())
 
 
+def test_a_stream_ends_with_the_service_and_the_browser_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "LOOK_S", 3600.0)
+
+    async def work() -> None:
+        async with serving(tmp_path) as house, asyncio.timeout(20):
+            job = await crawls.start(house.ground.desk, ORDER)
+            async with asyncio.TaskGroup() as group:
+                stream = group.create_task(house.mine.get(f"/crawls/{job.id}/live"))
+                while not house.app.state.streams:  # noqa: ASYNC110  # a count has no event
+                    await asyncio.sleep(0)
+                house.ground.service.leaving.set()
+            assert "event: over" not in text(stream.result())
+
+    run(work())
+
+
 def test_so_many_pages_are_followed_and_no_more(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as house:

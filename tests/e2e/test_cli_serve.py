@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -105,3 +107,21 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
         port = str(urlsplit(served.url).port)
         refused = run("serve", "--port", port, "-o", str(tmp_path / "other"))
         assert refused.returncode == 2 and f"cannot listen on 127.0.0.1:{port}" in refused.stderr
+        assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.slow
+def test_whoever_follows_a_crawl_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+    with Served(tmp_path, "--workers", "0") as served:
+        asked = {"collectionId": "handbook", "seedUrls": ["http://localhost:1/"]}
+        job = served.post("/crawls", asked)["jobId"]
+        place = urlsplit(served.url)
+        following = HTTPConnection(place.hostname or "", place.port, timeout=30)
+        with closing(following):
+            headers = {"Authorization": f"Bearer {served.key}"}
+            following.request("GET", f"/api/v1/crawls/{job}/events", headers=headers)
+            stream = following.getresponse()
+            assert stream.readline() == b"event: progress\n"
+            said = served.stop()
+            stream.read()  # it ends as an answer does that is whole
+        assert "Traceback" not in said and "Cancel" not in said

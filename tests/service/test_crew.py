@@ -50,3 +50,14 @@ def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
         assert len(started) == 3  # nobody follows those who were told to leave
 
     run(work())
+
+
+@pytest.mark.parametrize("program", [crew.PROGRAM, "geomi.worker", "geomi.indexer"])
+def test_one_whose_starter_goes_without_a_word_ends_quietly(
+    program: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As when the server finds its port taken while its processes still start."""
+    started = start_worker(program)
+    started.pipe.close()
+    assert started.wait() == 0
+    assert capfd.readouterr().err == ""

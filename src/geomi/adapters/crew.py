@@ -118,8 +118,6 @@ def _live(life: Callable[[Connection], None], pipe: Connection) -> NoReturn:
     try:
         life(pipe)
         code = 0
-    except EOFError:
-        code = 0  # the starter went without giving an order
     except BaseException:
         traceback.print_exc()
     finally:
@@ -179,6 +177,14 @@ class ProcessHand:
                     self._sink.emit(event)
         except (EOFError, OSError):
             ended.set()
+
+
+def first_word(pipe: Connection) -> object:
+    """Wait for what this process is to do; None where the starter went without a word."""
+    try:
+        return pipe.recv()
+    except (EOFError, ConnectionResetError):
+        return None
 
 
 def carry_out(work: Callable[[], StopReason | None], pipe: Connection) -> None:

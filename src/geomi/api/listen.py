@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from geomi.errors import ConfigError
 
-# Whoever still reads an answer, or follows a crawl, has this long when the server ends.
+# Whoever still reads an answer has this long when the server ends; streams end by themselves.
 GRACE_S = 10
 
 

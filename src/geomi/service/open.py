@@ -125,10 +125,12 @@ class Service:
 
     Args:
         library: None where nobody searches, as in a process that does chores.
+        leaving: set when the process is told to end; what would go on for long ends by itself then.
     """
 
     home: Home
     library: Library | None = None
+    leaving: asyncio.Event = field(default_factory=asyncio.Event)
     _desks: dict[str, Desk] = field(default_factory=dict)
 
     def desk(self, tenant: str) -> Desk:
@@ -136,6 +138,13 @@ class Service:
         if tenant not in self._desks:
             self._desks[tenant] = Desk(tenant, self, self.home.open_for(tenant))
         return self._desks[tenant]
+
+    async def leaves_within(self, seconds: float) -> bool:
+        """Wait for a while, or until the process is told to end; say whether it was."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.leaving.wait()
+        return self.leaving.is_set()
 
     @property
     def office(self) -> Desk:

@@ -7,7 +7,6 @@ process answers. Progress has no place: it is how things stand now.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -74,6 +73,8 @@ async def follow(
 ) -> AsyncIterator[StreamEvent]:
     """Tell what happens to a crawl after a place, until it is over and all is told.
 
+    It ends early when the process is told to: whoever follows comes back with the last place.
+
     Args:
         waits: go on until the crawl is over, in place of ending with what is known now.
     """
@@ -87,6 +88,8 @@ async def follow(
             assert event.place is not None, "news have a place"
             place, is_new = event.place, True
             yield event
+            if desk.service.leaving.is_set():
+                return
         now_s = desk.world.clock.now_s()
         if is_over or not waits:
             return
@@ -97,7 +100,8 @@ async def follow(
         if now_s - told_s >= PROGRESS_S:
             told_s = now_s
             yield await _progress(desk, job_id)
-        await asyncio.sleep(LOOK_S)
+        if await desk.service.leaves_within(LOOK_S):
+            return
         job = await desk.world.jobs.get(job_id)
 
 

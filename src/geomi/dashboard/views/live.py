@@ -75,7 +75,8 @@ async def _tell(visit: Visit, job_id: str) -> AsyncIterator[bytes]:
             yield _event("over", "")
             return
         cost_s = loop.time() - looked_s
-        await asyncio.sleep(max(LOOK_S, REST_FOR_COST * cost_s))
+        if await visit.service.leaves_within(max(LOOK_S, REST_FOR_COST * cost_s)):
+            return  # the browser comes back by itself
 
 
 def _event(kind: str, data: str) -> bytes:

@@ -1,0 +1,32 @@
+"""A server that is told to end: who follows a crawl is let go at once, and misses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from geomi.service import crawls
+from geomi.service.orders import CrawlOrder
+from geomi.service.stream import EventKind, Place, follow
+from tests.api.asking import run, serving
+
+LONGEST_S = 10.0
+ORDER = CrawlOrder("handbook", ("http://localhost:8080/",))
+
+
+def test_a_stream_ends_when_the_service_does_and_is_resumed_where_it_was(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path) as ground, asyncio.timeout(LONGEST_S):
+            desk = ground.desk
+            job = await crawls.start(desk, ORDER)
+            stream = follow(desk, job.id, Place())
+            assert (await anext(stream)).kind is EventKind.PROGRESS
+            told = await anext(stream)
+            assert told.data["status"] == "pending" and told.place is not None
+            ground.service.leaving.set()
+            assert [event async for event in stream] == []
+            ground.service.leaving.clear()
+            again = follow(desk, job.id, told.place, waits=False)
+            assert [event.kind async for event in again] == [EventKind.PROGRESS]
+
+    run(work())
