@@ -55,9 +55,13 @@ class Holdings:
     others: tuple[str, ...]
 
 
-async def holdings(home: Home, key: str) -> Holdings:
-    """Find a provider's jobs, and those of others that began on its hosts."""
-    provider = await registry.find(home.world, key)
+async def holdings(home: Home, key: str, known: Provider | None = None) -> Holdings:
+    """Find a provider's jobs, and those of others that began on its hosts.
+
+    Args:
+        known: the provider as somebody else knows it, for a tenant that does not.
+    """
+    provider = await home.world.providers.get(key) or known or await registry.find(home.world, key)
     hosts = _hosts(provider.seed_urls)
     every = await home.world.jobs.list(limit=registry.EVERY_JOB)
     others = (job.id for job in every if job.provider != key and _hosts(job.seeds) & hosts)
@@ -81,6 +85,12 @@ async def take_down(home: Home, found: Holdings, reason: str) -> Takedown:
         line = await erase_jobs(home, found.jobs, line)
     await home.store.scrub()
     return line
+
+
+def added_up(lines: Sequence[Takedown]) -> Takedown:
+    """Return the newest of the lines of several tenants, with what went of all of them."""
+    jobs, pages = sum(line.jobs for line in lines), sum(line.pages for line in lines)
+    return replace(max(lines, key=lambda line: line.at_s), jobs=jobs, pages=pages)
 
 
 async def erase_jobs(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Takedown:
@@ -115,8 +125,8 @@ async def locked(home: Home, job: CrawlJob) -> ExitStack:
                 return stack
         await asyncio.sleep(LOOK_S)
     raise StoreBusy(
-        f"job {job.id} has not ended yet; its data is still there",
-        hint=f"give the same command again in a moment, or first geomi jobs cancel {job.id}",
+        f"job {job.id} of tenant {job.tenant} has not ended yet; its data is still there",
+        hint="give the same command again in a moment, or cancel the job first",
     )
 
 

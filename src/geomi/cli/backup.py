@@ -24,12 +24,13 @@ from geomi.adapters.disk import refusal
 from geomi.adapters.outlet.folder import LINKS, WHOLE
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.app import DATABASE, TENANT, Home
+from geomi.app.registry import EVERY_JOB
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, data_directory
 from geomi.cli.talk import give, note
 from geomi.engine.export import segment_ends
-from geomi.engine.jobs import LISTED_JOBS
 from geomi.errors import ConfigError, StoreError
+from geomi.ports.tenancy import Own
 
 COMPRESSED = (".gz", ".tgz")
 
@@ -91,13 +92,25 @@ async def _backup(home: Home, target: Path) -> Packed:
 
 
 async def _contents(store: SqliteStore) -> _Contents:
-    jobs = [job.id for job in await store.jobs.list(limit=LISTED_JOBS)]
+    """Gather what every tenant has: a directory that is served is many people's."""
+    jobs: list[str] = []
     lengths: dict[str, int] = {}
-    for job in jobs:
-        lengths |= await segment_ends(store.pages, job)
+    for tenant, job in await _every_job(store):
+        pages = store.open_for(tenant).pages
+        jobs.append(job)
+        lengths |= await segment_ends(pages, job)
         for name, file in (("jsonl", "pages.jsonl"), ("llms-full", "llms-full.txt")):
-            _, lengths[f"jobs/{job}/{file}"] = await store.pages.cursor(job, name)
+            _, lengths[f"jobs/{job}/{file}"] = await pages.cursor(job, name)
     return _Contents(jobs, lengths)
+
+
+async def _every_job(store: SqliteStore) -> list[Own]:
+    """Name the jobs of all tenants, each with whose it is."""
+    return [
+        (tenant, job.id)
+        for tenant in await store.roster.tenants()
+        for job in await store.open_for(tenant).jobs.list(limit=EVERY_JOB)
+    ]
 
 
 def _without_sent(root: Path, contents: _Contents) -> _Contents:
@@ -191,7 +204,7 @@ def _count_files(tar: tarfile.TarFile) -> int:
 async def _count_jobs(database: Path) -> int:
     """Open the store once, so that one of a newer geomi is refused before it takes its place."""
     with closing(open_sqlite(database, tenant=TENANT)) as store:
-        return len(await store.jobs.list(limit=LISTED_JOBS))
+        return len(await _every_job(store))
 
 
 @contextmanager

@@ -8,19 +8,26 @@ from typing import Annotated
 import typer
 
 from geomi.app import Home, recover
-from geomi.app.erase import erase_site, of_site
+from geomi.app.erase import SiteHoldings, erase_site, of_site
+from geomi.app.takedown import added_up
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.search import site_name
 from geomi.cli.talk import give, moment, note
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, UnknownName
 from geomi.model.site import Takedown
+from geomi.service import tenants
+from geomi.service.open import Service
 
 
-def erase(
+def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
     site: Annotated[str, typer.Option("--site", metavar="HOST", help="Whose pages go.")],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Who asked for it, and why.")],
     yes: Annotated[bool, typer.Option("--yes", help="Really erase it.")] = False,
+    tenant: Annotated[
+        str | None,
+        typer.Option("--tenant", metavar="NAME", help="Whose copy goes.", show_default="everybody"),
+    ] = None,
     output: Directory = None,
     db: Database = None,
     blobs: Blobs = None,
@@ -29,20 +36,46 @@ def erase(
     """Erase the pages of one site, with their bytes, outputs and index entries."""
     host = site_name(site)
 
-    async def work(home: Home) -> Takedown:
+    async def work(home: Home) -> dict[str, Takedown]:
         await recover(home)
-        found = await of_site(home, host)
+        found = {one: await of_site(home.open_for(one), host) for one in await _whose(home, tenant)}
         if not yes:
-            jobs = len(found.whole)
-            raise ConfigError(
-                f"this erases {found.pages:,} pages of `{host}`, and with them {jobs} jobs that "
-                f"have no others; {len(found.parts)} jobs keep what they have of other sites",
-                hint="add --yes",
-            )
-        return await erase_site(home, found, reason)
+            raise ConfigError(_warning(host, found), hint="add --yes")
+        # One that was cut short is finished, also where nothing is found any more.
+        return {
+            one: await erase_site(home.open_for(one), holds, reason)
+            for one, holds in found.items()
+            if holds.whole or holds.parts or one in (tenant, home.store.tenant)
+        }
 
-    line = in_home(output, work, db=db, blobs=blobs)
+    lines = in_home(output, work, db=db, blobs=blobs)
+    line = added_up(list(lines.values()))
     if json:
-        give(asdict(line))
-    else:
-        note(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages of {host}")
+        each = [{"tenant": one, "jobs": of.jobs, "pages": of.pages} for one, of in lines.items()]
+        give(asdict(line) | {"tenants": each})
+        return
+    note(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages of {host}")
+    for one, of in lines.items():
+        note(f"  of tenant {one}: {of.jobs} jobs, {of.pages:,} pages")
+
+
+async def _whose(home: Home, tenant: str | None) -> list[str]:
+    """Name the tenants that are meant: whoever works at the machine reaches all of them."""
+    known = await tenants.everybody(Service(home))
+    if tenant is None:
+        return known
+    if tenant not in known:
+        raise UnknownName(f"no tenant is called `{tenant[:80]}`", hint="geomi keys list names some")
+    return [tenant]
+
+
+def _warning(host: str, found: dict[str, SiteHoldings]) -> str:
+    whole = sum(len(holds.whole) for holds in found.values())
+    parts = sum(len(holds.parts) for holds in found.values())
+    pages = sum(holds.pages for holds in found.values())
+    whose = ", ".join(one for one, holds in found.items() if holds.whole or holds.parts)
+    return (
+        f"this erases {pages:,} pages of `{host}`, and with them {whole} jobs that "
+        f"have no others; {parts} jobs keep what they have of other sites; "
+        f"tenants: {whose or 'none'}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +13,16 @@ import orjson
 import typer
 
 from geomi.adapters.clock import system_readings
-from geomi.app import Home, registry
-from geomi.app.takedown import holdings, take_down
+from geomi.app import TENANT, Home, registry
+from geomi.app.takedown import added_up, holdings, take_down
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, data_place
 from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.errors import ConfigError
 from geomi.model.site import Provider, Takedown
+from geomi.ports.tenancy import Own
+from geomi.service import tenants
+from geomi.service.open import Service
 from geomi.settings.providers import (
     MAX_PROVIDER_BYTES,
     check_date,
@@ -131,23 +134,35 @@ def takedown(
 ) -> None:
     """Erase everything that was collected of a provider, and never crawl it again."""
 
-    async def work(home: Home) -> tuple[Takedown, tuple[str, ...]]:
-        found = await holdings(home, key)
+    async def work(home: Home) -> tuple[Takedown, list[Own]]:
+        homes = [home.open_for(tenant) for tenant in await tenants.everybody(Service(home))]
+        known = await _known(homes, key)
+        found = [(one, await holdings(one, key, known)) for one in homes]
         if not yes:
-            pages = sum(job.stats.collected for job in found.jobs)
+            jobs = [job for _, holds in found for job in holds.jobs]
+            pages = sum(job.stats.collected for job in jobs)
             raise ConfigError(
-                f"this erases {len(found.jobs)} jobs with {pages:,} pages of provider `{key}`",
+                f"this erases {len(jobs)} jobs with {pages:,} pages of provider `{key}`",
                 hint="add --yes",
             )
-        return await take_down(home, found, reason), found.others
+        lines = [await take_down(one, holds, reason) for one, holds in found]
+        others = [(one.store.tenant, job) for one, holds in found for job in holds.others]
+        return added_up(lines), others
 
     line, others = in_home(output, work, create=True)
     if json:
-        give(asdict(line) | {"other_jobs": others})
+        give(asdict(line) | {"other_jobs": [job for _, job in others]})
         return
     note(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages of {key}")
-    for job in others:
-        note(f"warning: job {job} began on its hosts, too; geomi jobs delete {job} --yes erases it")
+    for tenant, job in others:
+        told = f"geomi jobs delete {job} --yes erases it" if tenant == TENANT else "it stays"
+        note(f"warning: job {job} of tenant {tenant} began on its hosts, too; {told}")
+
+
+async def _known(homes: Sequence[Home], key: str) -> Provider:
+    """Find a provider that any tenant has registered, or that comes with geomi."""
+    stored = [provider for home in homes for provider in await home.world.providers.list()]
+    return registry.named(key, registry.overlaid(stored))
 
 
 def _read(file: Path) -> Mapping[str, object]:

@@ -40,6 +40,10 @@ class Roster(Protocol):
         """Return whose a job is; None where there is none."""
         ...
 
+    async def tenants(self) -> Sequence[str]:
+        """Name everybody who has a job, in whatever state it is, in the order of their names."""
+        ...
+
 
 class Quotas(Protocol):
     """What one tenant may use, and has used.

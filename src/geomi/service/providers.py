@@ -100,11 +100,9 @@ async def erase(desk: Desk, name: str, reason: str) -> Erased:
     provider = await find(desk, name)
     jobs = pages = 0
     others: list[str] = []
-    for tenant in await tenants.every(desk.service):
-        home = desk.service.desk(tenant.name).home
-        if await home.world.providers.get(provider.key) is None:
-            await home.world.providers.put(provider)
-        found = await holdings(home, provider.key)
+    for tenant in await tenants.everybody(desk.service):
+        home = desk.service.desk(tenant).home
+        found = await holdings(home, provider.key, provider)
         line = await take_down(home, found, reason)
         jobs, pages = jobs + line.jobs, pages + line.pages
         others += found.others

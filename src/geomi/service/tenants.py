@@ -71,6 +71,12 @@ async def every(service: Service) -> list[Tenant]:
     return [kept.value for kept in await _drawer(service).every()]
 
 
+async def everybody(service: Service) -> list[str]:
+    """Name all tenants, the command line's and whoever else has a job among them."""
+    known = {tenant.name for tenant in await every(service)}
+    return sorted({COMMAND_LINE, *known, *await service.home.store.roster.tenants()})
+
+
 async def change(
     service: Service, name: str, *, title: str | None = None, quota: Quota | None = None
 ) -> Tenant:

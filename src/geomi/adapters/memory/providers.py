@@ -47,7 +47,7 @@ class MemoryProviders:
         # The rows of the log stay: they prove that the site was asked politely, which is owed to it
         # even now. Only what they tell of its content goes.
         for key, one in world.requests.items():
-            if one.url in urls:
+            if one.url in urls and not self._is_anothers(one.job):
                 world.requests[key] = replace(one, url="")
         world.takedowns.append((self._tenant, takedown))
 
@@ -56,6 +56,10 @@ class MemoryProviders:
         own = [one for tenant, one in self._world.takedowns if tenant == self._tenant]
         own.reverse()  # of one moment the one written last is the newest
         return sorted(own, key=lambda one: -one.at_s)
+
+    def _is_anothers(self, job: str) -> bool:
+        book = self._world.books.get(job)
+        return book is not None and book.job.tenant != self._tenant
 
     def _forget_captures(self, erased: set[bytes]) -> set[str]:
         """Forget captures in all jobs of the tenant; return the URLs they had."""

@@ -45,6 +45,10 @@ class MemoryRoster:
         book = self._world.books.get(job)
         return book.job.tenant if book else None
 
+    async def tenants(self) -> list[str]:
+        """Name everybody who has a job."""
+        return sorted({book.job.tenant for book in self._world.books.values()})
+
     def _in(self, states: Collection[JobState]) -> list[CrawlJob]:
         """Return the jobs in some states, the oldest first."""
         jobs = (book.job for book in self._world.books.values() if book.is_active)

@@ -32,6 +32,11 @@ class PostgresRoster:
         row = await self._database.read(lambda db: db.row(SQL["tenant_of"], {"job": job}))
         return row[0] if row else None
 
+    async def tenants(self) -> list[str]:
+        """Name everybody who has a job."""
+        rows = await self._database.read(lambda db: db.rows(SQL["tenants"]))
+        return [tenant for (tenant,) in rows]
+
     async def _named(self, name: str, limit: int) -> list[Own]:
         values = {"many": max(0, limit)}
         rows = await self._database.read(lambda db: db.rows(SQL[name], values))

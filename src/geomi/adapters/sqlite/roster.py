@@ -33,6 +33,11 @@ class SqliteRoster:
             row = db.execute(SQL["tenant_of"], {"job": job}).fetchone()
         return row[0] if row else None
 
+    async def tenants(self) -> list[str]:
+        """Name everybody who has a job."""
+        with self._database.read() as db:
+            return [tenant for (tenant,) in db.execute(SQL["tenants"])]
+
     def _named(self, name: str, limit: int) -> list[Own]:
         with self._database.read() as db:
             return db.execute(SQL[name], {"many": max(0, limit)}).fetchall()

@@ -90,6 +90,16 @@ class TestRoster:
         roster = stores("").roster
         assert [await roster.tenant_of(name) for name in "123"] == ["a", "b", None]
 
+    @pytest.mark.req("DAT-08")
+    @waits
+    async def test_whoever_has_a_job_is_named_once(self, stores: Stores) -> None:
+        assert list(await stores("").roster.tenants()) == []
+        await make(stores("b"), "b", "1", JobState.COMPLETED, collection="")
+        await make(stores("a-b"), "a-b", "2", JobState.PENDING, paused=True)
+        await make(stores("a0"), "a0", "3", JobState.FAILED)
+        await make(stores("b"), "b", "4", JobState.PROCESSING)
+        assert list(await stores("c").roster.tenants()) == ["a-b", "a0", "b"]
+
     @waits
     async def test_a_collection_has_a_name_that_fits_a_key(self, stores: Stores) -> None:
         with pytest.raises(StoreError, match="collection"):

@@ -250,6 +250,23 @@ class TestProviders:
         assert log == [replace(rows[0], url=""), replace(rows[1], url=""), rows[2]]
 
     @waits
+    async def test_what_another_tenant_asked_for_stays_in_the_log(self, stores: Stores) -> None:
+        store, stranger = stores("local"), stores("stranger")
+        await begin(store, url())
+        row = asked("/", at_s=START_S)
+        lease = await claim_one(store)
+        await store.frontier.settle(batch(replace(visit(lease, page=page(url())), asked=(row,))))
+        await stranger.jobs.create(job("theirs", tenant="stranger"))
+        await stranger.frontier.add("theirs", [url()], now_s=START_S)
+        lease = await claim_one(stranger, "theirs", now_s=START_S + 100.0)
+        theirs = asked("/", at_s=START_S + 100.0, job="theirs")
+        visited = replace(visit(lease, page=page(url())), asked=(theirs,))
+        await stranger.frontier.settle(batch(visited))
+        await store.providers.erase(TAKEDOWN, [page(url()).url_hash])
+        log = await store.requests.of_host("a.test:80", after_s=0.0, limit=9)
+        assert log == [replace(row, url=""), theirs]
+
+    @waits
     async def test_takedowns_are_listed_newest_first(self, stores: Stores) -> None:
         store = stores("local")
         lines = [replace(TAKEDOWN, key=key, at_s=at_s) for key, at_s in [("a", 1), ("b", 3)]]

@@ -28,7 +28,7 @@ INSERT INTO takedowns (tenant, key, name, reason, at_s, jobs, pages)
 VALUES (%(tenant)s, %(key)s, %(name)s, %(reason)s, %(at_s)s, %(jobs)s, %(pages)s);
 
 -- name: hush_log
--- Take the URLs of erased pages out of the request log.
+-- Take the URLs of erased pages out of the request log, where no other tenant's job asked for them.
 UPDATE requests SET url = ''
 WHERE url IN (
     SELECT url FROM pages
@@ -40,6 +40,9 @@ WHERE url IN (
     SELECT url FROM captures
     WHERE url_hash = ANY(%(hashes)b::bytea[])
         AND job IN (SELECT number FROM jobs WHERE tenant = %(tenant)s)
+) AND job NOT IN (
+    SELECT names.number FROM jobs JOIN names ON names.name = jobs.id
+    WHERE jobs.tenant <> %(tenant)s
 );
 
 -- name: forget_captures

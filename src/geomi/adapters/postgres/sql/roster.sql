@@ -31,3 +31,7 @@ LIMIT %(many)s;
 -- name: tenant_of
 -- Whose a job is.
 SELECT tenant FROM jobs WHERE id = %(job)s;
+
+-- name: tenants
+-- Everybody who has a job.
+SELECT DISTINCT tenant COLLATE "C" FROM jobs ORDER BY 1;

@@ -45,7 +45,7 @@ WHERE url_hash IN (SELECT url_hash FROM temp.erased)
     AND job IN (SELECT number FROM jobs WHERE tenant = ?);
 
 -- name: hush_log
--- Take the URLs of erased pages out of the request log.
+-- Take the URLs of erased pages out of the request log, where no other tenant's job asked for them.
 UPDATE requests SET url = ''
 WHERE url IN (
     SELECT url FROM pages
@@ -57,6 +57,8 @@ WHERE url IN (
     SELECT url FROM captures
     WHERE url_hash IN (SELECT url_hash FROM temp.erased)
         AND job IN (SELECT number FROM jobs WHERE tenant = :tenant)
+) AND job NOT IN (
+    SELECT names.number FROM jobs JOIN names ON names.name = jobs.id WHERE jobs.tenant <> :tenant
 );
 
 -- name: erased_pages

@@ -31,3 +31,7 @@ LIMIT :many;
 -- name: tenant_of
 -- Whose a job is.
 SELECT tenant FROM jobs WHERE id = :job;
+
+-- name: tenants
+-- Everybody who has a job.
+SELECT DISTINCT tenant FROM jobs ORDER BY tenant;

@@ -1,0 +1,101 @@
+"""Whoever works at the machine of a service reaches what all of its tenants have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from geomi.app import registry
+from geomi.model.asked import Purpose
+from geomi.testing.server import Site
+from tests.e2e.served import Command, archived, commands, serve_to
+from tests.engine.running import Ear, crawl_in, home_in, page, run
+from tests.engine.test_providers import plan_for, provider_of
+
+ROUTES = {"/": page("home", "/a"), "/a": page("next")}
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run commands in this process."""
+    return commands(monkeypatch, capsys)
+
+
+def test_a_backup_holds_the_pages_of_every_tenant(tmp_path: Path, command: Command) -> None:
+    served, file, restored = tmp_path / "served", tmp_path / "b.tar.gz", tmp_path / "restored"
+    with Site(ROUTES) as one, Site(ROUTES, address="127.0.0.2") as two:
+        serve_to(served, {"a": one.url("/"), "b": two.url("/")})
+    code, out, err = command("backup", "-o", str(served), str(file), "--json")
+    assert code == 0, err
+    assert json.loads(out)["jobs"] == 2
+    code, out, err = command("restore", "-o", str(restored), str(file), "--json")
+    assert code == 0, err
+    assert json.loads(out)["jobs"] == 2
+    for tenant in "ab":
+        pages = archived(restored, tenant)
+        assert len(pages) == 2
+        assert pages == archived(served, tenant)
+
+
+def logged(root: Path, host: str) -> dict[str, list[str]]:
+    """Read which URLs of a host the log has, robots.txt aside, by tenant."""
+
+    async def work() -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        async with home_in(root, Ear()) as home:
+            for row in await home.world.requests.of_host(host, after_s=0.0, limit=99):
+                tenant = await home.world.roster.tenant_of(row.job) or ""
+                if row.purpose is Purpose.PAGE:
+                    found.setdefault(tenant, []).append(row.url)
+        return found
+
+    return run(work())
+
+
+@pytest.mark.req("LEG-06")
+def test_a_site_is_erased_for_every_tenant(tmp_path: Path, command: Command) -> None:
+    with Site(ROUTES) as site, Site(ROUTES, address="127.0.0.2") as other:
+        serve_to(tmp_path, {"a": site.url("/"), "b": site.url("/"), "c": other.url("/")})
+    erase = ["erase", "--site", site.address, "--reason", "asked", "-o", str(tmp_path)]
+    code, _, err = command(*erase)
+    assert code == 2 and "this erases 4 pages" in err and "tenants: a, b" in err
+    code, out, err = command(*erase, "--yes", "--json")
+    assert code == 0, err
+    erased = json.loads(out)
+    assert (erased["jobs"], erased["pages"]) == (2, 4)
+    told = {one["tenant"]: (one["jobs"], one["pages"]) for one in erased["tenants"]}
+    assert told == {"a": (1, 2), "b": (1, 2), "local": (0, 0)}
+    assert [len(archived(tmp_path, tenant)) for tenant in "abc"] == [0, 0, 2]
+
+
+@pytest.mark.req("LEG-06")
+def test_only_what_is_erased_goes_from_the_log(tmp_path: Path, command: Command) -> None:
+    with Site(ROUTES) as site:
+        serve_to(tmp_path, {"a": site.url("/"), "b": site.url("/")})
+    erase = ["erase", "--site", site.address, "--reason", "asked", "-o", str(tmp_path), "--yes"]
+    assert command(*erase, "--tenant", "nobody")[0] == 2
+    code, _, err = command(*erase, "--tenant", "a")
+    assert code == 0 and "of tenant a: 1 jobs, 2 pages" in err
+    assert [len(archived(tmp_path, tenant)) for tenant in "ab"] == [0, 2]
+    urls = [site.url("/"), site.url("/a")]
+    assert logged(tmp_path, f"{site.address}:{site.port}") == {"": ["", ""], "b": urls}
+
+
+@pytest.mark.req("LEG-06")
+def test_a_provider_is_taken_down_for_every_tenant(tmp_path: Path, command: Command) -> None:
+    async def work(site: Site) -> None:
+        async with home_in(tmp_path, Ear()) as home:
+            for tenant in "ab":
+                own = home.open_for(tenant)
+                await registry.add(own.world, provider_of(site))
+                await crawl_in(own, Ear(), plan_for(provider_of(site)))
+
+    with Site({"/docs": page("docs")}) as site:
+        run(work(site))
+    takedown = ["providers", "takedown", "example", "--reason", "asked", "-o", str(tmp_path)]
+    code, out, err = command(*takedown, "--yes", "--json")
+    assert code == 0, err
+    assert (json.loads(out)["jobs"], json.loads(out)["pages"]) == (2, 2)
+    assert [archived(tmp_path, tenant) for tenant in "ab"] == [[], []]
