@@ -84,9 +84,6 @@ def test_ports_and_paths_are_those_of_the_server() -> None:
     assert [port["containerPort"] for port in server["ports"]] == [PORT]
     probed = {server[name]["httpGet"]["path"] for name in ("livenessProbe", "readinessProbe")}
     assert probed == {"/healthz", "/readyz"} <= paths
-    annotations = manifests()[0]["spec"]["template"]["metadata"]["annotations"]
-    assert annotations["prometheus.io/path"] in paths
-    assert annotations["prometheus.io/port"] == str(PORT)
 
 
 @pytest.mark.req("DEP-04")
