@@ -99,3 +99,18 @@ def test_a_provider_is_taken_down_for_every_tenant(tmp_path: Path, command: Comm
     assert code == 0, err
     assert (json.loads(out)["jobs"], json.loads(out)["pages"]) == (2, 2)
     assert [archived(tmp_path, tenant) for tenant in "ab"] == [[], []]
+
+
+def test_an_audit_knows_every_tenants_jobs_and_what_was_erased(
+    tmp_path: Path, command: Command
+) -> None:
+    with Site(ROUTES) as site:
+        serve_to(tmp_path, {"a": site.url("/"), "b": site.url("/")})
+    audit = ["audit", "-o", str(tmp_path)]
+    (host,) = json.loads(command(*audit, "--json")[1])["audit"]["hosts"]
+    assert (host["unknown"], host["erased"], host["broken"]) == (0, 0, 0)
+    erase = ["erase", "--site", site.address, "--reason", "asked", "-o", str(tmp_path), "--yes"]
+    assert command(*erase, "--tenant", "a")[0] == 0
+    code, out, err = command(*audit)
+    assert code == 0, err
+    assert "2 of erased pages" in out and "no breach" in out

@@ -510,6 +510,52 @@ class TestCaps:
         assert (day.most, day.allowed, day.broken) == (4, 1, 1)
 
 
+class TestErased:
+    """A row without its URL proves what its times prove."""
+
+    def test_it_is_counted_and_no_breach(self, tmp_path: Path) -> None:
+        rows = [CLEAN[0], *(replace(row, url="") for row in CLEAN[1:3]), CLEAN[3]]
+        result = audited(tmp_path, rows)
+        assert (result.broken, result.requests, result.hosts[0].erased) == (0, 4, 2)
+
+    def test_a_robots_txt_among_them_is_none_of_another_path(self, tmp_path: Path) -> None:
+        rows = [CLEAN[0], replace(CLEAN[1], url="", purpose=Purpose.ROBOTS), *CLEAN[2:]]
+        assert audited(tmp_path, rows).broken == 0
+
+    @pytest.mark.parametrize(
+        ("change", "rule"),
+        [
+            ({"started_s": START_S + 3.0}, Rule.GAP),
+            ({"robots_at_s": None}, Rule.ROBOTS),
+            ({"robots_at_s": START_S + 5.0}, Rule.ROBOTS),
+            ({"ended_s": START_S}, Rule.DAMAGED),
+        ],
+    )
+    def test_its_times_are_judged(
+        self, tmp_path: Path, change: dict[str, object], rule: Rule
+    ) -> None:
+        early = replace(CLEAN[2], url="", **change)  # type: ignore[arg-type]  # fields by name
+        assert rules(audited(tmp_path, [*CLEAN[:2], early])) == [rule]
+
+
+class TestOtherTenants:
+    """The log is everybody's, and so are the settings that judge it."""
+
+    def test_their_requests_are_held_against_their_jobs(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            async with log_in(tmp_path) as log:
+                rows = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(9.0))]
+                await log.write(*rows)
+                store = log.hand.store
+                stranger = replace(log.hand.world, jobs=store.open_for("b").jobs)
+                alone = await audit(stranger)
+                assert (alone.broken, alone.hosts[0].unknown) == (0, 3)
+                whole = await audit(stranger, jobs_of=lambda name: store.open_for(name).jobs)
+                assert (rules(whole), whole.hosts[0].unknown) == ([Rule.GAP], 0)
+
+        run(work())
+
+
 class TestDamage:
     """A row that cannot be true is no proof of anything."""
 

@@ -83,7 +83,8 @@ async def take_down(home: Home, found: Holdings, reason: str) -> Takedown:
     else:
         line = Takedown(provider.key, provider.name, reason, at_s, len(found.jobs), 0)
         line = await erase_jobs(home, found.jobs, line)
-    await home.store.scrub()
+    if found.jobs or earlier:  # the file is everybody's: not once for each who has nothing in it
+        await home.store.scrub()
     return line
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from geomi.app.home import Home, Homes
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say, say_check
@@ -36,7 +37,12 @@ def audit(
     json: AsJson = False,
 ) -> None:
     """Prove from the log of requests that gaps, concurrency, robots.txt and caps were kept."""
-    found = in_home(output, lambda home: look(home.world, host=host), db=db)
+
+    async def work(home: Home) -> Audit:
+        homes = Homes(home)
+        return await look(home.world, host=host, jobs_of=lambda name: homes.of(name).world.jobs)
+
+    found = in_home(output, work, db=db)
     if json:
         give({"is_clean": not found.broken, "not_logged": NOT_LOGGED, "audit": found})
     else:
@@ -80,6 +86,7 @@ def _of_host(proof: HostProof) -> str:
         f"{proof.unlogged} rest on one whose fetch is not in the log" if proof.unlogged else "",
         f"{proof.unread} of jobs that ignore robots.txt" if proof.unread else "",
         f"{proof.unknown} of unknown jobs" if proof.unknown else "",
+        f"{proof.erased} of erased pages" if proof.erased else "",
         _older(proof.older),
     )
 

@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from geomi.cli.home import in_home
-from geomi.cli.options import AsJson, Database, Directory
+from geomi.cli.options import AsJson, Database, Directory, data_place
 from geomi.cli.talk import give, moment, note, say
 from geomi.errors import ConfigError
 from geomi.service import keys, tenants
@@ -25,7 +25,9 @@ commands = typer.Typer(
 DAY_S = 86_400.0
 T = TypeVar("T")
 
-KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, its part after `geomi_`.")]
+KeyId = Annotated[
+    str, typer.Argument(metavar="ID", help="The key's id, its part after `geomi_`; or all of it.")
+]
 TenantName = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose key it is.")]
 
 
@@ -59,7 +61,9 @@ def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
         until_s = service.office.wall_s + days * DAY_S if days else None
         return await keys.create(service, Wish(tenant, role, scopes, label, until_s))
 
-    _show(_in_service(output, db, work, create=True), json)
+    # A key of a directory that nobody serves would open nothing; a database may be new.
+    has_database = bool(data_place(output, db)[1].db)
+    _show(_in_service(output, db, work, create=has_database), json)
 
 
 @commands.command("list")
@@ -88,7 +92,8 @@ def list_keys(
 @commands.command("revoke")
 def revoke(key: KeyId, output: Directory = None, db: Database = None, json: AsJson = False) -> None:
     """Let a key open nothing from now on."""
-    revoked = _in_service(output, db, lambda service: keys.revoke(service, None, key))
+    name = keys.id_of(key)
+    revoked = _in_service(output, db, lambda service: keys.revoke(service, None, name))
     if json:
         give(_data(revoked))
     else:
@@ -98,7 +103,8 @@ def revoke(key: KeyId, output: Directory = None, db: Database = None, json: AsJs
 @commands.command("rotate")
 def rotate(key: KeyId, output: Directory = None, db: Database = None, json: AsJson = False) -> None:
     """Make a key like another, print it once, and revoke the other."""
-    _show(_in_service(output, db, lambda service: keys.rotate(service, None, key)), json)
+    name = keys.id_of(key)
+    _show(_in_service(output, db, lambda service: keys.rotate(service, None, name)), json)
 
 
 def _in_service(

@@ -27,6 +27,7 @@ from geomi.engine.terms import TermsBook
 from geomi.engine.world import World
 from geomi.errors import UnknownName
 from geomi.model.asked import Asked
+from geomi.ports.store import Jobs, RequestLog
 
 ROWS_PER_READ = 2000
 # Hosts and addresses that are listed one by one; of those where a rule was broken, as many again.
@@ -55,17 +56,23 @@ class Audit:
     caps: tuple[CapProof, ...]
 
 
-async def audit(world: World, *, host: str = "") -> Audit:
-    """Read the log of every host, or of one, and say what it proves."""
-    return await _Auditor(world).run(host)
+async def audit(
+    world: World, *, host: str = "", jobs_of: Callable[[str], Jobs] | None = None
+) -> Audit:
+    """Read the log of every host, or of one, and say what it proves.
+
+    Args:
+        jobs_of: where the jobs of other tenants are: the log is everybody's.
+    """
+    return await _Auditor(TermsBook(world, jobs_of), world.requests).run(host)
 
 
 class _Auditor:
     """Gathers the findings of one audit."""
 
-    def __init__(self, world: World) -> None:
-        self._log = world.requests
-        self._terms = TermsBook(world)
+    def __init__(self, terms: TermsBook, log: RequestLog) -> None:
+        self._log = log
+        self._terms = terms
         self._history = History()
         self._caps = CapCheck()
         self._ips: set[str] = set()

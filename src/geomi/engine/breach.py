@@ -61,6 +61,8 @@ def damage(asked: Asked) -> str:
         return "it ended before it began"
     if asked.floor_s < 0:
         return "the rest that it owed is below zero"
+    if asked.is_erased:
+        return ""
     url = parse_url(asked.url)
     if url is None or url.authority != asked.host:
         return f"its URL is none of `{asked.host}`"

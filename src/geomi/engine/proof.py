@@ -8,6 +8,7 @@ that a log of any length is read in bounded memory.
 - A host has one request in flight.
 - Whatever is asked for, robots.txt aside, rests on a robots.txt that was fetched before, had not
   run out, and allows it. Only a redirect of a robots.txt makes one of another path.
+- Of a request whose page was erased only the times are left to judge.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class HostProof:
             is stored or was fetched anew later.
         judged: requests that the stored robots.txt allows, asked once more.
         unread: requests of jobs that ignore robots.txt.
-        unknown: requests of jobs that are deleted, or another tenant's: only the log speaks.
+        unknown: requests of jobs that are deleted: only the log speaks.
+        erased: requests whose URLs went with their pages: no robots.txt can be asked about them.
         older: requests that settings of today would not allow, from before they held.
         broken: breaches in all; some are given as examples.
     """
@@ -49,6 +51,7 @@ class HostProof:
     judged: int
     unread: int
     unknown: int
+    erased: int
     older: int
     broken: int
     breaches: tuple[Breach, ...]
@@ -61,7 +64,7 @@ class HostCheck:
         self._host = host
         self._history = history
         self._requests = self._most_at_once = self._robots = self._unlogged = 0
-        self._judged = self._unread = self._unknown = self._older = 0
+        self._judged = self._unread = self._unknown = self._erased = self._older = 0
         self._least_gap_s, self._owed_s = math.inf, 0.0
         self._in_flight: list[Asked] = []
         self._last: Asked | None = None  # the one that ended last
@@ -78,6 +81,7 @@ class HostCheck:
         """Take the next request."""
         self._requests += 1
         self._unknown += terms is None
+        self._erased += asked.is_erased
         keeps_today = self._check_rest(asked, terms)
         if asked.purpose is Purpose.ROBOTS:
             self._check_fetch(asked)
@@ -104,6 +108,7 @@ class HostCheck:
             judged=self._judged,
             unread=self._unread,
             unknown=self._unknown,
+            erased=self._erased,
             older=self._older,
             broken=self._found.count,
             breaches=tuple(self._found.examples),
@@ -141,7 +146,7 @@ class HostCheck:
         url = parse_url(asked.url)
         if url is not None and url.target == PATH:
             self._robots += 1
-        elif not self._history.is_followed(asked):
+        elif not (asked.is_erased or self._history.is_followed(asked)):
             detail = "sent as one for robots.txt, which it is not and no redirect led to"
             self._found.add(Rule.ROBOTS, detail, asked)
 
@@ -155,8 +160,9 @@ class HostCheck:
             return True
         if detail := _unlawful(asked, terms):
             return self._accuse(Rule.ROBOTS, detail, asked)
-        self._judged += terms.reading is not None
-        self._check_base(asked, terms)
+        if not asked.is_erased:
+            self._judged += terms.reading is not None
+            self._check_base(asked, terms)
         return True
 
     def _check_base(self, asked: Asked, terms: Terms) -> None:

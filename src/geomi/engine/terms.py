@@ -6,6 +6,7 @@ A job's settings may be changed when it is resumed, so what they say holds for i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +18,9 @@ from geomi.fetch.request import product_token, user_agent
 from geomi.frontier.politeness import base_floor_s, credit_s
 from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
+from geomi.model.job import CrawlJob
 from geomi.model.robots import RobotsKey
+from geomi.ports.store import Jobs
 from geomi.url.parse import parse as parse_url
 
 KEPT_READINGS = 64  # of one host there are as many as it has schemes and we have names
@@ -66,10 +69,15 @@ class Terms:
 
 
 class TermsBook:
-    """Finds the terms of requests; jobs that are gone, or another tenant's, have none."""
+    """Finds the terms of requests; jobs that are gone have none.
 
-    def __init__(self, world: World) -> None:
+    Args:
+        jobs_of: where the jobs of a tenant are; without it all but the world's own are unknown.
+    """
+
+    def __init__(self, world: World, jobs_of: Callable[[str], Jobs] | None = None) -> None:
         self._world = world
+        self._jobs_of = jobs_of
         self._jobs: dict[str, tuple[CrawlConfig, str] | None] = {}  # and the name in robots.txt
         self._readings: dict[tuple[RobotsKey, str], Reading | None] = {}
 
@@ -92,13 +100,20 @@ class TermsBook:
 
     async def _job(self, job: str) -> tuple[CrawlConfig, str] | None:
         if job not in self._jobs:
-            found = await self._world.jobs.get(job)
+            found = await self._find(job)
             if found is None:
                 self._jobs[job] = None
             else:
                 name = user_agent(found.config, version=self._world.version)
                 self._jobs[job] = (found.config, product_token(name))
         return self._jobs[job]
+
+    async def _find(self, job: str) -> CrawlJob | None:
+        found = await self._world.jobs.get(job)
+        if found is not None or self._jobs_of is None:
+            return found
+        tenant = await self._world.roster.tenant_of(job)
+        return await self._jobs_of(tenant).get(job) if tenant is not None else None
 
     async def _reading(self, asked: Asked, config: CrawlConfig, token: str) -> Reading | None:
         url = parse_url(asked.url)

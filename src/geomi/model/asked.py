@@ -23,6 +23,7 @@ class Asked:
 
     Args:
         host: `name:port`, the unit of politeness.
+        url: empty where the page was erased: that a host was asked stays, not for what.
         started_s, ended_s: scheduling time, as in `HostState.last_end_s`.
         floor_s: the least rest that the host was owed before this request, jitter left out.
         robots_at_s: when the robots.txt that allowed it was fetched; None where none was read.
@@ -42,3 +43,8 @@ class Asked:
     floor_s: float
     robots_at_s: float | None = None
     robots_line: int | None = None
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether nobody can say any more what was asked for."""
+        return not self.url

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from geomi.service.open import Desk, Service
 
 PREFIX = "geomi"
 ID_BYTES = 6
+ID = re.compile(rf"[0-9a-f]{{{2 * ID_BYTES}}}")
 SECRET_BYTES = 32
 MAX_KEY_CHARS = 128  # of what somebody sends as a key; ours have 62
 LONGEST_S = 100 * 365 * 86_400.0
@@ -156,8 +158,15 @@ async def find(service: Service, tenant: str | None, name: str) -> Key:
     """Find a key of a tenant, or any."""
     kept = await _drawer(service).get(name) if name.isascii() and name.isalnum() else None
     if kept is None or tenant not in (None, kept.value.tenant):
-        raise UnknownName(f"no key is called `{name[:MAX_KEY_CHARS]}`")
+        # Whatever is no id may be a secret that was put in its place: it is not said again.
+        called = f"`{name}`" if ID.fullmatch(name) else "that"
+        raise UnknownName(f"no key is called {called}", hint=f"its id follows `{PREFIX}_`")
     return kept.value
+
+
+def id_of(text: str) -> str:
+    """Take the id out of a whole key; an id is one already."""
+    return text.strip().removeprefix(f"{PREFIX}_").partition("_")[0]
 
 
 async def revoke(service: Service, tenant: str | None, name: str) -> Key:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from geomi.adapters.sqlite import open_sqlite
+from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
 
 Command = Callable[..., tuple[int, str, str]]
@@ -18,8 +20,10 @@ Command = Callable[..., tuple[int, str, str]]
 def command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Command:
-    """Run commands in this process, in an empty folder."""
+    """Run commands in this process, in a folder with a new data directory."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "geomi-data").mkdir()
+    open_sqlite(tmp_path / "geomi-data" / DATABASE, tenant=TENANT).close()
     monkeypatch.delenv("GEOMI_CONFIG", raising=False)
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -80,3 +84,21 @@ def test_what_is_wrong_is_told(command: Command, arguments: tuple[str, ...], tol
     command("create", "--tenant", "acme")
     code, _, err = command(*arguments)
     assert code == 2 and told in err
+
+
+def test_a_key_makes_no_data_directory(command: Command, tmp_path: Path) -> None:
+    code, out, err = command("create", "-o", "elsewhere")
+    assert (code, out) == (command("list", "-o", "elsewhere")[0], "")
+    assert "holds no geomi data" in err and "-o DIR" in err
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.req("SEC-09")
+def test_a_whole_key_names_itself_and_is_not_said_again(command: Command) -> None:
+    text = command("create")[1].strip()
+    name, secret = text.removeprefix("geomi_").split("_", 1)
+    assert command("revoke", text) == (0, "", f"key {name} of tenant default is revoked\n")
+    alone = "x" + secret.replace("_", "-")  # a beginning that is no option's
+    for given in (f"geomi_{'0' * 12}_{secret}", f"{name}_{secret}", alone, text):
+        code, out, err = command("rotate", given)
+        assert code == 2 and secret not in out + err and alone not in out + err
