@@ -82,7 +82,7 @@ async def run_server(
     await service.home.heart.enrol(Role.SUPERVISOR)
     front = Front(app, serving.host, serving.port, on_ready=on_ready)
     house = _House(service, front, Crew(_errands(service, serving), sink))
-    await beating(service.home.heart, house.run())
+    await beating(service.home.heart, house.run(), endures=True)
 
 
 def _errands(service: Service, serving: Serving) -> tuple[Errand, ...]:

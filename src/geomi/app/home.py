@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import random
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
@@ -91,6 +92,10 @@ class Home:
         store = self.store.open_for(tenant)
         own = {name: getattr(store, name) for name in HANDLES}
         return replace(self, store=store, world=replace(self.world, **own))
+
+    def has_space(self) -> bool:
+        """Say whether enough of the disk is free to go on writing."""
+        return shutil.disk_usage(self.root).free >= self.settings.min_free_bytes
 
 
 class Homes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -160,7 +159,7 @@ def worker_for(
         Road(world, job, gate),
         gate,
         concurrency=max(1, config.politeness.concurrency // workers),
-        has_space=partial(_has_space, home.root, home.settings.min_free_bytes),
+        has_space=home.has_space,
         on_settled=home.heart.count,
     )
 
@@ -287,7 +286,3 @@ def _hire(
 
 def _local_hand(home: Home, job: CrawlJob, reviews: Sequence[SiteRule]) -> Hand:
     return LocalHand(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))
-
-
-def _has_space(root: Path, min_free_bytes: int) -> bool:
-    return shutil.disk_usage(root).free >= min_free_bytes

@@ -58,6 +58,7 @@ class Heart:
         self._beat_s = 0.0
         self._pages = 0
         self.is_enrolled = False
+        self.trouble: StoreError | None = None  # why the last beat was not written down
 
     async def enrol(self, role: Role, configs: Iterable[CrawlConfig] = ()) -> None:
         """Make this process known; a request of a job's may take as long as its deadline says."""
@@ -95,11 +96,16 @@ class Heart:
         """Note that visits were committed."""
         self._pages += pages
 
-    async def run(self) -> None:
-        """Beat, and look after the dead, until cancelled."""
+    async def run(self, *, endures: bool = False) -> None:
+        """Beat, and look after the dead, until cancelled.
+
+        Args:
+            endures: go on where the store refuses a beat, for a process that has more to do than
+                to write; it is told once, and `trouble` says so until a beat is written again.
+        """
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._beat_on(), name="beat")
-            group.create_task(self._tend_on(), name="tend")
+            group.create_task(self._repeat(self._beat, endures=endures), name="beat")
+            group.create_task(self._repeat(self._look_after, endures=endures), name="tend")
 
     async def leave(self) -> None:
         """Say goodbye: nothing of this process is left to be looked after."""
@@ -112,14 +118,24 @@ class Heart:
         """How often it beats."""
         return self._world.silence_s / BEATS_PER_SILENCE
 
-    async def _beat_on(self) -> None:
+    async def _repeat(self, work: Callable[[], Awaitable[None]], *, endures: bool) -> None:
         while True:
             await asyncio.sleep(self.every_s)
-            if jump_s := await self._keep_time():
-                self._world.sink.emit(Warned("", f"a clock had jumped by {jump_s:+.1f} s"))
-            await self._beat()
+            try:
+                await work()
+            except StoreError as error:
+                if not endures:
+                    raise
+                self._endure(error)
+
+    def _endure(self, error: StoreError) -> None:
+        if self.trouble is None:
+            self._world.sink.emit(Warned("", error.message, error.hint))
+        self.trouble = error
 
     async def _beat(self) -> None:
+        if jump_s := await self._keep_time():
+            self._world.sink.emit(Warned("", f"a clock had jumped by {jump_s:+.1f} s"))
         now_s, pages = self._world.clock.now_s(), self._pages
         lately = (pages - self._counted) / max(now_s - self._beat_s, 0.001)
         rate = self._card.pages_per_s
@@ -138,23 +154,28 @@ class Heart:
                 Warned("", "this worker was taken for dead; what it held is given to others")
             )
             await self.enrol(self._card.role)
+        if self.trouble is not None:
+            self.trouble = None
+            self._world.sink.emit(Warned("", "the store can be written again"))
 
-    async def _tend_on(self) -> None:
-        while True:
-            await asyncio.sleep(self.every_s)
-            if not await self._reaping.take():
-                continue
-            try:
-                await self._tend()
-            except StoreError as error:  # an archive that is away costs nobody a page
-                self._world.sink.emit(Warned("", error.message, error.hint))
+    async def _look_after(self) -> None:
+        if not await self._reaping.take():
+            return
+        try:
+            await self._tend()
+        except StoreError as error:  # an archive that is away costs nobody a page
+            self._world.sink.emit(Warned("", error.message, error.hint))
 
 
-async def beating(heart: Heart, work: Coroutine[None, None, T]) -> T:
-    """Do some work beside the beating of a heart; an error of either is raised as itself."""
+async def beating(heart: Heart, work: Coroutine[None, None, T], *, endures: bool = False) -> T:
+    """Do some work beside the beating of a heart; an error of either is raised as itself.
+
+    Args:
+        endures: a beat that the store refuses is no such error.
+    """
     try:
         async with asyncio.TaskGroup() as group:
-            living = group.create_task(heart.run(), name="heart")
+            living = group.create_task(heart.run(endures=endures), name="heart")
             done = await work
             living.cancel()
         return done

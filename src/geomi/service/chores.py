@@ -1,7 +1,8 @@
 """What a service does by itself, beside answering: one process at a time has the duty of it.
 
 Each chore looks again and again at what is written down, so that whoever follows a process that
-died goes on where it was. A chore that fails is told and tried again; it costs the others nothing.
+died goes on where it was. A chore that fails is told, once, and tried again; it costs the others
+nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from geomi.app.clean import EVERY_S, clean
 from geomi.engine.duty import Duty
 from geomi.engine.spooled import sweep
-from geomi.errors import GeomiError, StoreBusy
+from geomi.errors import GeomiError, StoreBusy, StoreError
 from geomi.model.event import Warned
 from geomi.service import alarms, indexing, schedules, send, tenants
 from geomi.service.dispatch import dispatch
@@ -73,20 +74,24 @@ async def do_chores(service: Service) -> None:
             for chore in CHORES:
                 group.create_task(_do(service, chore, duty), name=chore.name)
     finally:
-        await duty.drop()
+        with suppress(StoreError):  # it runs out by itself
+            await duty.drop()
 
 
 async def _do(service: Service, chore: Chore, duty: Duty) -> None:
+    told: Warned | None = None
     while True:
-        many = 0
+        many, problem = 0, None
         try:
             if await duty.take():
                 many = await chore.work(service)
-        except GeomiError as error:  # a store that is away comes back
+        except GeomiError as error:  # a store that is away, or full, comes back
             message = f"could not {chore.name}: {error.message}"
-            service.home.world.sink.emit(Warned("", message, error.hint))
+            problem = Warned("", message, error.hint)
         except Exception:  # a fault of ours in one chore must not end the service
-            message = f"could not {chore.name}: {traceback.format_exc()}"
-            service.home.world.sink.emit(Warned("", message))
+            problem = Warned("", f"could not {chore.name}: {traceback.format_exc()}")
+        if problem is not None and problem != told:
+            service.home.world.sink.emit(problem)
+        told = problem
         if not many:
             await asyncio.sleep(chore.every_s)

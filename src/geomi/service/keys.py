@@ -12,11 +12,19 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
-from geomi.errors import FieldRefused, KeyRefused, QuotaReached, UnknownName, WrongState
+from geomi.errors import (
+    FieldRefused,
+    KeyRefused,
+    QuotaReached,
+    StoreError,
+    UnknownName,
+    WrongState,
+)
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk, Service
 
@@ -144,7 +152,8 @@ async def authenticate(service: Service, text: str) -> Caller:
         raise refusal
     if wall_s - (kept.value.used_at_s or 0.0) >= USED_EVERY_S:
         # Whoever changes it at the same time knows better: nothing is lost but an hour.
-        await _drawer(service).change(kept, replace(kept.value, used_at_s=wall_s))
+        with suppress(StoreError):  # whoever reads is answered on a full disk as well
+            await _drawer(service).change(kept, replace(kept.value, used_at_s=wall_s))
     return Caller(service.desk(kept.value.tenant), kept.value)
 
 

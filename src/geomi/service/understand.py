@@ -20,6 +20,7 @@ from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.worker import Role
 from geomi.service import tenants
 from geomi.service.open import Service
+from geomi.service.regain import Regaining
 
 MOST_JOBS = 10_000
 # How many of a tenant's newest jobs are looked at when the process begins: a job that was cancelled
@@ -44,6 +45,7 @@ class _Understander:
         self._roster = service.home.store.roster
         self._shelves = shelves
         self._leave = leave
+        self._regaining = Regaining(service, shelves)
         self._open: set[tuple[str, str]] = set()  # whose jobs had not ended at the last look
 
     async def run(self) -> None:
@@ -57,9 +59,11 @@ class _Understander:
             jobs = self._service.desk(tenant.name).world.jobs
             recent = await jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
             self._open |= {(tenant.name, job.id) for job in recent}
+            if recent:  # or there is nothing that could have been lost
+                await self._regaining.look(tenant.name)
 
     async def _go_round(self) -> int:
-        """Look at each job once; return how many pages were new."""
+        """Look at each job once; return 0 where nothing was new."""
         now = [*await self._roster.active(MOST_JOBS), *await self._roster.finalizing(MOST_JOBS)]
         # One that has left the lists since may have brought something on its way out.
         before, self._open = self._open, set(now)
@@ -68,7 +72,7 @@ class _Understander:
             if self._leave.is_set():
                 break
             done += await self._look_at(self._service.desk(tenant).home, name)
-        return done
+        return done + await self._regaining.go_on(self._leave)
 
     async def _look_at(self, home: Home, name: str) -> int:
         world, shelf = home.world, self._shelves.of(home)

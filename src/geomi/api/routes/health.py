@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 
 from geomi.api.guard import service_of
 from geomi.api.schema.wire import Told
+from geomi.errors import StoreBusy
 
 router = APIRouter(tags=["health"])
 
@@ -26,7 +27,12 @@ async def healthz() -> HealthTold:
 
 @router.get("/readyz", operation_id="readiness", summary="Whether it can serve")
 async def readyz(request: Request) -> HealthTold:
-    """Answer once the data directory is open and can be read; else 503."""
+    """Answer while the data directory is open, can be read and can be written; else 503."""
     service = service_of(request)
     await service.office.slips.count("keys")
+    # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
+    if service.home.heart.trouble is not None:
+        raise StoreBusy("the store cannot be written; what is there can be read")
+    if not service.home.has_space():
+        raise StoreBusy("too little space is free; what is there can be read")
     return HealthTold()

@@ -1,0 +1,113 @@
+"""A disk that is full under a served geomi: reads go on, and the rest when there is space."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geomi.adapters.sqlite.store import SqliteStore
+from geomi.engine.heart import Heart, beating
+from geomi.errors import StoreFull
+from geomi.model.worker import Role
+from tests.api.asking import CRAWL, LOCAL, Client, Ground, run, serving
+from tests.engine.running import Ear
+from tests.service.working import until
+
+QUICK = replace(LOCAL, silence_s=0.5)
+WRITTEN = ("UPDATE ON workers", "INSERT ON jobs", "UPDATE ON drawers", "INSERT ON drawers")
+BALLAST_BYTES = 100_000
+
+
+class Disk:
+    """The disk below a store: once it is full, the store's file cannot grow any more."""
+
+    def __init__(self, ground: Ground) -> None:
+        store = ground.service.home.store
+        assert isinstance(store, SqliteStore)
+        self._database = store._database
+        self._database.write_now(_let_every_write_grow)
+
+    def fill(self) -> None:
+        """Let no page be added."""
+        self._let_pages("1")  # as many as there are
+
+    def free(self) -> None:
+        """Let there be space."""
+        self._let_pages("1000000")
+
+    def _let_pages(self, most: str) -> None:
+        self._database.write_now(lambda db: db.execute(f"PRAGMA max_page_count = {most}"))
+
+
+def _let_every_write_grow(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE ballast (bytes BLOB)")
+    for number, written in enumerate(WRITTEN):
+        db.execute(
+            f"CREATE TRIGGER grow_{number} AFTER {written} BEGIN "
+            f"INSERT INTO ballast VALUES (zeroblob({BALLAST_BYTES})); END"
+        )
+
+
+def test_a_server_answers_on_a_full_disk_and_goes_on_when_there_is_space(tmp_path: Path) -> None:
+    async def work() -> None:
+        ear = Ear()
+        async with serving(tmp_path, QUICK, ear) as ground:
+            heart, disk = ground.service.home.heart, Disk(ground)
+            await heart.enrol(Role.SUPERVISOR)
+            await beating(heart, _fill_and_free(ground, disk, ear), endures=True)
+
+    run(work())
+
+
+async def _fill_and_free(ground: Ground, disk: Disk, ear: Ear) -> None:
+    heart, anybody = ground.service.home.heart, Client(ground.app, prefix="")
+    assert (await anybody.get("/readyz")).status == 200
+    disk.fill()
+    await until(lambda: _is_in_trouble(heart))
+    first = heart.trouble
+    await until(lambda: _is_in_trouble(heart, again=first))
+    assert isinstance(first, StoreFull) and ear.warnings == [first.message]
+    assert (await anybody.get("/readyz")).status == 503
+    assert (await anybody.get("/healthz")).status == 200
+    assert (await ground.mine.get("/crawls")).status == 200
+    assert (await ground.mine.post("/crawls", CRAWL)).status == 507
+    disk.free()
+    await until(lambda: _is_well(heart))
+    assert ear.warnings == [first.message, "the store can be written again"]
+    assert (await anybody.get("/readyz")).status == 200
+    assert (await ground.mine.post("/crawls", CRAWL)).status == 202
+
+
+def test_whoever_has_nothing_but_writing_to_do_ends(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path, QUICK) as ground:
+            heart, disk = ground.service.home.heart, Disk(ground)
+            await heart.enrol(Role.WORKER)
+            disk.fill()
+            with pytest.raises(StoreFull):
+                await beating(heart, asyncio.Event().wait())
+            disk.free()
+
+    run(work())
+
+
+def test_too_little_free_space_is_not_ready(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path, replace(LOCAL, min_free_bytes=10**18)) as ground:
+            answer = await Client(ground.app, prefix="").get("/readyz")
+            assert answer.status == 503 and "too little space" in answer.json["detail"]
+            assert (await ground.mine.get("/crawls")).status == 200
+
+    run(work())
+
+
+async def _is_in_trouble(heart: Heart, *, again: Exception | None = None) -> bool:
+    return heart.trouble is not None and heart.trouble is not again
+
+
+async def _is_well(heart: Heart) -> bool:
+    return heart.trouble is None

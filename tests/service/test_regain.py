@@ -1,0 +1,95 @@
+"""An index that is gone is made again by the service, from every crawl and after any end."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from geomi.app.shelf import FOLDER, open_shelves
+from geomi.service import collections, understand
+from geomi.service.open import open_service
+from geomi.service.regain import Regaining
+from geomi.testing.server import Site
+from tests.api.asking import LOCAL, TENANT, Ground, run, serving
+from tests.api.filling import WEB, filled
+from tests.engine.running import Ear
+from tests.service.working import understood
+
+COLLECTIONS, DELETED = ("harbour", "village"), "market"
+
+
+@pytest.mark.slow
+def test_every_crawl_of_a_lost_index_is_put_there_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(understand, "LOOKED_BACK", 1)
+
+    async def work() -> None:
+        ear = Ear()
+        async with _lost(tmp_path, ear) as ground:
+            assert await _where_found(ground) == set()
+            await understood(ground.service, lambda: _is_whole(ground))
+            told = f"the index of `{TENANT}` is gone; it is made again from 3 crawls"
+            assert ear.warnings.count(told) == 1
+            async with open_shelves(ground.service.home) as shelves:
+                after = Regaining(ground.service, shelves)
+                await after.look(TENANT)
+                assert await after.go_on(asyncio.Event()) == 0  # and it is over
+
+    run(work())
+
+
+@pytest.mark.slow
+def test_whoever_is_killed_on_the_way_is_followed_by_one_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(understand, "LOOKED_BACK", 1)
+
+    async def work() -> None:
+        ear = Ear()
+        async with _lost(tmp_path, ear) as ground:
+            async with open_shelves(ground.service.home) as shelves:
+                killed = Regaining(ground.service, shelves)
+                await killed.look(TENANT)
+                await killed.go_on(asyncio.Event())
+            assert await _where_found(ground) == {"village"}  # the newest comes first
+            await understood(ground.service, lambda: _is_whole(ground))
+            assert f"the index of `{TENANT}` was gone; it is made again from 3 crawls" in (
+                ear.warnings
+            )
+
+    run(work())
+
+
+@asynccontextmanager
+async def _lost(root: Path, ear: Ear) -> AsyncIterator[Ground]:
+    """Serve a directory with two collections whose index is gone, and with a deleted one."""
+    with Site(WEB) as site:
+        async with serving(root, LOCAL, ear) as ground:
+            for collection in (DELETED, *COLLECTIONS):
+                await filled(ground.mine, ground.desk, site, collection)
+            async with open_service(root, LOCAL, lambda _: Ear()) as before:
+                assert await collections.delete(before.desk(TENANT), DELETED)
+            shutil.rmtree(root / FOLDER)
+            yield ground
+
+
+async def _where_found(ground: Ground) -> set[str]:
+    """Name the collections in which the ferry can be found."""
+    found = set()
+    for collection in (DELETED, *COLLECTIONS):
+        asked = {"query": "ferry", "collectionIds": [collection]}
+        answer = await ground.mine.post("/search", asked)
+        assert answer.status == 200, answer.json
+        if answer.json["results"]:
+            found.add(collection)
+    return found
+
+
+async def _is_whole(ground: Ground) -> bool:
+    return await _where_found(ground) == set(COLLECTIONS)
