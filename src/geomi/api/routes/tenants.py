@@ -18,12 +18,12 @@ from geomi.api.schema.admin import (
     CostsTold,
     CostTold,
     TenantChange,
-    TenantErasedTold,
     TenantRequest,
     TenantsTold,
     TenantTold,
     UsageTold,
 )
+from geomi.api.schema.erased import TenantErasedTold
 from geomi.api.schema.provider import ErasureQuery
 from geomi.api.schema.wire import Part
 from geomi.errors import WrongState

@@ -19,7 +19,6 @@ from geomi.api.schema.wire import (
     moment_or_none,
 )
 from geomi.model.cost import MICROS, CostLine
-from geomi.model.site import Takedown
 from geomi.model.tenant import Quota
 from geomi.service.audit import AuditEntry
 from geomi.service.keys import MAX_LABEL_CHARS, Key, Minted, Role, Scope, Wish
@@ -109,20 +108,6 @@ class TenantTold(Told):
             quota=QuotaTold.of(tenant.quota),
             created_at=moment(tenant.created_at_s),
         )
-
-
-class TenantErasedTold(Told):
-    """What went with a tenant."""
-
-    name: str
-    reason: str
-    crawls: int
-    pages: int
-
-    @classmethod
-    def of(cls, line: Takedown) -> TenantErasedTold:
-        """Write the line that is left."""
-        return cls(name=line.name, reason=line.reason, crawls=line.jobs, pages=line.pages)
 
 
 class TenantsTold(Told):
