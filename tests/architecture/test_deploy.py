@@ -23,6 +23,7 @@ from geomi.api.app import make_app
 from geomi.cli.program import make_program
 from geomi.cli.serve import PORT
 from geomi.settings.process import unknown_variables
+from tests.conftest import missing_part
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -136,7 +137,7 @@ def test_nothing_runs_as_root_or_writes_where_it_need_not() -> None:
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 def test_systemd_takes_the_units(unit: Path, tmp_path: Path) -> None:
     if (verify := shutil.which("systemd-analyze")) is None:
-        pytest.skip("no systemd here")
+        missing_part("systemd-analyze")
     # The program is where it is installed to, which is not here: anything that runs will do.
     text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit.read_text(), flags=re.MULTILINE)
     copy = tmp_path / unit.name
