@@ -22,6 +22,7 @@ from geomi.engine import jobs
 from geomi.engine.advise import Advisor, Panel
 from geomi.engine.follow import Follower, Read
 from geomi.engine.record import read_line
+from geomi.engine.rest import rest
 from geomi.engine.spooled import Desk, sweep, was_read_whole
 from geomi.engine.understand import Understanding, Understood
 from geomi.engine.vanish import take_out_gone
@@ -97,7 +98,7 @@ async def follow(world: World, shelf: Shelf, leave: asyncio.Event, *, only: str 
     swept_s = world.clock.now_s()
     while not leave.is_set():
         if not await enrich_all(world, shelf, only=only, leave=leave):
-            await _rest(leave)
+            await rest(leave, LOOK_S)
         if world.clock.now_s() - swept_s > SWEEP_S:
             await sweep(world)
             swept_s = world.clock.now_s()
@@ -150,14 +151,6 @@ async def _wanted(world: World, only: str) -> list[CrawlJob]:
         return [await jobs.find(world, only)]
     newest = await world.jobs.list(limit=MAX_JOBS)
     return [job for job in reversed(newest) if job.config.analysis.index]
-
-
-async def _rest(leave: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(LOOK_S):
-            await leave.wait()
-    except TimeoutError:
-        pass
 
 
 class Enriching:

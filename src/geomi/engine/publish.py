@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from geomi.engine.rest import rest
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.model.page import CaptureRow
@@ -59,7 +60,7 @@ class Publisher:
         try:
             while not self._ending.is_set():
                 await self._catch_up()
-                await self._rest()
+                await rest(self._ending, TURN_S)
             await self._heed_rewinds()
             await self._catch_up()
         finally:
@@ -129,10 +130,3 @@ class Publisher:
                 return
             self._read_seq = row.seq
             self._read_records.append(record)
-
-    async def _rest(self) -> None:
-        try:
-            async with asyncio.timeout(TURN_S):
-                await self._ending.wait()
-        except TimeoutError:
-            pass

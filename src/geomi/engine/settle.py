@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from geomi.engine.fate import Visit
 from geomi.engine.links import LinkGate
+from geomi.engine.rest import rest
 from geomi.engine.spooled import let_wait
 from geomi.engine.world import World
 from geomi.engine.worth import worth_of
@@ -85,11 +86,7 @@ class Settler:
             await self._flush()
 
     async def _linger(self) -> None:
-        try:
-            async with asyncio.timeout(LINGER_S):
-                await self._full.wait()
-        except TimeoutError:
-            pass
+        await rest(self._full, LINGER_S)
         if not self._is_closed:
             self._full.clear()
 

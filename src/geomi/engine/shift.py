@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
 from geomi.engine.duty import Duty, job_duty
+from geomi.engine.ended import ended_event
 from geomi.engine.heart import Heart
+from geomi.engine.rest import rest
 from geomi.engine.supervise import SENT_LOOK_S, Sent
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreError, StoreFull, UnknownName
-from geomi.model.event import JobEnded, JobStarted, Warned
+from geomi.model.event import JobStarted, Warned
 from geomi.model.job import CrawlJob, StopReason
 
 # How often a worker looks for jobs; an idle one ever less often.
@@ -123,7 +125,7 @@ class Shift:
                 if once and not self._serving and await self._is_all_done():
                     break
                 look_s = LOOK_S if self._serving else min(look_s * 2, LONGEST_LOOK_S)
-                await self._rest(look_s)
+                await rest(self._changed, look_s)
         if self._is_full:
             raise StoreFull("no space is left on this disk", hint="free some space and start again")
 
@@ -214,13 +216,6 @@ class Shift:
             wanted = service.job.config.politeness.concurrency
             service.worker.resize(max(1, min(share, wanted)))
 
-    async def _rest(self, look_s: float) -> None:
-        try:
-            async with asyncio.timeout(look_s):
-                await self._changed.wait()
-        except TimeoutError:
-            return
-
     async def _serve(self, service: _Service) -> None:
         job, world = service.job, service.world
         world.sink.emit(JobStarted(job.id, job.seeds, resumed=True))
@@ -281,13 +276,5 @@ class Shift:
         (self._left_to_others.add if is_alive else self._left_to_others.discard)(job.id)
 
     def _tell_end(self, service: _Service, ended: CrawlJob, stop: StopReason) -> None:
-        self._world.sink.emit(
-            JobEnded(
-                job=ended.id,
-                state=ended.state,
-                stop=stop,
-                collected=ended.stats.collected,
-                failed=ended.stats.failed,
-                seconds=round(self._world.clock.now_s() - service.since_s, 3),
-            )
-        )
+        seconds = self._world.clock.now_s() - service.since_s
+        self._world.sink.emit(ended_event(ended, stop, seconds))

@@ -16,13 +16,14 @@ from typing import Protocol
 
 from geomi.engine import jobs
 from geomi.engine.duty import job_duty
+from geomi.engine.ended import ended_event
 from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.quality import strategies_of
 from geomi.engine.robots import UNREACHED
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreBusy, StoreFull, first_error
 from geomi.model.entry import EntryKind
-from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
+from geomi.model.event import JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.worker import Role
 
@@ -260,16 +261,7 @@ class Supervisor:
         stop = self._main_stop()
         job = await jobs.finish(self._world, self._job, stop)
         await self._duty.drop()
-        self._world.sink.emit(
-            JobEnded(
-                job=job.id,
-                state=job.state,
-                stop=stop,
-                collected=job.stats.collected,
-                failed=job.stats.failed,
-                seconds=round(seconds, 3),
-            )
-        )
+        self._world.sink.emit(ended_event(job, stop, seconds))
         strategies = await strategies_of(self._world, job)
         return Report(job, stop, seconds, await self._nothing_reached(job), strategies)
 

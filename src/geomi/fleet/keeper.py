@@ -107,10 +107,11 @@ class FleetKeeper:
 
 
 async def _waiting(plan: FleetPlan) -> int:
-    """Count the URLs that wait in the jobs of the store."""
+    """Count the URLs that wait in the jobs of every tenant."""
     with closing(open_store(Path(plan.root), plan.settings)) as store:
         now_s = clock_of(store).now_s()
         found = 0
-        for job in await store.jobs.active(limit=MOST_JOBS):
-            found += (await store.census.outlook(job, now_s=now_s)).pending
+        for tenant, job in await store.roster.active(MOST_JOBS):
+            census = store.open_for(tenant).census
+            found += (await census.outlook(job, now_s=now_s)).pending
         return found

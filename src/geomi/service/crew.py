@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from geomi.adapters.crew import ProcessHand, start_worker
+from geomi.engine.rest import rest
 from geomi.errors import GeomiError
 from geomi.model.event import Warned
 from geomi.ports.sink import EventSink
@@ -85,7 +86,7 @@ class Crew:
             rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
             told = f"a process that was to {errand.calling} {problem}; another follows"
             self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
-            await self._rest(rest_s)
+            await rest(self._leaving, rest_s)
 
     async def _live(self, errand: Errand) -> str:
         """Run one life; return how it ended."""
@@ -100,10 +101,3 @@ class Crew:
             return f"gave up: {error.message}"
         finally:
             self._hands.discard(hand)
-
-    async def _rest(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._leaving.wait()
-        except TimeoutError:
-            return

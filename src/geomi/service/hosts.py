@@ -5,15 +5,14 @@ from __future__ import annotations
 from geomi.admit.address import is_public
 from geomi.app import egress_rules
 from geomi.settings.options import Settings
+from geomi.url.host import is_address
 from geomi.url.parse import Url
 
 
 def is_inner(url: Url) -> bool:
     """Say whether a URL names this machine or a private address."""
-    host = url.host.strip("[]")
-    is_address = host.replace(".", "").isdigit() or ":" in host
-    is_local = host == "localhost" or host.endswith(".localhost")
-    return is_local or (is_address and not is_public(host))
+    is_local = url.host == "localhost" or url.host.endswith(".localhost")
+    return is_local or (is_address(url.host) and not is_public(url.host.strip("[]")))
 
 
 def is_own(url: Url, settings: Settings) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from geomi.app import Home, open_home
 from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine.enrich import Shelf
+from geomi.engine.rest import rest
 from geomi.engine.world import World
 from geomi.errors import QuotaReached
 from geomi.model.drawer import SYSTEM
@@ -141,10 +142,7 @@ class Service:
 
     async def leaves_within(self, seconds: float) -> bool:
         """Wait for a while, or until the process is told to end; say whether it was."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.leaving.wait()
-        return self.leaving.is_set()
+        return await rest(self.leaving, seconds)
 
     @property
     def office(self) -> Desk:

@@ -13,9 +13,10 @@ from geomi.app.home import Home
 from geomi.app.recover import recover
 from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine import jobs
+from geomi.engine.ended import ended_event
 from geomi.engine.enrich import enrich_vectors, enrich_words, enricher
 from geomi.engine.heart import beating
-from geomi.model.event import JobEnded
+from geomi.engine.rest import rest
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.worker import Role
 from geomi.service import tenants
@@ -52,7 +53,7 @@ class _Understander:
         await self._look_back()
         while not self._leave.is_set():
             if not await self._go_round():
-                await self._rest()
+                await rest(self._leave, LOOK_S)
 
     async def _look_back(self) -> None:
         for tenant in await tenants.every(self._service):
@@ -91,20 +92,4 @@ class _Understander:
         if not ended.state.is_final or ended.stop is None:
             return
         self._open.discard((job.tenant, job.id))
-        home.world.sink.emit(
-            JobEnded(
-                job=ended.id,
-                state=ended.state,
-                stop=ended.stop,
-                collected=ended.stats.collected,
-                failed=ended.stats.failed,
-                seconds=round(ended.active_s, 3),
-            )
-        )
-
-    async def _rest(self) -> None:
-        try:
-            async with asyncio.timeout(LOOK_S):
-                await self._leave.wait()
-        except TimeoutError:
-            return
+        home.world.sink.emit(ended_event(ended, ended.stop, ended.active_s))
