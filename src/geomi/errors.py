@@ -16,6 +16,7 @@
     │   ├── BytesMissing      a segment of the archive is not where it should be, or not yet
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
     ├── ClusterError          the cluster of a fleet, or one of its actors, does not answer  exit 4
+    ├── SeedError             a raw file or a domain cannot be processed, and of which kind that is
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
     ├── ModelError            a language model could not be asked, or made no sense     exit 7
@@ -126,6 +127,14 @@ class ClusterError(GeomiError):
 
 class LeaseLost(GeomiError):
     """A settlement came with a fencing token that is no longer valid."""
+
+
+class SeedError(GeomiError):
+    """A raw file or a domain cannot be processed; `kind` is one of `model.seed.ErrorType`."""
+
+    def __init__(self, message: str, *, kind: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
 
 
 class NothingFetched(GeomiError):

@@ -17,6 +17,7 @@ from geomi.model.markdown import MarkdownForm
 from geomi.model.order import Order, Weights
 from geomi.model.private import Safety
 from geomi.model.retention import Retention, Storing
+from geomi.model.seed import SeedRules
 
 MIB = 1024 * 1024
 
@@ -291,3 +292,4 @@ class CrawlConfig:
     analysis: AnalysisRules = field(default_factory=AnalysisRules)
     recrawl: Recrawl = field(default_factory=Recrawl)
     retention: Retention = field(default_factory=Retention)
+    seeds: SeedRules = field(default_factory=SeedRules)

@@ -103,6 +103,11 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("recrawl.max_interval_s", (30 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),
     ("retention.urls_days", (0.0, ..., ..., ..., ..., 7.0)),  # G-04
     ("retention.jobs_days", (0.0, ..., ..., ..., 5 * 365.25, 90.0)),
+    ("seeds.seed_queue", ("seed", ..., ..., "newsfork-seed-staging", ..., ...)),  # SED-37
+    ("seeds.domain_queue", ("domain", ..., ..., "newsfork-domain-staging", ..., ...)),
+    ("seeds.dead_letter_queue", ("dlq", ..., ..., "newsfork-dlq-staging", ..., ...)),
+    ("seeds.seed_batch_wait_s", (0.0, ..., ..., 30.0, ..., ...)),  # SED-35, C-86
+    ("seeds.domain_batch_wait_s", (0.0, ..., ..., 60.0, ..., ...)),
 ]
 
 
