@@ -15,6 +15,9 @@ from geomi.model.event import (
     Measured,
     PageSettled,
     RobotsFetched,
+    SeedDomainDone,
+    SeedFailed,
+    SeedFileDone,
     Warned,
 )
 from geomi.model.verdict import Outcome, State
@@ -70,6 +73,16 @@ class Metrics:
             "Pages that were understood, by what became of them.",
             ("state",),
         )
+        self._seed_files = Counter("geomi_seed_files_total", "Raw files that were processed.")
+        self._rejects = Counter("geomi_seed_rejects_total", "Records of raw files not taken.")
+        self._domains = Histogram(
+            "geomi_seed_domain_seconds", "How long contracts of domains took.", FETCH_BOUNDS
+        )
+        self._seed_failures = Counter(
+            "geomi_seed_failures_total",
+            "Raw files and domains that failed; the dead are not tried again.",
+            ("type", "dead"),
+        )
         self._warnings = Counter("geomi_warnings_total", "What a person should know.")
         self.waiting = Gauge("geomi_waiting_urls", "URLs that wait, by tenant.", ("tenant",))
         self.jobs = Gauge("geomi_jobs", "Jobs that are not over, by state.", ("state",))
@@ -94,6 +107,13 @@ class Metrics:
             case Enriched():
                 for state in ("indexed", "skipped", "failed"):
                     self._documents.add(getattr(event, state), state)
+            case SeedFileDone():
+                self._seed_files.add()
+                self._rejects.add(event.rejected)
+            case SeedDomainDone():
+                self._domains.observe(event.ms / 1000)
+            case SeedFailed():
+                self._seed_failures.add(1, event.error_type, str(event.is_dead).lower())
             case Warned():
                 self._warnings.add()
             case _:
