@@ -26,7 +26,6 @@ from geomi.text.times import iso_utc
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
-SCHEMES = ("https", "http")  # SED-26, C-57
 UNKNOWN = "Unknown error"  # SED-29
 BUSY = "the host it lies on is busy"
 
@@ -103,14 +102,15 @@ class Reach:
         return latest[0]
 
     async def _ask(self, name: str) -> Reached:
-        for scheme in SCHEMES:
-            root = parse_url(f"{scheme}://{name}/")
-            assert root is not None, "the host of a URL is one of another scheme, too"
-            # A new keeper for each attempt: one keeps what it has heard, failures too.
-            keeper = RobotsKeeper(self._world, "", self._config, self._requests)
-            reading = await self._line.use(root.authority, partial(keeper.read, root))
-            if not self._hearing.is_shut(name):
-                break
+        reached = await self._ask_by("https", name)
+        return await self._ask_by("http", name) if self._hearing.is_shut(name) else reached
+
+    async def _ask_by(self, scheme: str, name: str) -> Reached:
+        root = parse_url(f"{scheme}://{name}/")
+        assert root is not None, "the host of a URL is one of another scheme, too"
+        # A new keeper for each attempt: one keeps what it has heard, failures too.
+        keeper = RobotsKeeper(self._world, "", self._config, self._requests)
+        reading = await self._line.use(root.authority, partial(keeper.read, root))
         return Reached(root, reading)
 
     def _facts(self, reached: Reached) -> RobotsFacts:
