@@ -179,11 +179,13 @@ async def ground(
     web: Mapping[str, Mapping[str, Route] | None],
     config: CrawlConfig | None = None,
     begin_s: float = BEGIN_S,
+    server_authority: trustme.CA | None = None,
 ) -> AsyncIterator[Ground]:
     """Serve some origins on loopback, and open an empty dataset.
 
     Args:
         web: routes by origin, `https://mom.gov.sg`; None where nobody listens.
+        server_authority: who vouches for the servers, where it is not whom we trust.
     """
     async with AsyncExitStack() as stack:
         sites: dict[str, Site] = {}
@@ -194,7 +196,11 @@ async def ground(
             if routes is None:
                 port = stack.enter_context(_closed()).getsockname()[1]
             else:
-                tls = server_context(authority, url.host) if url.scheme == "https" else None
+                tls = (
+                    server_context(server_authority or authority, url.host)
+                    if url.scheme == "https"
+                    else None
+                )
                 sites[origin] = stack.enter_context(Site(routes, tls=tls))
                 port = sites[origin].port
             overrides.append(parse_override(f"{url.host}:{url.port}:127.0.0.1:{port}"))
