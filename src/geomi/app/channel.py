@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from geomi.app import registry
-from geomi.app.findings import finding_of, is_fresh, look_for
+from geomi.app.findings import finding_of, is_fresh, librarian_of, look_for
 from geomi.app.home import Home
 from geomi.app.plan import Plan
 from geomi.app.ready import library_of, ready_plan
-from geomi.engine.ready import Librarian, shortcoming
+from geomi.engine.ready import shortcoming
 from geomi.engine.supervise import Report
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.ready import Finding
@@ -77,8 +77,7 @@ async def asked(home: Home, key: str) -> Decision:
     needs_no_answer = home.ready is None or provider.channel is Channel.CRAWL
     if needs_no_answer or is_fresh(finding, wall_s=home.world.clock.wall_s()):
         return decide(provider, finding, has_source=home.ready is not None)
-    assert home.ready is not None, "or there was no need to ask"
-    checked = await look_for(home, provider, Librarian(home.ready, home.world.clock))
+    checked = await look_for(home, provider, librarian_of(home))
     if checked.problem:
         return Decision(Channel.CRAWL, f"Context7: {checked.problem}")
     return decide(provider, checked.finding, has_source=True)

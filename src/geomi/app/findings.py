@@ -81,25 +81,32 @@ async def look_for(home: Home, provider: Provider, librarian: Librarian) -> Chec
     return Checked(provider, finding)
 
 
-async def check(home: Home, keys: Sequence[str] = (), *, only_due: bool = False) -> list[Checked]:
-    """Look for providers, one after the other; all of them where none is named.
-
-    Args:
-        only_due: leave out those that were looked for within a day.
-    """
+def librarian_of(home: Home) -> Librarian:
+    """Return who asks the source for one run; refuse where none is named."""
     if home.ready is None:
         raise ConfigError(
             "no source of ready documents is named",
             hint="GEOMI_CONTEXT7_URL=https://context7.com, and GEOMI_CONTEXT7_KEY if you have one",
         )
+    return Librarian(home.ready, home.world.clock)
+
+
+async def check(home: Home, librarian: Librarian, keys: Sequence[str] = ()) -> list[Checked]:
+    """Look for providers, one after the other; all of them where none is named."""
     known = registry.overlaid(await home.world.providers.list())
     wanted = [registry.named(key, known) for key in keys] or list(known.values())
-    librarian = Librarian(home.ready, home.world.clock)
+    return [await look_for(home, provider, librarian) for provider in wanted]
+
+
+async def due(home: Home) -> list[str]:
+    """Name the providers that were not looked for within a day."""
+    known = registry.overlaid(await home.world.providers.list())
     wall_s = home.world.clock.wall_s()
+    found = await _every(home.store.drawers)
     return [
-        await look_for(home, provider, librarian)
-        for provider in wanted
-        if not (only_due and is_fresh(await finding_of(home, provider), wall_s=wall_s))
+        key
+        for key, provider in known.items()
+        if not is_fresh(about(provider, found.get(key)), wall_s=wall_s)
     ]
 
 

@@ -83,7 +83,11 @@ def check_providers(
     json: AsJson = False,
 ) -> None:
     """Ask Context7 which providers it has; only the others are crawled first."""
-    checked = in_home(output, lambda home: findings.check(home, keys or ()), create=True)
+
+    async def work(home: Home) -> list[Checked]:
+        return await findings.check(home, findings.librarian_of(home), keys or ())
+
+    checked = in_home(output, work, create=True)
     if json:
         give([_checked(one) for one in checked])
         return
@@ -200,8 +204,8 @@ def _known_here(output: Path | None) -> dict[str, tuple[Provider, dict[str, str]
 
 
 def _checked(one: Checked) -> dict[str, object]:
-    found = asdict(one.finding) if one.finding else {"key": one.provider.key}
-    return found | {"problem": one.problem}
+    found = {"key": one.provider.key, "problem": one.problem}
+    return found | (asdict(one.finding) if one.finding else {})
 
 
 async def _known(homes: Sequence[Home], key: str) -> Provider:

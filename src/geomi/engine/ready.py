@@ -1,8 +1,8 @@
 """Asking a source of ready documents in place of a provider's pages (C7-01…C7-03, G-22).
 
 A `Librarian` asks and counts: whoever has failed five times in a row is not asked again. A
-`ReadyFetcher` stands where a crawl's fetcher stands, so that claims, quotas, duplicates, archive and
-outputs are those of any crawl; of an address it brings what its source says about a topic.
+`ReadyFetcher` stands where a crawl's fetcher stands, so that claims, quotas, duplicates, archive
+and outputs are those of any crawl; of an address it brings what its source says about a topic.
 """
 
 from __future__ import annotations
@@ -41,10 +41,14 @@ class Librarian:
         self._clock = clock
         self._errors = 0
         self._refusal: SourceError | None = None
+        self._resolved: dict[str, Candidate | None] = {}
 
     async def resolve(self, name: str) -> Candidate | None:
-        """Find the library of a provider; None where the source has none."""
-        return pick(name, await self._ask(lambda: self._source.search(name)))
+        """Find the library of a provider, once in a run; None where the source has none."""
+        if name not in self._resolved:
+            found = await self._ask(lambda: self._source.search(name))
+            self._resolved[name] = pick(name, found)
+        return self._resolved[name]
 
     async def document(self, library: str, question: str) -> ReadyDocument:
         """Return what a library says about a question."""

@@ -63,7 +63,7 @@ class ProviderRequest(_Literal):
     sitemap_url: HttpUrl | None = None
     spa_rendering: Flag = False
     category: Line = ""
-    channel: Channel = Channel.CRAWL
+    channel: Channel = Channel.CRAWL_PENDING_CONTEXT7_CHECK
     rationale: Line = ""
     tos_reviewed_at: Annotated[str, Field(pattern=_DATE)] | None = None
     tos_allows_crawling: Flag | None = None
