@@ -29,7 +29,6 @@ TOPICS: dict[str, str] = {
 }
 
 _LIBRARY = re.compile(r"(?:/[A-Za-z0-9_~@-][A-Za-z0-9._~@-]*){2,4}")
-_TOPIC = re.compile(r"\?topic=([a-z-]{1,40})")
 _WORD = re.compile(r"[^\W_]+")
 _BACKTICKS = re.compile(r"`{3,}")
 
@@ -50,13 +49,13 @@ def pick(name: str, candidates: Sequence[Candidate]) -> Candidate | None:
 
 def addresses(source: str, library: str) -> tuple[str, ...]:
     """Return where the documents of a library are."""
-    return tuple(f"{source}{library}?topic={topic}" for topic in TOPICS)
+    return tuple(f"{source}{library}/{topic}" for topic in TOPICS)
 
 
 def topic_of(url: str) -> str | None:
     """Return which topic an address is about; None where it is no such address."""
-    found = _TOPIC.search(url)
-    return found[1] if found and found[1] in TOPICS else None
+    name = url.rpartition("/")[2]
+    return name if name in TOPICS else None
 
 
 def write_document(name: str, topic: str, source: str, document: ReadyDocument) -> str:
