@@ -87,7 +87,8 @@ def _config(config: CrawlConfig) -> CrawlConfig:
     """Return what holds of a provider's crawl for documents that are no pages of a site.
 
     Nothing is followed and nothing is fetched from a site, so that there is no robots.txt to obey,
-    no request of a crawl to log, and no response to keep. The librarian has its own patience.
+    no request of a crawl to log, and no response to keep. The provider's own pause is not the
+    source's, for which the floor of public hosts holds; the librarian has its own patience.
     """
     return replace(
         config,
@@ -95,7 +96,9 @@ def _config(config: CrawlConfig) -> CrawlConfig:
         limits=replace(config.limits, max_depth=0, max_pages=0),
         robots=replace(config.robots, respect=False),
         http=replace(config.http, max_retries=0, conditional=False),
-        politeness=replace(config.politeness, max_backoff_s=0.0, latency_factor=0.0),
+        politeness=replace(
+            config.politeness, base_delay_s=0.0, max_backoff_s=0.0, latency_factor=0.0
+        ),
         store=replace(config.store, raw=False, request_log=False),
         extract=Extraction(
             links=config.extract.links,
