@@ -391,3 +391,14 @@ def test_findings_grow_old() -> None:
     assert not is_fresh(THERE, wall_s=HOLDS_S)
     assert not is_fresh(replace(THERE, at_s=10.0), wall_s=9.0), "a clock that was set back"
     assert not is_fresh(None, wall_s=0.0)
+
+
+def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    async def work() -> None:
+        settings = replace(LOCAL, context7_url="nonsense")
+        async with open_home(tmp_path / "data", settings, lambda _: Ear()):
+            raise AssertionError("it was opened")
+
+    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
+        run(work())
+    assert not (tmp_path / "data").exists()

@@ -26,7 +26,7 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.presence import Presence
 from geomi.app.archive import bucket_of, open_archive, open_spool
-from geomi.app.ready import open_source
+from geomi.app.ready import check_source, open_source
 from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
@@ -149,6 +149,7 @@ async def open_home(
     """
     rules = egress_rules(settings)
     bucket = bucket_of(settings)
+    check_source(settings)
     rng = random.Random()
     if create or settings.db:
         _make_folder(root)

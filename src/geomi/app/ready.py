@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.adapters.context7.client import Context7
+from geomi.adapters.context7.client import Context7, read_address
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
@@ -27,6 +27,12 @@ from geomi.settings.options import Settings
 
 CHANNEL = "channel context7 "  # before the id of the library
 PROVIDER = "provider "  # before the provider's name
+
+
+def check_source(settings: Settings) -> None:
+    """Raise for a source whose address is none, before anything is opened."""
+    if settings.context7_url:
+        read_address(settings.context7_url)
 
 
 def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ReadySource | None:

@@ -51,6 +51,12 @@ _BUSY = frozenset({408, 425, 429})
 T = TypeVar("T")
 
 
+def read_address(text: str) -> str:
+    """Return the address of such a server without the slash at its end; refuse nonsense."""
+    hint = "https://context7.com, and the key in GEOMI_CONTEXT7_KEY"
+    return read_endpoint(text, "GEOMI_CONTEXT7_URL", hint=hint)
+
+
 class Context7:
     """One such server.
 
@@ -60,8 +66,7 @@ class Context7:
     """
 
     def __init__(self, fetcher: Fetcher, clock: Clock, address: str, *, key: str = "") -> None:
-        hint = "https://context7.com, and the key in GEOMI_CONTEXT7_KEY"
-        self.address = read_endpoint(address, "GEOMI_CONTEXT7_URL", hint=hint)
+        self.address = read_address(address)
         self._fetcher = fetcher
         self._clock = clock
         self._key = key.encode() if len(key) >= LEAST_KEY_CHARS else b""
