@@ -31,7 +31,14 @@ def read_endpoint(text: str, what: str, *, hint: str) -> str:
 
 
 def json_headers(key: str) -> Headers:
-    """Return what a request for JSON carries."""
+    """Return what a request for JSON carries; refuse a key that no header can.
+
+    One that was read from a file often has the end of a line at its own.
+    """
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(
+            "a key holds a sign that no header can carry", hint="look for the end of a line in it"
+        )
     bearer = (("authorization", f"Bearer {key}"),) if key else ()
     return (("accept", "application/json"), *bearer)
 

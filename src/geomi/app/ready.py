@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.adapters.context7.client import Context7, read_address
+from geomi.adapters.endpoint import json_headers
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
@@ -30,9 +31,10 @@ PROVIDER = "provider "  # before the provider's name
 
 
 def check_source(settings: Settings) -> None:
-    """Raise for a source whose address is none, before anything is opened."""
+    """Raise for a source that could never be asked, before anything is opened."""
     if settings.context7_url:
         read_address(settings.context7_url)
+        json_headers(settings.context7_key)
 
 
 def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ReadySource | None:

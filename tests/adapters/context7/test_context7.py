@@ -176,6 +176,22 @@ def test_a_key_that_a_server_repeats_is_taken_out(status: int) -> None:
     assert "[key]" in caught.value.message
 
 
+def test_a_key_in_another_spelling_is_taken_out_too() -> None:
+    spelt = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    body = f'{{"infoSnippets": [{{"content": "use {spelt}"}}]}}'.encode()
+    with Site({CONTEXT: Reply(body)}) as site:
+        assert documented(site).sections[0].text == "use [key]"
+
+
+@pytest.mark.parametrize("key", ["secret-key\n", "secret\r\nx: y", "geheimnisvoller schlüssel"])
+def test_a_key_that_no_header_can_carry_is_refused_unshown(key: str) -> None:
+    clock = RealClock()
+    client = HttpClient(Egress(LOOPBACK, clock), clock)
+    with pytest.raises(ConfigError, match="a key holds a sign") as caught:
+        Context7(client, clock, "https://c7.test", key=key)
+    assert key[:6] not in f"{caught.value.message} {caught.value.hint}"
+
+
 @pytest.mark.parametrize("address", ["context7.com:x", "ftp://a.test", "https://k@c7.test", ""])
 def test_an_address_is_a_plain_url(address: str) -> None:
     clock = RealClock()

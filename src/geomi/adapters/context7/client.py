@@ -17,6 +17,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+import orjson
+
 from geomi.adapters.context7.answer import read_candidates, read_move, read_sections
 from geomi.adapters.endpoint import (
     CONNECT_S,
@@ -115,13 +117,16 @@ class Context7:
         )
         if fetched.failure is not None:
             raise SourceBusy(f"{self.address} cannot be asked: {fetched.detail or fetched.failure}")
-        if not self._key:
-            return fetched
-        return replace(fetched, body=fetched.body.replace(self._key, HIDDEN))
+        return replace(fetched, body=self._hushed(fetched.body))
+
+    def _hushed(self, text: bytes) -> bytes:
+        return text.replace(self._key, HIDDEN) if self._key else text
 
     def _read(self, fetched: Fetched, read: Callable[[Mapping[str, Any]], T]) -> T:
         try:
-            return read(read_json_object(fetched.body))
+            told = read_json_object(fetched.body)
+            # Written anew, as JSON can spell each letter of a key in another way.
+            return read(read_json_object(self._hushed(orjson.dumps(told))))
         except ValueError as error:
             raise SourceBusy(f"{self.address} answered in another form: {error}") from error
 
