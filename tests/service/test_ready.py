@@ -66,6 +66,11 @@ def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) 
         names = len(presets()) + 1
         assert len(source.log) == names, "a name is asked for once, for all tenants"
         assert ear.warnings[-1].startswith(f"Context7 has 1 of {names} providers; crawled: ")
+        shown = (await ground.admin.get("/admin/providers/village")).json
+        assert (shown["channel_now"], shown["library_id"]) == ("context7", VILLAGE)
+        shown = (await ground.admin.get("/admin/providers/openai")).json
+        assert (shown["channel"], shown["channel_now"]) == ("context7", "crawl")
+        assert "Context7 did not have it" in shown["channel_why"]
         told = len(ear.warnings)
         await providers.check(ground.service)
         assert (len(source.log), len(ear.warnings)) == (names, told)

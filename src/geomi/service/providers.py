@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from geomi.app import findings, registry
+from geomi.app.channel import Decision, decide
 from geomi.app.findings import Checked
 from geomi.app.takedown import holdings, take_down
 from geomi.errors import UnknownName
@@ -54,6 +55,12 @@ async def find(desk: Desk, name: str) -> Provider:
         if name in (provider.key, provider.provider_id):
             return provider
     raise UnknownName(f"no provider is called `{name[:80]}`")
+
+
+async def channel_of(desk: Desk, provider: Provider) -> Decision:
+    """Say by which channel a provider's documents come, and why."""
+    finding = await findings.finding_of(desk.home, provider)
+    return decide(provider, finding, has_source=desk.home.ready is not None)
 
 
 def is_preset(provider: Provider) -> bool:
