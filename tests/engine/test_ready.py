@@ -12,7 +12,15 @@ import pytest
 
 from geomi.app import Home, crawl, open_home, recrawl, registry
 from geomi.app.channel import Collected, asked, collect, decide, remembered
-from geomi.app.findings import HOLDS_S, check, due, finding_of, is_fresh, librarian_of
+from geomi.app.findings import (
+    HOLDS_S,
+    check,
+    due,
+    finding_of,
+    findings_in,
+    is_fresh,
+    librarian_of,
+)
 from geomi.app.ready import library_of
 from geomi.app.shelf import find
 from geomi.app.takedown import holdings, take_down
@@ -30,6 +38,7 @@ from geomi.seed.ready import TOPICS
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.providers import presets
 from geomi.testing.clock import HandClock
+from geomi.testing.postgres import Cluster
 from geomi.testing.ready import CONTEXT, SEARCH, Stock, busy
 from geomi.testing.server import Raw, Reply, Site
 from tests.engine.running import LOCAL, Ear, page, paths, read_records, run
@@ -66,11 +75,14 @@ class Scene:
         return sum(seen.path == path for seen in self.source.log)
 
 
-def play(root: Path, stock: Stock, work: Callable[[Scene, Home], Awaitable[None]]) -> Scene:
+def play(
+    root: Path, stock: Stock, work: Callable[[Scene, Home], Awaitable[None]], *, db: str = ""
+) -> Scene:
     """Open a data directory where a provider is registered and a source is named."""
 
     async def opened(scene: Scene) -> None:
-        async with open_home(root, scene.settings, lambda _: scene.ear) as home:
+        settings = replace(scene.settings, db=db)
+        async with open_home(root, settings, lambda _: scene.ear) as home:
             await registry.add(home.world, scene.provider)
             await work(scene, home)
 
@@ -402,3 +414,19 @@ def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Pa
     with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
         run(work())
     assert not (tmp_path / "data").exists()
+
+
+def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
+    async def work(scene: Scene, home: Home) -> None:
+        ended = await collected(scene, home)
+        assert ended.report.job.stats.collected == len(TOPICS)
+        scene.stock.empty = True
+        ended = await collected(scene, home)
+        assert ended.decision is not None and ended.decision.why == "Context7: empty result"
+        assert scene.asked(SEARCH) == 1
+
+    db = cluster.new_schema()
+    scene = play(tmp_path, Stock({ACME: "Acme"}), work, db=db)
+    kept = findings_in(tmp_path, replace(LOCAL, db=db))
+    assert kept["example"].library == ACME
+    assert paths(scene.site.log) == ["/docs", "/docs/a"]
