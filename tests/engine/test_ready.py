@@ -24,15 +24,19 @@ from geomi.app.findings import (
 from geomi.app.ready import library_of
 from geomi.app.shelf import find
 from geomi.app.takedown import holdings, take_down
-from geomi.engine.ready import MAX_REST_S, MOST_ERRORS, Librarian
+from geomi.engine.ready import MAX_REST_S, MOST_ERRORS, Librarian, ReadyFetcher, shortcoming
 from geomi.engine.recrawl import Wish
 from geomi.engine.supervise import Supervisor
 from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
+from geomi.frontier.state import SETTLED
 from geomi.model.config import Recrawl
+from geomi.model.entry import EntryKind, Source, UrlEntry
 from geomi.model.job import StopReason
+from geomi.model.page import Request
 from geomi.model.ready import Candidate, Finding, ReadyDocument
 from geomi.model.search import NO_FILTERS
 from geomi.model.site import Channel, Provider
+from geomi.model.verdict import Outcome
 from geomi.recrawl.report import Change
 from geomi.seed.ready import TOPICS
 from geomi.settings.options import RunOptions, Settings
@@ -430,3 +434,56 @@ def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
     kept = findings_in(tmp_path, replace(LOCAL, db=db))
     assert kept["example"].library == ACME
     assert paths(scene.site.log) == ["/docs", "/docs/a"]
+
+
+def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked() -> None:
+    async def work() -> None:
+        clock = HandClock()
+        librarian = Librarian(Script(SourceBusy("x")), clock)  # its rest never ends: nobody turns
+        fetcher = ReadyFetcher(librarian, clock, library=ACME, name="Acme")
+        request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
+        late = await fetcher.fetch(request)
+        assert (late.failure, late.detail) == (Outcome.TIMEOUT, "no document within 0.01 s")
+        strange = await fetcher.fetch(replace(request, url="https://c7.test/robots.txt"))
+        assert (strange.status, strange.body, strange.failure) == (404, b"", None)
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("endings", "why"),
+    [
+        (["ok", "timeout", "empty"], ""),  # what only took too long is lost alone
+        (["ok", "server_error"], "said so"),
+        (["ok", "connect_error"], "said so"),
+        (["gone", "gone"], "library not found"),
+        (["gone", "empty"], "empty result"),
+        (["timeout", "empty"], "said so"),
+    ],
+)
+def test_what_a_source_brought_may_not_be_enough(endings: list[str], why: str) -> None:
+    entries = [entry_that_ended(Outcome(ending)) for ending in endings]
+    assert shortcoming(entries) == why
+
+
+def entry_that_ended(outcome: Outcome) -> UrlEntry:
+    """Make an entry that was visited."""
+    return UrlEntry(
+        job="j",
+        host="c7.test:443",
+        url_hash=b"h",
+        url="https://c7.test/acme/docs/errors",
+        depth=0,
+        priority=0,
+        source=Source.SEED,
+        kind=EntryKind.PAGE,
+        parent=None,
+        origin=None,
+        hops=0,
+        state=SETTLED[outcome],
+        attempts=0,
+        due_s=0.0,
+        discovered_s=0.0,
+        outcome=outcome,
+        detail="said so",
+    )

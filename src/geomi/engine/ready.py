@@ -144,4 +144,5 @@ def shortcoming(entries: Sequence[UrlEntry]) -> str:
         return ""
     if all(entry.outcome is Outcome.GONE for entry in entries):
         return "library not found"
-    return "empty result"
+    late = (entry.detail for entry in entries if entry.outcome is Outcome.TIMEOUT)
+    return next(late, "empty result")
