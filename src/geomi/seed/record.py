@@ -197,10 +197,8 @@ def _domain_id(fields: Mapping[str, str], country: str, domain: str) -> str:
     source = fields["source_type"].lower()
     if not _SOURCE.fullmatch(source):
         raise _Wrong(f"source_type {_quoted(source)} is no name")
-    parts = fields["domain_id"].split(":")
-    if len(parts) != 3 or parts[0].lower() != source or parts[1].lower() != country:
-        parts = ["", "", ""]
-    if domain_name(parts[2]) != domain:
+    head, _, name = fields["domain_id"].rpartition(":")
+    if head.lower() != f"{source}:{country}" or domain_name(name) != domain:
         raise _Wrong(
             f"domain_id is {_quoted(fields['domain_id'])}; it has to be "
             f"`{source}:{country}:{domain}`"
