@@ -101,6 +101,7 @@ def views(server: Served, collection: str) -> dict[str, str]:
         "search": "/search?q=거미줄",
         "sites": "/sites",
         "site": "/sites/docs.geomi.test:80",
+        "seeds": "/seeds",
         "alerts": "/alerts",
         "schedules": "/schedules",
         "webhooks": "/webhooks",

@@ -15,9 +15,7 @@ NOTHING = Standing(TaskTally(), TaskTally(), Depth(), Depth())
 # The seed document's own example (002 §10.2).
 EXAMPLE = Standing(
     TaskTally(processed=142, failed=3, pending=5, duration_ms=80.0),
-    TaskTally(
-        processed=1180, failed=25, pending=45, robots=1050, sitemaps=890, duration_ms=1250.4
-    ),
+    TaskTally(processed=1180, failed=25, pending=45, robots=1050, sitemaps=890, duration_ms=1250.4),
     Depth(waiting=4, lent=1, dead=3),
     Depth(waiting=40, lent=5, dead=25),
 )

@@ -16,6 +16,7 @@ from geomi.app import Plan, begin, make_plan, open_home, registry
 from geomi.app import crawl as run_crawl
 from geomi.app.indexing import Indexing, crawl_and_index
 from geomi.cli import INTERRUPTED
+from geomi.cli.manners import warn_of_manners
 from geomi.cli.options import (
     PACE,
     WHAT,
@@ -25,7 +26,6 @@ from geomi.cli.options import (
     Blobs,
     CaFile,
     ConfigFile,
-    Configured,
     Database,
     Delay,
     Depth,
@@ -49,10 +49,8 @@ from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
 from geomi.model.site import Provider
-from geomi.settings.agent import has_contact
 from geomi.settings.layers import Layer
 from geomi.settings.options import Settings
-from geomi.settings.profiles import AGENT
 from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.worker import live
 
@@ -172,7 +170,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         provider=provider or "",
     )
     if not quiet:
-        _warn(configured, is_verbose=verbose)
+        warn_of_manners(configured, is_verbose=verbose)
     if detach and index:
         raise ConfigError(
             "--detach leaves the job to others, and --index would stay",
@@ -232,22 +230,6 @@ def _waiting(report: Report) -> str:
         f"whole texts wait for {hours:g} h to be indexed: geomi enrich --once, or any search; "
         "--index does it beside a crawl"
     )
-
-
-def _warn(configured: Configured, *, is_verbose: bool) -> None:
-    """C-04: without a contact the command line crawls and warns; a private site is our own."""
-    settings, http = configured.settings, configured.resolved.config.http
-    agent_from = dict(configured.resolved.origins).get(AGENT, "")
-    is_borrowed = agent_from.startswith("profile") and not http.contact
-    if (is_borrowed or not has_contact(http)) and not settings.allow_private:
-        note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
-    if settings.min_delay_s < Settings().min_delay_s:
-        note(
-            f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
-            f"others are owed {Settings().min_delay_s:g} s between requests"
-        )
-    for variable in configured.strange_variables if is_verbose else ():
-        note(f"note: the variable {variable} says nothing to geomi")
 
 
 async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:

@@ -77,7 +77,7 @@ def _text(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SeedError(
-            f"it is no UTF-8: byte {error.start} is {error.object[error.start] :#04x}",
+            f"it is no UTF-8: byte {error.start} is {error.object[error.start]:#04x}",
             kind=ErrorType.PARSE,
         ) from None
 

@@ -73,10 +73,17 @@ class Metrics:
             "Pages that were understood, by what became of them.",
             ("state",),
         )
-        self._seed_files = Counter("geomi_seed_files_total", "Raw files that were processed.")
+        self._seed_files = Histogram(
+            "geomi_seed_file_seconds", "How long raw files took.", FETCH_BOUNDS
+        )
         self._rejects = Counter("geomi_seed_rejects_total", "Records of raw files not taken.")
         self._domains = Histogram(
             "geomi_seed_domain_seconds", "How long contracts of domains took.", FETCH_BOUNDS
+        )
+        self._seed_facts = Counter(
+            "geomi_seed_found_total",
+            "Domains by whether robots.txt and a sitemap were found.",
+            ("what", "found"),
         )
         self._seed_failures = Counter(
             "geomi_seed_failures_total",
@@ -90,6 +97,14 @@ class Metrics:
             "geomi_workers", "Processes that work on the store, by role.", ("role",)
         )
         self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
+        self.seed_tasks = Gauge(
+            "geomi_seed_tasks",
+            "Raw files and domains of datasets, by what became of them.",
+            ("tenant", "kind", "state"),
+        )
+        self.dead_letters = Gauge(
+            "geomi_seed_dead_letters", "Messages that nobody tries any more.", ("tenant",)
+        )
 
     def emit(self, event: Event) -> None:
         """Count one event."""
@@ -108,10 +123,12 @@ class Metrics:
                 for state in ("indexed", "skipped", "failed"):
                     self._documents.add(getattr(event, state), state)
             case SeedFileDone():
-                self._seed_files.add()
+                self._seed_files.observe(event.ms / 1000)
                 self._rejects.add(event.rejected)
             case SeedDomainDone():
                 self._domains.observe(event.ms / 1000)
+                self._seed_facts.add(1, "robots", str(event.robots).lower())
+                self._seed_facts.add(1, "sitemap", str(event.sitemap).lower())
             case SeedFailed():
                 self._seed_failures.add(1, event.error_type, str(event.is_dead).lower())
             case Warned():

@@ -1,0 +1,307 @@
+"""`geomi seeds`: from lists of URLs to contracts about how their domains are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.crew import Started, ease_collector, fork_workers
+from geomi.app.seeds import Team
+from geomi.cli import INTERRUPTED, dlq
+from geomi.cli.chosen import (
+    Category,
+    Chosen,
+    Country,
+    DatasetUrl,
+    Date,
+    choose,
+    opened,
+    with_seeding,
+)
+from geomi.cli.manners import warn_of_manners
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    CaFile,
+    ConfigFile,
+    Database,
+    Directory,
+    Profile,
+    Resolve,
+    process_flags,
+)
+from geomi.cli.seed_show import SeedShow, told
+from geomi.cli.talk import give, note, say, say_pairs
+from geomi.engine.seeds.alarm import judge_seeds
+from geomi.engine.seeds.check import check
+from geomi.engine.seeds.orchestrate import orchestrate as send_files
+from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.standing import EVERYTHING, Standing, look, report
+from geomi.errors import SeedsDead, StoreError
+from geomi.model.seed import Orchestrated
+from geomi.seeder import live
+
+WRONG = 1
+
+commands = typer.Typer(
+    help="Prepare domains: from lists of URLs to contracts about how they are fetched.",
+    no_args_is_help=True,
+)
+commands.add_typer(dlq.commands, name="dlq")
+
+Force = Annotated[bool, typer.Option("--force", help="Process what is processed already, too.")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")]
+
+
+@commands.command("run")
+def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    force: Force = False,
+    workers: Workers = None,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Process raw files and collect their domains, until nothing is left; run again to go on."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile, "workers": workers},
+        assignments=assignments,
+        config=config,
+        process=process_flags(allow_private, resolve, ca_file, db),
+        which=(country, category, date),
+    )
+    if not quiet:
+        warn_of_manners(chosen.configured, is_verbose=verbose)
+    show = SeedShow(json=json, quiet=quiet, verbose=verbose)
+    was_interrupted = asyncio.run(_run(chosen, show, _standby(chosen), force=force))
+    if was_interrupted:
+        note("interrupted; the same command goes on")
+        raise typer.Exit(INTERRUPTED)
+    if show.counts.dead:
+        raise SeedsDead(
+            f"{show.counts.dead} messages failed for good, and are dead letters now",
+            hint=f"geomi seeds dlq list {dataset}, then geomi seeds dlq retry {dataset} --all",
+        )
+
+
+@commands.command("orchestrate")
+def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    force: Force = False,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Send raw files to be processed, and leave the work to `geomi seeds work`."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile},
+        process={"db": db},
+        assignments=assignments,
+        config=config,
+        which=(country, category, date),
+    )
+    show = SeedShow(json=False, quiet=True, verbose=False)
+
+    async def send() -> Orchestrated:
+        async with opened(chosen, show.listen, create=True) as (_, seeding):
+            return await send_files(seeding, chosen.which, force=force)
+
+    found = asyncio.run(send())
+    if json:
+        give({"success": not _unsent(found), "data": asdict(found)})
+    else:
+        say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
+    _refuse_unsent(found)
+
+
+@commands.command("work")
+def work(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    workers: Workers = None,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Work on what was sent until told to end; SIGTERM or Ctrl-C finishes what is in hand."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile, "workers": workers},
+        assignments=assignments,
+        config=config,
+        process=process_flags(allow_private, resolve, ca_file, db),
+    )
+    if not quiet:
+        warn_of_manners(chosen.configured, is_verbose=verbose)
+    show = SeedShow(json=json, quiet=quiet, verbose=verbose)
+    asyncio.run(_serve(chosen, show, _standby(chosen)))
+
+
+@commands.command("status")
+def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Say how far a dataset is: raw files, domains, what was found, and what is out of bounds."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile},
+        process={"db": db},
+        assignments=assignments,
+        config=config,
+        which=(country, category, date),
+    )
+    standing = with_seeding(chosen, lambda seeding: look(seeding, chosen.which))
+    alarms = judge_seeds(standing)
+    if json:
+        queues = {"seed": asdict(standing.seed_queue), "domain": asdict(standing.domain_queue)}
+        more = {"queues": queues, "alarms": [asdict(one) for one in alarms]}
+        give(asdict(report(standing)) | more)
+        return
+    say_pairs(_lines(chosen, standing))
+    for alarm in alarms:
+        say(f"alarm {alarm.rule}: {alarm.message}", style="yellow")
+
+
+@commands.command("validate")
+def validate(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Read a dataset and say what is wrong with it; nothing is written and nobody is asked."""
+    chosen = choose(
+        dataset,
+        {"profile": profile},
+        process={},
+        assignments=assignments,
+        config=config,
+        which=(country, category, date),
+    )
+    found = asyncio.run(check(chosen.dataset, chosen.configured.resolved.config, chosen.which))
+    raise NotImplementedError(found)
+
+
+async def _run(chosen: Chosen, show: SeedShow, standby: Sequence[Started], *, force: bool) -> bool:
+    """Send, work, and tell; return whether somebody cut it short."""
+    async with opened(chosen, show.listen, create=True) as (home, seeding):
+        order = chosen.order(is_done_when_empty=True)
+        workers = chosen.configured.resolved.run.workers
+        team = Team(home, seeding, order, workers=workers, standby=standby)
+        _obey_ctrl_c(team)
+        began_s = home.world.clock.now_s()
+        async with show.live(seeding, chosen.which):
+            found = await send_files(seeding, chosen.which, force=force)
+            await team.run()
+        seconds = home.world.clock.now_s() - began_s
+        await _conclude(seeding, show, found, seconds)
+        _refuse_unsent(found)
+        return team.was_interrupted
+
+
+async def _conclude(seeding: Seeding, show: SeedShow, found: Orchestrated, seconds: float) -> None:
+    standing = await look(seeding, EVERYTHING)
+    show.conclude(found, standing, judge_seeds(standing), seconds)
+
+
+async def _serve(chosen: Chosen, show: SeedShow, standby: Sequence[Started]) -> None:
+    async with opened(chosen, show.listen, create=True) as (home, seeding):
+        order = chosen.order(is_done_when_empty=False)
+        workers = chosen.configured.resolved.run.workers
+        team = Team(home, seeding, order, workers=workers, standby=standby)
+        _obey_ctrl_c(team)
+        async with show.live(seeding, EVERYTHING):
+            await team.run()
+
+
+def _standby(chosen: Chosen) -> list[Started]:
+    """Start the other processes, before this one has a thread."""
+    ease_collector()
+    return fork_workers(chosen.configured.resolved.run.workers - 1, live)
+
+
+def _obey_ctrl_c(team: Team) -> None:
+    """First Ctrl-C (or SIGTERM): finish what is in hand. Second: stop now. Both can go on."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _interrupt, team)
+
+
+def _interrupt(team: Team) -> None:
+    is_second = team.interrupt()
+    note("stopping now" if is_second else "finishing what is in hand; again to stop now")
+
+
+def _unsent(found: Orchestrated) -> int:
+    return found.files_found - found.sent - found.skipped
+
+
+def _refuse_unsent(found: Orchestrated) -> None:
+    """Raise where raw files could not be sent, after all others were (SED-20)."""
+    if many := _unsent(found):
+        raise StoreError(f"{many} raw files could not be sent", hint="run it again")
+
+
+def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:
+    stats = report(standing).collection_stats
+    queues = {"seed queue": standing.seed_queue, "domain queue": standing.domain_queue}
+    return {
+        "dataset": chosen.dataset.name,
+        "files": told(standing.files),
+        "domains": told(standing.domains),
+        "robots.txt": f"{stats.robots_txt_found:,} ({stats.robots_txt_rate:.0%})",
+        "sitemap.xml": f"{stats.sitemap_xml_found:,} ({stats.sitemap_xml_rate:.0%})",
+        "mean time": f"{stats.avg_processing_time_ms:,} ms a domain, "
+        f"{standing.files.duration_ms:,.0f} ms a file",
+        **{
+            name: f"{depth.waiting:,} waiting, {depth.lent:,} in hand, {depth.dead:,} dead"
+            for name, depth in queues.items()
+        },
+    }
