@@ -30,7 +30,7 @@ def live(pipe: Connection) -> None:
 
 async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
     sink = PipeSink(pipe)
-    dataset = open_dataset(order.dataset, order.settings)
+    dataset = open_dataset(order.dataset)
     async with open_home(order.root, order.settings, lambda _: sink) as opened:
         home = opened.open_for(tenant_of(dataset, order.settings))
         team = Team(home, seeding_for(home, order.config, dataset), order)

@@ -100,7 +100,7 @@ def choose(
         config=config,
         provider=lambda _root, _settings: Layer("seeds", {"run.profile": PROFILE}),
     )
-    opened = open_dataset(dataset, configured.settings)
+    opened = open_dataset(dataset)
     return Chosen(dataset, opened, configured, checked_filter(*which))
 
 

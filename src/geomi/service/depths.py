@@ -31,7 +31,7 @@ class Depths:
     jobs: dict[str, int]
     workers: dict[str, int]
     deliveries: int
-    seed_tasks: dict[tuple[str, str, str], int]
+    seed_tasks: dict[tuple[str, ...], float]
     dead_letters: dict[str, int]
 
 
