@@ -8,7 +8,7 @@ import pytest
 
 from geomi.engine.alarm import Rule
 from geomi.engine.seeds.alarm import MAX_DEAD_LETTERS, judge_seeds
-from geomi.engine.seeds.standing import Standing, report
+from geomi.engine.seeds.figures import Standing, report
 from geomi.model.message import Depth, TaskTally
 
 NOTHING = Standing(TaskTally(), TaskTally(), Depth(), Depth())

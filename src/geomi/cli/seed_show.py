@@ -15,8 +15,8 @@ from geomi.adapters.telemetry.fan import Fan
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.cli.talk import give, note
 from geomi.engine.alarm import Alarm
+from geomi.engine.seeds.figures import Standing, look, report
 from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.seeds.standing import Standing, look, report
 from geomi.model.event import (
     Event,
     RobotsFetched,

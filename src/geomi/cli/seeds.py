@@ -40,9 +40,9 @@ from geomi.cli.seed_show import SeedShow, told
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.check import check
+from geomi.engine.seeds.figures import EVERYTHING, Standing, look, report
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
 from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.seeds.standing import EVERYTHING, Standing, look, report
 from geomi.errors import SeedsDead, StoreError
 from geomi.model.seed import Orchestrated
 from geomi.seeder import live

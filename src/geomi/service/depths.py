@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from geomi.engine.seeds.standing import EVERYTHING
+from geomi.engine.seeds.figures import EVERYTHING
 from geomi.model.message import TaskState
 from geomi.service import deliveries, seeds
 from geomi.service.open import Service

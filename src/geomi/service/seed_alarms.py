@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from geomi.engine.alarm import Alarm
 from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.standing import EVERYTHING
+from geomi.engine.seeds.figures import EVERYTHING
 from geomi.service import alarms, seeds
 from geomi.service.alarms import KeptAlarm
 from geomi.service.drawer import Drawer

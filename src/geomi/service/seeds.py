@@ -15,10 +15,10 @@ from geomi.app.seeds import seed_config, seeding_for
 from geomi.engine.heart import beating
 from geomi.engine.rest import rest
 from geomi.engine.seeds import letters
+from geomi.engine.seeds.figures import Standing, look
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
 from geomi.engine.seeds.run import work
 from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.seeds.standing import Standing, look
 from geomi.errors import ConfigError, GeomiError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.message import DeadLetter

@@ -15,7 +15,7 @@ from geomi.api.schema.seed import OrchestrateRequest
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of, filled
 from geomi.dashboard.pages import Visit
-from geomi.engine.seeds.standing import EVERYTHING, report
+from geomi.engine.seeds.figures import EVERYTHING, report
 from geomi.errors import FieldRefused, GeomiError
 from geomi.model.seed import Orchestrated
 from geomi.service import seeds
