@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from geomi.app.store import open_store
+from geomi.engine.review import reviews as reviews
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
-from geomi.model.site import Channel, Provider, Review, SiteRule
+from geomi.model.site import Channel, Provider
 from geomi.settings.options import Settings
 from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
 from geomi.settings.values import refuse_unknown
-from geomi.url.parse import parse as parse_url
 
 EVERY_JOB = 1_000_000
 
@@ -117,24 +117,6 @@ async def cautions(world: World, key: str) -> list[Caution]:
     if provider.channel is Channel.CONTEXT7:
         told.append((f"provider {key} is served by Context7 first; this crawl is a fallback", ""))
     return told
-
-
-async def reviews(world: World) -> tuple[SiteRule, ...]:
-    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
-    forbidden = (
-        SiteRule(
-            url.host,
-            "",
-            Review.EXCLUDE,
-            note=f"provider {provider.key} forbids crawling",
-            remedy=f"geomi providers review {provider.key} --allows",
-        )
-        for provider in await world.providers.list()
-        if provider.tos_allows_crawling is False
-        for url in map(parse_url, provider.seed_urls)
-        if url is not None
-    )
-    return (*await world.sites.list(), *forbidden)
 
 
 async def _refuse_orphans(world: World, key: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from geomi.engine.world import World
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
+from geomi.url.parse import parse as parse_url
 
 TRAP_RULES = "trap."  # how the names of all detectors begin
 
@@ -40,3 +42,21 @@ class Reviews:
             return None
         detail = rule.note or "somebody has looked at this site and excluded it"
         return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")
+
+
+async def reviews(world: World) -> tuple[SiteRule, ...]:
+    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
+    forbidden = (
+        SiteRule(
+            url.host,
+            "",
+            Review.EXCLUDE,
+            note=f"provider {provider.key} forbids crawling",
+            remedy=f"geomi providers review {provider.key} --allows",
+        )
+        for provider in await world.providers.list()
+        if provider.tos_allows_crawling is False
+        for url in map(parse_url, provider.seed_urls)
+        if url is not None
+    )
+    return (*await world.sites.list(), *forbidden)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import orjson
 
 from geomi.errors import FieldRefused, SeedError
-from geomi.model.seed import Checksum, ErrorType, Partition
+from geomi.model.seed import Checksum, ErrorType, Partition, SeedUrl
 from geomi.seed.partition import checked_partition
 
 Fields = Mapping[str, object]
@@ -76,6 +76,22 @@ def partition(found: Fields) -> Partition:
         return checked_partition(*(text(found, name) for name in ("country", "category", "date")))
     except FieldRefused as refused:
         raise wrong(refused.message) from refused
+
+
+def partition_fields(partition: Partition) -> dict[str, str]:
+    """Write a partition (`partition_info`)."""
+    return {"country": partition.country, "category": partition.category, "date": partition.date}
+
+
+def seed_url(value: object) -> SeedUrl:
+    """Return a URL of a domain."""
+    found = as_object(value, "a URL")
+    return SeedUrl(text(found, "url"), text(found, "title"), text(found, "path"))
+
+
+def url_fields(seed: SeedUrl) -> dict[str, str]:
+    """Write a URL of a domain."""
+    return {"url": seed.url, "title": seed.title, "path": seed.path}
 
 
 def checksum(found: Fields) -> Checksum:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import orjson
 
 from geomi.model.message import Message
-from geomi.model.seed import DomainMessage, Partition, SeedMessage, SeedRules, SeedUrl
+from geomi.model.seed import DomainMessage, Partition, SeedMessage, SeedRules
 from geomi.seed.fields import (
     as_count,
-    as_object,
     checksum,
     flag,
     inner,
     partition,
+    partition_fields,
     read_object,
     rows,
+    seed_url,
     text,
+    url_fields,
     wrong,
 )
 from geomi.seed.partition import read_raw_key, result_path
@@ -55,7 +57,7 @@ def write_seed_message(message: SeedMessage) -> bytes:
     return orjson.dumps(
         {
             "file_path": message.file_path,
-            "partition_info": _info(message.partition_info),
+            "partition_info": partition_fields(message.partition_info),
             "force": message.force,
             "run": message.run,
         }
@@ -76,8 +78,8 @@ def write_domain_message(message: DomainMessage) -> bytes:
         {
             "domain": message.domain,
             "domain_id": message.domain_id,
-            "urls": [{"url": it.url, "title": it.title, "path": it.path} for it in message.urls],
-            "partition_info": _info(message.partition_info),
+            "urls": [url_fields(it) for it in message.urls],
+            "partition_info": partition_fields(message.partition_info),
             "file_path": message.file_path,
             "file": {"sha256": message.file.sha256, "size": message.file.size},
             "indexes": message.indexes,
@@ -90,7 +92,7 @@ def write_domain_message(message: DomainMessage) -> bytes:
 def read_domain_message(body: bytes) -> DomainMessage:
     """Read what the DOMAIN queue carries; `SeedError` where it is something else."""
     found = read_object(body)
-    urls = tuple(map(_url, rows(found, "urls")))
+    urls = tuple(map(seed_url, rows(found, "urls")))
     indexes = tuple(as_count(value, "an index") for value in rows(found, "indexes"))
     if len(urls) != len(indexes) or not urls:
         raise wrong(f"it has {len(urls)} URLs and {len(indexes)} indexes")
@@ -116,16 +118,7 @@ def _forced(run: str) -> str:
     return f"@{run}" if run else ""
 
 
-def _info(info: Partition) -> dict[str, str]:
-    return {"country": info.country, "category": info.category, "date": info.date}
-
-
 def _check_path(path: str, info: Partition) -> None:
     named = read_raw_key(path)
     if named is None or named[0] != info:
         raise wrong(f"file_path `{path[:200]}` is no raw file of its partition")
-
-
-def _url(value: object) -> SeedUrl:
-    found = as_object(value, "a URL")
-    return SeedUrl(text(found, "url"), text(found, "title"), text(found, "path"))

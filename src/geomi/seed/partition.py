@@ -19,6 +19,7 @@ from geomi.url.host import MAX_NAME_CHARS, domain_name
 RAW, PROD, REJECTS = "raw/", "prod/", "rejects/"
 METADATA, ROBOTS, SITEMAP = "domain_metadata.json", "robots.txt", "sitemap.xml"
 RAW_METADATA = "raw_metadata.json"
+HOSTS = "hosts"  # of a contract: copies of what its other hosts have
 SUCCESS = ".success"
 MAX_CATEGORY_CHARS = 64
 MAX_NUMBER_DIGITS = 9  # of a raw file
@@ -93,6 +94,14 @@ def robots_path(partition: Partition, domain: str) -> str:
 def sitemap_path(partition: Partition, domain: str) -> str:
     """Name a contract's copy of the sitemap (SED-41)."""
     return f"{result_path(partition, domain)}/{SITEMAP}"
+
+
+def host_paths(partition: Partition, domain: str, host: str) -> tuple[str, str]:
+    """Name the copies of robots.txt and sitemap of a host; those of the domain itself lie above."""
+    folder = result_path(partition, domain)
+    if host != domain:
+        folder += f"/{HOSTS}/{safe_domain(host)}"
+    return f"{folder}/{ROBOTS}", f"{folder}/{SITEMAP}"
 
 
 def read_prod_key(key: str) -> tuple[Partition, str, str] | None:
