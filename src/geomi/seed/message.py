@@ -11,6 +11,7 @@ import orjson
 from geomi.model.message import Message
 from geomi.model.seed import DomainMessage, Partition, SeedMessage, SeedRules
 from geomi.seed.fields import (
+    Fields,
     as_count,
     checksum,
     flag,
@@ -69,7 +70,7 @@ def read_seed_message(body: bytes) -> SeedMessage:
     found = read_object(body)
     path, info = text(found, "file_path"), partition(inner(found, "partition_info"))
     _check_path(path, info)
-    return SeedMessage(path, info, flag(found, "force"), text(found, "run"))
+    return SeedMessage(path, info, *_forced_by(found))
 
 
 def write_domain_message(message: DomainMessage) -> bytes:
@@ -109,13 +110,20 @@ def read_domain_message(body: bytes) -> DomainMessage:
         path,
         checksum(inner(found, "file")),
         indexes,
-        flag(found, "force"),
-        text(found, "run"),
+        *_forced_by(found),
     )
 
 
 def _forced(run: str) -> str:
     return f"@{run}" if run else ""
+
+
+def _forced_by(found: Fields) -> tuple[bool, str]:
+    """Read whether something is forced, and by which orchestration."""
+    force, run = flag(found, "force"), text(found, "run")
+    if force != bool(run):
+        raise wrong(f"force is {force}, and run is `{run[:200]}`")
+    return force, run
 
 
 def _check_path(path: str, info: Partition) -> None:

@@ -145,6 +145,8 @@ def test_how_messages_are_named() -> None:
         {"partition_info": {"country": "..", "category": "news", "date": "2026-01-28"}},
         {"partition_info": None},
         {"force": "yes"},
+        {"force": True, "run": ""},
+        {"force": False, "run": "01RUN"},
         {"run": None},
     ],
 )
