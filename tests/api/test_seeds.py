@@ -16,18 +16,19 @@ from geomi.model.message import Worked
 from geomi.service.keys import Scope
 from geomi.service.open import open_service
 from geomi.service.seeds import seeding_of
+from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, TENANT, Ground, run, serving
-from tests.service.raw_files import given_up, put_raw, worked
+from tests.service.raw_files import given_up, put_raw, put_success, worked
 
 PROD = "prod/country=sg/category=news/date=2026-01-28"
 RULES = seed_config(LOCAL).seeds
 
 
 @asynccontextmanager
-async def served(tmp_path: Path, **settings: object) -> AsyncIterator[Ground]:
+async def served(tmp_path: Path, settings: Settings = LOCAL) -> AsyncIterator[Ground]:
     """Serve a directory in which the first tenant has a dataset."""
     (tmp_path / "mine").mkdir(exist_ok=True)
-    own = replace(LOCAL, datasets=(f"{TENANT}={tmp_path / 'mine'}",), **settings)
+    own = replace(settings, datasets=(f"{TENANT}={tmp_path / 'mine'}",))
     async with serving(tmp_path / "data", own) as ground:
         yield ground
 
@@ -40,7 +41,7 @@ def test_raw_files_are_sent_once_and_by_filter(tmp_path: Path) -> None:
             for number in (1, 2):
                 put_raw(root, number, "mom.gov.sg")
             other = put_raw(root, 1, "b.test", folder="country=kr/category=news/date=2026-01-28")
-            (root / f"{other}.success").write_text("x")
+            put_success(root, other)
             asked = {"country": "SG", "category": "news", "date": "2026-01-28"}
             answer = await mine.post("/seeds/orchestrate", asked)
             assert answer.status == 200
@@ -48,7 +49,8 @@ def test_raw_files_are_sent_once_and_by_filter(tmp_path: Path) -> None:
                 "success": True,
                 "data": {"files_found": 2, "sent": 2, "skipped": 0},
             }
-            for body in (None, {}):  # a body may be left out
+            nothing: tuple[object, ...] = (None, {})  # a body may be left out
+            for body in nothing:
                 again = await mine.post("/seeds/orchestrate", body)
                 assert again.json["data"] == {"files_found": 3, "sent": 2, "skipped": 1}
             forced = await mine.post("/seeds/orchestrate", {"country": "kr", "force": True})
@@ -216,7 +218,7 @@ def test_two_tenants_with_datasets_do_not_see_each_other(tmp_path: Path) -> None
 
 def test_public_domains_are_not_asked_by_somebody_who_cannot_be_asked(tmp_path: Path) -> None:
     async def work() -> None:
-        async with served(tmp_path, allow_private=False) as ground:
+        async with served(tmp_path, Settings()) as ground:
             answer = await ground.mine.post("/seeds/orchestrate")
             assert answer.status == 422 and "GEOMI_CONTACT" in answer.json["hint"]
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from geomi.engine.alarm import Rule
-from geomi.engine.seeds.alarm import MAX_DEAD_LETTERS, judge_seeds
+from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.figures import Standing, report
 from geomi.model.message import Depth, TaskTally
 
@@ -62,37 +62,37 @@ def test_within_bounds_nothing_is_said() -> None:
     ("within", "beyond", "rule"),
     [
         (
-            {"files": TaskTally(processed=19, failed=1)},
-            {"files": TaskTally(processed=18, failed=1)},
+            replace(NOTHING, files=TaskTally(processed=19, failed=1)),
+            replace(NOTHING, files=TaskTally(processed=18, failed=1)),
             Rule.FILE_FAILURES,
         ),
         (
-            {"domains": TaskTally(processed=9, failed=1)},
-            {"domains": TaskTally(processed=8, failed=1)},
+            replace(NOTHING, domains=TaskTally(processed=9, failed=1)),
+            replace(NOTHING, domains=TaskTally(processed=8, failed=1)),
             Rule.DOMAIN_FAILURES,
         ),
         (
-            {"files": TaskTally(processed=1, duration_ms=5000.0)},
-            {"files": TaskTally(processed=1, duration_ms=5001.0)},
+            replace(NOTHING, files=TaskTally(processed=1, duration_ms=5000.0)),
+            replace(NOTHING, files=TaskTally(processed=1, duration_ms=5001.0)),
             Rule.PROCESSING,
         ),
         (
-            {"domains": TaskTally(processed=1, duration_ms=5000.0)},
-            {"domains": TaskTally(processed=1, duration_ms=5001.0)},
+            replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5000.0)),
+            replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5001.0)),
             Rule.PROCESSING,
         ),
         (
-            {"seed_queue": Depth(dead=1), "domain_queue": Depth(dead=MAX_DEAD_LETTERS - 1)},
-            {"seed_queue": Depth(dead=1), "domain_queue": Depth(dead=MAX_DEAD_LETTERS)},
+            replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=99)),
+            replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=100)),
             Rule.DEAD_LETTERS,
         ),
     ],
 )
 def test_a_figure_beyond_its_bound_is_an_alarm(
-    within: dict[str, TaskTally], beyond: dict[str, TaskTally], rule: Rule
+    within: Standing, beyond: Standing, rule: Rule
 ) -> None:
-    assert judge_seeds(replace(NOTHING, **within)) == ()
-    (alarm,) = judge_seeds(replace(NOTHING, **beyond))
+    assert judge_seeds(within) == ()
+    (alarm,) = judge_seeds(beyond)
     assert alarm.rule is rule and alarm.value > alarm.limit
     assert f"{alarm.limit:g}" in alarm.message or f"{alarm.limit:.0%}" in alarm.message
 

@@ -15,7 +15,10 @@ from geomi.model.message import (
     Settlement,
     Worked,
 )
-from geomi.model.seed import ErrorType, Partition
+from geomi.model.seed import Checksum, ErrorType, Manifest, Partition
+from geomi.seed.checkpoint import write_manifest
+from geomi.text.digest import sha256_hex
+from geomi.text.ulid import new_ulid
 
 PARTITION = Partition("sg", "news", "2026-01-28")
 FOLDER = "country=sg/category=news/date=2026-01-28"
@@ -46,6 +49,13 @@ def put_raw(root: Path, number: int, *domains: str, folder: str = FOLDER) -> str
     records = [record(f"https://{domain}/{number}", domain) for domain in domains]
     path.write_text(json.dumps(records), encoding="utf-8")
     return key
+
+
+def put_success(root: Path, key: str) -> None:
+    """Write the checkpoint of a raw file, as if it were processed."""
+    data = (root / key).read_bytes()
+    manifest = Manifest("2026-01-28T15:30:00Z", {key: Checksum(sha256_hex(data), len(data))})
+    (root / f"{key}.success").write_bytes(write_manifest(manifest))
 
 
 def message(queue: str, task: str, body: bytes = b'{"domain": "a.test"}') -> Message:
@@ -80,13 +90,13 @@ async def _settled(
     )
     assert len(loans) == len(tasks)
     ids: list[str] = []
-    for number, loan in enumerate(loans):
+    for loan in loans:
         names = tuple(one.name for one in loan.messages)
         settlement = Settlement(done=names, worked=done)
         if done is None:
             info = ErrorInfo(ErrorType.NETWORK, why, 3, "2026-01-28T15:30:00Z")
             context = ErrorContext(queue, "1.0", 1250)
-            ids.append(f"{seeding.world.clock.wall_s():.0f}-{number:04}-{loan.token}")
+            ids.append(new_ulid(seeding.world.clock.wall_s(), seeding.world.rng))
             letter = DeadLetter(ids[-1], loan.messages[0], info, context)
             settlement = Settlement(dead=(letter,))
         assert await seeding.queues.settle(name, loan, settlement)

@@ -13,6 +13,7 @@ from geomi.app.datasets import open_dataset
 from geomi.app.seeds import seed_config, tenant_of
 from geomi.engine.seeds import letters
 from geomi.engine.seeds.alarm import MAX_DEAD_LETTERS
+from geomi.engine.seeds.figures import EVERYTHING
 from geomi.errors import ConfigError
 from geomi.model.message import Worked
 from geomi.server import _errands, share_of
@@ -30,10 +31,10 @@ from tests.service.working import until
 RULES = seed_config(LOCAL).seeds
 
 
-def settings_for(tmp_path: Path, **more: object) -> Settings:
+def settings_for(tmp_path: Path) -> Settings:
     """Return settings under which the first tenant has a dataset."""
     (tmp_path / "mine").mkdir(exist_ok=True)
-    return replace(LOCAL, datasets=(f"{TENANT}={tmp_path / 'mine'}",), **more)
+    return replace(LOCAL, datasets=(f"{TENANT}={tmp_path / 'mine'}",))
 
 
 @pytest.mark.req("MON-15", "MON-08")
@@ -41,7 +42,7 @@ def test_an_alarm_fires_once_clears_once_and_fires_again(tmp_path: Path) -> None
     async def work() -> None:
         ear = Ear()
         with Site({"/slack": Reply(b"ok")}) as channel:
-            settings = settings_for(tmp_path, alarm_url=channel.url("/slack"))
+            settings = replace(settings_for(tmp_path), alarm_url=channel.url("/slack"))
             async with serving(tmp_path / "data", settings, ear) as ground:
                 seeding = seeding_of(ground.desk)
                 tasks = [f"raw/{number}" for number in range(19)]
@@ -110,9 +111,9 @@ def test_the_service_works_on_every_dataset_and_leaves_when_told(tmp_path: Path)
                 leave = asyncio.Event()
 
                 async def is_done() -> bool:
-                    told = [await c.get("/seeds/status") for c in (ground.mine, ground.other)]
-                    stats = [one.json["processing_stats"] for one in told]
-                    return all(one["domains_processed"] == 1 for one in stats)
+                    desks = [ground.service.desk(name) for name in roots]
+                    told = [await seeds.standing(desk, EVERYTHING) for desk in desks]
+                    return all(one.domains.processed == 1 for one in told)
 
                 async def watch() -> None:
                     await until(is_done)
@@ -193,7 +194,7 @@ def test_the_engine_has_the_catalogues_queues() -> None:
 
 
 def test_datasets_take_their_share_of_all_requests(tmp_path: Path) -> None:
-    settings = settings_for(tmp_path, max_fetches=10)
+    settings = replace(settings_for(tmp_path), max_fetches=10)
     assert share_of(settings, workers=1, concurrency=None) == 10 - RULES.domain_batch
     assert share_of(settings, workers=0, concurrency=None) == 10
     with pytest.raises(ConfigError, match="5 for datasets"):

@@ -38,8 +38,7 @@ PROGRAM = "geomi.seeder"
 def open_datasets(settings: Settings) -> dict[str, Dataset]:
     """Return each tenant's dataset; roots that are shared, or lie in one another, are refused."""
     found = {
-        tenant: open_dataset(text)
-        for tenant, text in read_datasets(settings.datasets).items()
+        tenant: open_dataset(text) for tenant, text in read_datasets(settings.datasets).items()
     }
     for (one, own), (other, theirs) in combinations(found.items(), 2):
         if _overlap(own.name, theirs.name):
