@@ -26,6 +26,7 @@ from geomi.testing.server import Reply, Site
 from tests.api.asking import LOCAL, OTHER, TENANT, Ground, Json, run, serving
 from tests.engine.running import Ear
 from tests.service.raw_files import given_up, put_raw, worked
+from tests.service.seed_web import seed_web
 from tests.service.working import until
 
 RULES = seed_config(LOCAL).seeds
@@ -97,13 +98,12 @@ def test_the_service_works_on_every_dataset_and_leaves_when_told(tmp_path: Path)
         for number, root in enumerate(roots.values()):
             put_raw(root, 1, f"domain{number}.test")
         hosts = [f"domain{number}.test" for number in range(len(roots))]
-        with Site({"/robots.txt": Reply(b"User-agent: *\nAllow: /\n")}) as site:
+        with seed_web(tmp_path, *hosts) as web:
             settings = replace(
                 LOCAL,
                 datasets=tuple(f"{name}={root}" for name, root in roots.items()),
-                resolve=tuple(
-                    f"{host}:{port}:127.0.0.1:{site.port}" for host in hosts for port in (80, 443)
-                ),
+                resolve=web.resolve,
+                ca_file=web.ca_file,
             )
             async with serving(tmp_path / "data", settings, ear) as ground:
                 for client in (ground.mine, ground.other):

@@ -44,6 +44,7 @@ from geomi.engine.seeds.figures import EVERYTHING, Standing, look, report
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
 from geomi.engine.seeds.seeding import Seeding
 from geomi.errors import SeedsDead, StoreError
+from geomi.model.checked import Checked
 from geomi.model.seed import Orchestrated
 from geomi.seeder import live
 
@@ -226,7 +227,16 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
         which=(country, category, date),
     )
     found = asyncio.run(check(chosen.dataset, chosen.configured.resolved.config, chosen.which))
-    raise NotImplementedError(found)
+    if json:
+        give(asdict(found))
+    else:
+        say_pairs({name: f"{many:,}" for name, many in _counts(found).items()})
+        for problem in found.problems:
+            say(f"{problem.key}: {problem.what}; {problem.remedy}", style="red")
+        if found.found > len(found.problems):
+            say(f"and {found.found - len(found.problems):,} more")
+    if found.found:
+        raise typer.Exit(WRONG)
 
 
 async def _run(chosen: Chosen, show: SeedShow, standby: Sequence[Started], *, force: bool) -> bool:
@@ -277,6 +287,13 @@ def _obey_ctrl_c(team: Team) -> None:
 def _interrupt(team: Team) -> None:
     is_second = team.interrupt()
     note("stopping now" if is_second else "finishing what is in hand; again to stop now")
+
+
+def _counts(found: Checked) -> dict[str, int]:
+    told = asdict(found)
+    problems = told.pop("found")
+    del told["problems"]
+    return {**told, "problems": problems}
 
 
 def _unsent(found: Orchestrated) -> int:
