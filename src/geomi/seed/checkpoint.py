@@ -6,7 +6,7 @@ answer for is done again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import orjson
 
@@ -25,6 +25,7 @@ from geomi.seed.fields import (
     text,
     wrong,
 )
+from geomi.seed.partition import read_prod_key, read_raw_key, read_rejects_key
 
 FORM = 1  # of the manifest; raised when an older reader would misunderstand it
 MAX_MANIFEST_BYTES = 64 * 1024 * 1024  # some four million positions
@@ -63,8 +64,8 @@ def _manifest(found: Fields) -> Manifest:
     counts, facts = inner(found, "counts"), inner(found, "facts")
     return Manifest(
         processed_at=text(found, "processed_at"),
-        inputs=_read_sums(inner(found, "inputs")),
-        outputs=_read_sums(inner(found, "outputs")),
+        inputs=_read_sums(inner(found, "inputs"), read_raw_key),
+        outputs=_read_sums(inner(found, "outputs"), _read_output),
         counts={name: count(counts, name) for name in counts},
         positions=tuple(map(_position, rows(found, "positions"))),
         run=text(found, "run"),
@@ -77,8 +78,15 @@ def _sums(sums: Mapping[str, Checksum]) -> dict[str, dict[str, object]]:
     return {key: {"sha256": it.sha256, "size": it.size} for key, it in sums.items()}
 
 
-def _read_sums(found: Fields) -> dict[str, Checksum]:
+def _read_sums(found: Fields, is_ours: Callable[[str], object]) -> dict[str, Checksum]:
+    """Read what files have to be; whoever reads these must not be led to others."""
+    if not all(map(is_ours, found)):
+        raise wrong("it answers for files that are none of a dataset")
     return {key: checksum(as_object(value, key)) for key, value in found.items()}
+
+
+def _read_output(key: str) -> object:
+    return read_prod_key(key) or read_rejects_key(key)
 
 
 def _position(value: object) -> Position:

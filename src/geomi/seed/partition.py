@@ -59,6 +59,11 @@ def prod_prefix(which: PartitionFilter) -> str:
     return PROD + _shared(which)
 
 
+def rejects_prefix(which: PartitionFilter) -> str:
+    """Name the longest prefix that the rejects of some partitions share."""
+    return REJECTS + _shared(which)
+
+
 def read_raw_key(key: str) -> tuple[Partition, int] | None:
     """Say which partition's raw file a key names, and its number; None where it names none."""
     found = _RAW_KEY.fullmatch(key)
@@ -124,6 +129,13 @@ def rejects_path(key: str) -> str:
     if found is None:
         raise _refused("file_path", key, "raw/country=…/category=…/date=…/raw_0001.json")
     return f"{REJECTS}{key.removeprefix(RAW).removesuffix('.json')}.jsonl"
+
+
+def read_rejects_key(key: str) -> tuple[Partition, str] | None:
+    """Say of which partition and raw file a key names the rejects; None where it names none."""
+    raw = f"{RAW}{key.removeprefix(REJECTS).removesuffix('.jsonl')}.json"
+    found = read_raw_key(raw)
+    return None if found is None or rejects_path(raw) != key else (found[0], raw)
 
 
 def safe_domain(text: str) -> str:

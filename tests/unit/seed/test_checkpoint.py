@@ -26,7 +26,7 @@ from geomi.seed.message import (
     write_domain_message,
     write_seed_message,
 )
-from geomi.seed.partition import raw_path
+from geomi.seed.partition import metadata_path, raw_path, rejects_path, robots_path
 from geomi.seed.raw_metadata import RawMetadata, read_raw_metadata
 
 SG = Partition("sg", "news", "2026-01-28")
@@ -35,7 +35,7 @@ SUM = Checksum("ab" * 32, 17)
 MANIFEST = Manifest(
     "2026-01-28T15:30:00Z",
     {FILE: SUM},
-    {"prod/x": SUM},
+    {metadata_path(SG, "mom.gov.sg"): SUM, rejects_path(FILE): SUM},
     {"urls": 2},
     ((1, 0), (2, 5)),
     "01RUN",
@@ -82,9 +82,15 @@ def changed(data: bytes, **fields: object) -> bytes:
         changed(write_manifest(MANIFEST), processor="another"),
         changed(write_manifest(MANIFEST), form=2),
         changed(write_manifest(MANIFEST), inputs=[]),
-        changed(write_manifest(MANIFEST), inputs={"a": 1}),
-        changed(write_manifest(MANIFEST), inputs={"a": {"sha256": "x", "size": -1}}),
-        changed(write_manifest(MANIFEST), outputs={"a": {"sha256": 1, "size": 1}}),
+        changed(write_manifest(MANIFEST), inputs={FILE: 1}),
+        changed(write_manifest(MANIFEST), inputs={FILE: {"sha256": "x", "size": -1}}),
+        changed(write_manifest(MANIFEST), inputs={"../x": {"sha256": "x", "size": 1}}),
+        changed(
+            write_manifest(MANIFEST),
+            outputs={robots_path(SG, "mom.gov.sg"): {"sha256": 1, "size": 1}},
+        ),
+        changed(write_manifest(MANIFEST), outputs={FILE: {"sha256": "x", "size": 1}}),
+        changed(write_manifest(MANIFEST), outputs={"prod/../x": {"sha256": "x", "size": 1}}),
         changed(write_manifest(MANIFEST), counts={"urls": True}),
         changed(write_manifest(MANIFEST), facts={"robots": 1}),
         changed(write_manifest(MANIFEST), positions=[[1]]),

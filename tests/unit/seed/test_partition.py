@@ -23,7 +23,9 @@ from geomi.seed.partition import (
     read_prod_key,
     read_raw_key,
     read_raw_metadata_key,
+    read_rejects_key,
     rejects_path,
+    rejects_prefix,
     result_path,
     robots_path,
     safe_domain,
@@ -164,6 +166,13 @@ def test_keys_are_read_back() -> None:
     assert read_prod_key(robots_path(SG, "mom.gov.sg")) == (SG, "mom.gov.sg", "robots.txt")
     host = f"{result_path(SG, 'mom.gov.sg')}/hosts/www.mom.gov.sg/robots.txt"
     assert read_prod_key(host) == (SG, "mom.gov.sg", "hosts/www.mom.gov.sg/robots.txt")
+
+
+def test_rejects_are_read_back() -> None:
+    assert read_rejects_key(rejects_path(raw_path(SG, 7))) == (SG, raw_path(SG, 7))
+    for key in (raw_path(SG, 7), f"rejects/{FOLDER}x.jsonl", f"rejects/{FOLDER}raw_0001", "x"):
+        assert read_rejects_key(key) is None
+    assert rejects_prefix(PartitionFilter("sg")) == "rejects/country=sg/"
 
 
 @pytest.mark.parametrize(

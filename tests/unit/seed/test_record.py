@@ -6,7 +6,7 @@ import json
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.errors import SeedError
@@ -308,6 +308,7 @@ _json = st.recursive(
 )
 
 
+@settings(max_examples=30)
 @given(st.lists(_json | st.fixed_dictionaries(dict.fromkeys(FIELDS, _json)), max_size=5))
 def test_whatever_the_records_are_each_is_accounted_for(records: list[object]) -> None:
     found = read(*records)

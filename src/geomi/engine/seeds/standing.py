@@ -49,11 +49,11 @@ async def read_standing(dataset: Dataset, partition: Partition, domain: str) -> 
     checkpoint = success_path(metadata)
     if await dataset.size(checkpoint) is None:
         return Standing()
-    manifest = read_manifest(await _bytes(dataset, checkpoint, MAX_MANIFEST_BYTES) or b"")
+    manifest = await checkpoint_at(dataset, checkpoint)
     if manifest is None or metadata not in manifest.outputs:
         return Standing(True, manifest)
     others = {key: sum_ for key, sum_ in manifest.outputs.items() if key != metadata}
-    data = await _matching(dataset, metadata, manifest.outputs[metadata])
+    data = await matching(dataset, metadata, manifest.outputs[metadata])
     contract = None if data is None else read_contract(data)
     if contract is None or not await _all_match(dataset, others):
         return Standing(True, manifest)
@@ -69,21 +69,27 @@ def checksum_of(data: bytes) -> Checksum:
 
 async def _all_match(dataset: Dataset, sums: Mapping[str, Checksum]) -> bool:
     for key, wanted in sums.items():
-        if await _matching(dataset, key, wanted) is None:
+        if await matching(dataset, key, wanted) is None:
             return False
     return True
 
 
-async def _matching(dataset: Dataset, key: str, wanted: Checksum) -> bytes | None:
+async def matching(dataset: Dataset, key: str, wanted: Checksum) -> bytes | None:
     """Return a file that is what it has to be."""
     if wanted.size > MAX_CONTRACT_BYTES:
         return None
-    data = await _bytes(dataset, key, wanted.size)
+    data = await bytes_within(dataset, key, wanted.size)
     return data if data is not None and checksum_of(data) == wanted else None
 
 
-async def _bytes(dataset: Dataset, key: str, max_bytes: int) -> bytes | None:
+async def checkpoint_at(dataset: Dataset, key: str) -> Manifest | None:
+    """Read a checkpoint; None where there is none, or none that makes sense."""
+    return read_manifest(await bytes_within(dataset, key, MAX_MANIFEST_BYTES) or b"")
+
+
+async def bytes_within(dataset: Dataset, key: str, max_bytes: int) -> bytes | None:
+    """Return a file that is there, and no larger than it may be."""
     try:
         return await dataset.read(key, max_bytes=max_bytes)
-    except SeedError:  # larger than it should be
+    except SeedError:
         return None
