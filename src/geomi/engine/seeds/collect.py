@@ -18,8 +18,10 @@ from geomi.engine.seeds.maps import Maps, map_entry
 from geomi.engine.seeds.reach import Reach
 from geomi.engine.seeds.seeding import Seeding
 from geomi.engine.turn import Walk
+from geomi.errors import LeaseLost, SeedError, StoreBusy
 from geomi.model.config import CrawlConfig
 from geomi.model.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts
+from geomi.model.seed import ErrorType
 from geomi.model.site import SiteRule
 from geomi.url.parse import parse as parse_url
 
@@ -65,6 +67,12 @@ async def collect(
     )
     try:
         return {name: await collector.collect(name) for name in names}
+    except (StoreBusy, LeaseLost) as late:  # the host's lease: the domain is still ours
+        raise SeedError(
+            f"a host of `{domain}` could not be asked in time: {late.message}",
+            kind=ErrorType.TIMEOUT,
+            hint="others ask it, or it has to rest; try the domain again later",
+        ) from late
     finally:
         await line.hang_up()
 

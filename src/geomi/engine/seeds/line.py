@@ -12,10 +12,8 @@ from typing import TypeVar
 from geomi.engine.ask import Asker, MustRest
 from geomi.engine.turn import reserved
 from geomi.engine.world import World
-from geomi.errors import LeaseLost, SeedError, StoreBusy
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch
-from geomi.model.seed import ErrorType
 
 # How long a host is waited for that others ask, or that has to rest. A crawl gives its hosts back
 # every minute or so.
@@ -44,15 +42,16 @@ class Line:
         return held is not None and (held.is_down() or held.delay_s() > LONGEST_TURN_S)
 
     async def use(self, host: str, work: Callable[[Asker], Awaitable[T]]) -> T:
-        """Ask a host (`name:port`) for something; wait where a cap on all requests is reached."""
+        """Ask a host (`name:port`) for something; wait where a cap on all requests is reached.
+
+        Raises `StoreBusy` where its turn does not come, and `LeaseLost` where it was over.
+        """
         while True:
             try:
                 return await work(await self._to(host))
             except MustRest as rest:
                 await self.hang_up()
                 await self._world.clock.sleep_until(rest.until_s)
-            except LeaseLost as lost:  # the host's: the domain is still ours
-                raise SeedError(lost.message, kind=ErrorType.TIMEOUT) from lost
 
     async def hang_up(self) -> None:
         """Give back the host in hand, with what was learned of it."""
@@ -66,15 +65,7 @@ class Line:
         last_s = self._world.clock.now_s() + LONGEST_TURN_S
         while self._asker is None:
             wait_s = last_s - self._world.clock.now_s()
-            try:
-                lease = await reserved(self._world, self._config, host, longest_wait_s=wait_s)
-            except StoreBusy as busy:
-                raise SeedError(
-                    f"`{host}` could not be asked within {LONGEST_TURN_S:g} s: others ask it, or "
-                    "it has to rest",
-                    kind=ErrorType.TIMEOUT,
-                    hint="try the domain again later",
-                ) from busy
+            lease = await reserved(self._world, self._config, host, longest_wait_s=wait_s)
             asker = self._asker = Asker(self._world, lease, self._config, asyncio.Semaphore(1))
             if not await asker.take_place():  # its address has enough to do
                 await self.hang_up()
