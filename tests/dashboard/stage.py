@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.e2e.command import clean_env
 from tests.e2e.serving import Served
+from tests.service.raw_files import put_raw
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 HOSTS = ("www", "docs", "blog", "shop")
@@ -58,8 +59,22 @@ def served(root: Path) -> Iterator[Served]:
     """Serve geomi, to which the sample site is near."""
     with sample_site() as port:
         flags = [f"--resolve={host}.geomi.test:80:127.0.0.1:{port}" for host in HOSTS]
-        with Served(root, *flags, env={"GEOMI_MIN_DELAY_S": "0"}) as server:
+        dataset = root / "seeds"
+        put_raw(dataset, 1, "geomi.test")
+        env = {"GEOMI_MIN_DELAY_S": "0", "GEOMI_DATASETS": f"default={dataset}"}
+        with Served(root / "data", *flags, env=env) as server:
             yield server
+
+
+def give_something_up(server: Served) -> None:
+    """Let a raw file fail for good, so that there is a dead letter to see."""
+    dataset = server.root.parent / "seeds"
+    (dataset / put_raw(dataset, 2)).write_text("[{")
+    server.post("/seeds/orchestrate", {})
+    end_s = time.monotonic() + LONGEST_CRAWL_S
+    while not server.get("/seeds/dlq")["letters"]:
+        assert time.monotonic() < end_s, "nothing was given up"
+        time.sleep(0.2)
 
 
 @contextmanager

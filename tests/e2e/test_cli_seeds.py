@@ -84,7 +84,6 @@ def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
     told = json.loads(status.stdout)
     assert told["processing_stats"] == ended["processing_stats"]
     assert told["queues"]["seed"] == {"waiting": 0, "lent": 0, "dead": 0, "next_s": None}
-    assert "domains      3 of 3" in seeds(web, tmp_path, "status", str(dataset)).stdout
 
 
 @pytest.mark.slow
@@ -97,7 +96,10 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     quick = ("--set", "seeds.max_retries=0")
     done = seeds(web, tmp_path, "run", str(dataset), *quick)
     assert done.returncode == 8, done.stderr
-    assert "1 messages failed for good" in done.stderr and "geomi seeds dlq list" in done.stderr
+    assert (
+        "1 raw files or domains failed for good" in done.stderr
+        and "geomi seeds dlq list" in done.stderr
+    )
     assert "alarm file_failures: 50.0% of raw files failed" in done.stderr
     (letter,) = json.loads(seeds(web, tmp_path, "dlq", "list", str(dataset), "--json").stdout)
     assert letter["task"] == f"raw/{FOLDER}/raw_0002.json"
@@ -108,6 +110,8 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert shown["error_info"]["error_type"] == "parse_error"
     assert shown["context"]["queue_name"] == "newsfork-seed-staging"
     assert "parse_error" in seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"]).stdout
+    told = seeds(web, tmp_path, "status", str(dataset)).stdout
+    assert re.search(r"^domains +3 of 3$", told, re.M) and "alarm file_failures" in told
     broken.write_text("[]")
     back = seeds(web, tmp_path, "dlq", "retry", str(dataset), letter["id"])
     assert "1 dead letters wait again" in back.stderr

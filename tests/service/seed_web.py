@@ -14,7 +14,8 @@ from tests.engine.seed_ground import server_context
 
 ROBOTS = Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain")
 SITEMAP = Reply(
-    b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>',
+    b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+    b"<url><loc>https://mom.gov.sg/newsroom</loc></url></urlset>",
     content_type="application/xml",
 )
 WEB: Mapping[str, Route] = {"/robots.txt": ROBOTS, "/sitemap.xml": SITEMAP}

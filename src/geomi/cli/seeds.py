@@ -100,7 +100,7 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
         raise typer.Exit(INTERRUPTED)
     if show.counts.dead:
         raise SeedsDead(
-            f"{show.counts.dead} messages failed for good, and are dead letters now",
+            f"{show.counts.dead} raw files or domains failed for good: see the dead letters",
             hint=f"geomi seeds dlq list {dataset}, then geomi seeds dlq retry {dataset} --all",
         )
 
