@@ -16,10 +16,9 @@ from itertools import islice
 from geomi.engine.seeds.hearing import Hearing
 from geomi.engine.seeds.line import Line
 from geomi.engine.seeds.reach import Reached, http_date, raise_passing, told
-from geomi.engine.seeds.retries import with_retries
+from geomi.engine.seeds.retries import lasting
 from geomi.engine.sitemaps import SITEMAP_NESTING
 from geomi.engine.turn import Walk, as_entry
-from geomi.errors import SeedError
 from geomi.model.contract import SitemapFacts
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.page import Fetched
@@ -183,25 +182,19 @@ class Maps:
         if refusal := self._refusal(url, reached):
             return _List(url, None, refusal)
         entry = map_entry(url)
-        latest: list[tuple[Fetched | Verdict, _Body]] = []
 
-        async def attempt() -> None:
-            if latest and (self._hearing.is_over or self._line.must_rest):
-                return
+        async def ask() -> tuple[Fetched | Verdict, _Body]:
             body = _Body(room)
-            ask = partial(self._walk.ask, entry, reading=reached.reading, sink=body.take)
-            answer = await self._line.use(reached.root.authority, lambda asker: ask(asker=asker))
-            latest[:] = [(answer, body)]
-            if isinstance(answer, Fetched):
-                error = told(answer.status, answer.failure, answer.detail)
-                raise_passing(answer.status, answer.failure, error)
+            walk = partial(self._walk.ask, entry, reading=reached.reading, sink=body.take)
+            return await self._line.use(reached.root.authority, lambda it: walk(asker=it)), body
 
-        try:
-            await with_retries(self._clock, attempt)
-        except SeedError:
-            if not latest:
-                raise
-        return self._as_list(url, *latest[0])
+        answer, body = await lasting(
+            self._clock,
+            ask,
+            _judge,
+            goes_on=lambda: not (self._hearing.is_over or self._line.must_rest),
+        )
+        return self._as_list(url, answer, body)
 
     def _refusal(self, url: Url, reached: Reached) -> str:
         """Say why a list is not asked for: somebody blocked its host, or robots.txt forbids it."""
@@ -230,6 +223,13 @@ class Maps:
             body.size,
             body.whole,
         )
+
+
+def _judge(answered: tuple[Fetched | Verdict, _Body]) -> None:
+    answer, _ = answered
+    if isinstance(answer, Fetched):
+        error = told(answer.status, answer.failure, answer.detail)
+        raise_passing(answer.status, answer.failure, error)
 
 
 def map_entry(url: Url) -> UrlEntry:

@@ -13,7 +13,7 @@ from geomi.engine.requests import Requests
 from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.seeds.hearing import Hearing
 from geomi.engine.seeds.line import Line
-from geomi.engine.seeds.retries import with_retries
+from geomi.engine.seeds.retries import lasting
 from geomi.engine.world import World
 from geomi.errors import SeedError
 from geomi.model.asked import Purpose
@@ -84,26 +84,18 @@ class Reach:
 
     async def reach(self, name: str) -> tuple[Reached, RobotsFacts]:
         """Ask a host for its robots.txt, and again where that may help."""
-        latest: list[tuple[Reached, RobotsFacts]] = []
+        return await lasting(
+            self._world.clock,
+            partial(self._ask, name),
+            _judge,
+            goes_on=lambda: not (self._hearing.is_over or self._line.must_rest),
+        )
 
-        async def attempt() -> None:
-            if latest and (self._hearing.is_over or self._line.must_rest):
-                return
-            reached = await self._ask(name)
-            copy = reached.reading.copy
-            latest[:] = [(reached, self._facts(reached))]
-            raise_passing(copy.status, copy.failure, latest[0][1].error)
-
-        try:
-            await with_retries(self._world.clock, attempt)
-        except SeedError:
-            if not latest:
-                raise
-        return latest[0]
-
-    async def _ask(self, name: str) -> Reached:
+    async def _ask(self, name: str) -> tuple[Reached, RobotsFacts]:
         reached = await self._ask_by("https", name)
-        return await self._ask_by("http", name) if self._hearing.is_shut(name) else reached
+        if self._hearing.is_shut(name):
+            reached = await self._ask_by("http", name)
+        return reached, self._facts(reached)
 
     async def _ask_by(self, scheme: str, name: str) -> Reached:
         root = parse_url(f"{scheme}://{name}/")
@@ -136,3 +128,8 @@ class Reach:
     def file(self, reached: Reached) -> bytes:
         """Return the robots.txt as far as it is read; the keeper asks for one byte more."""
         return reached.reading.copy.body[: self._config.robots.max_bytes]
+
+
+def _judge(answer: tuple[Reached, RobotsFacts]) -> None:
+    copy = answer[0].reading.copy
+    raise_passing(copy.status, copy.failure, answer[1].error)

@@ -6,6 +6,7 @@ The queue tries again later, and only when this has failed (C-85).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from geomi.errors import SeedError
@@ -30,3 +31,29 @@ async def with_retries(
                 raise
         await clock.sleep_until(clock.now_s() + 2**attempt)
     return await operation()
+
+
+async def lasting(
+    clock: Clock,
+    ask: Callable[[], Awaitable[T]],
+    judge: Callable[[T], None],
+    *,
+    goes_on: Callable[[], bool],
+) -> T:
+    """Ask until an answer is none that may pass, or asking again is pointless; return the last.
+
+    Args:
+        judge: raises where an answer is a failure that may pass.
+        goes_on: whether it may be asked again.
+    """
+    latest: list[T] = []
+
+    async def attempt() -> None:
+        if latest and not goes_on():
+            return
+        latest[:] = [await ask()]
+        judge(latest[0])
+
+    with suppress(SeedError):
+        await with_retries(clock, attempt)
+    return latest[0]
