@@ -25,7 +25,7 @@ from geomi.model.event import SeedFailed, Warned
 from geomi.model.message import Loan, Message, Settlement
 from geomi.model.seed import ErrorType
 
-# How long an idle consumer waits before it looks again; doubled while nothing comes. Others may
+# How long an idle consumer waits before it looks again, doubled while nothing comes. Others may
 # send at any time.
 SHORTEST_LOOK_S = 0.05
 LONGEST_LOOK_S = 1.0
