@@ -50,7 +50,7 @@ def test_figures_and_what_was_given_up_are_shown_in_both_languages(tmp_path: Pat
                 answer = await house.mine.get("/seeds")
                 page = seen(answer)
                 assert [one for one in words if one not in page.words] == []
-                assert f"{PROD}/d.test" in page.words
+                assert "d.test" in page.words and "sg · news · 2026-01-28" in page.words
                 assert EVIL in page.words and EVIL not in text(answer)
                 assert len(page.named("script")) == 1
 

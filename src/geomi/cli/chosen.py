@@ -65,6 +65,11 @@ class Chosen:
         """The data directory."""
         return Path(self.configured.resolved.run.output)
 
+    @property
+    def workers(self) -> int:
+        """How many processes work on it."""
+        return self.configured.resolved.run.workers
+
     def order(self, *, is_done_when_empty: bool) -> SeedOrder:
         """Say what other processes are told."""
         return SeedOrder(

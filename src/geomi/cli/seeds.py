@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from geomi.adapters.crew import Started, ease_collector, fork_workers
-from geomi.app.seeds import Team
 from geomi.cli import INTERRUPTED, dlq
 from geomi.cli.chosen import (
     Category,
@@ -37,16 +33,15 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.seed_show import SeedShow, told
+from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby, unsent
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.check import check
-from geomi.engine.seeds.figures import EVERYTHING, Standing, look, report
+from geomi.engine.seeds.figures import Standing, look, report
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
-from geomi.engine.seeds.seeding import Seeding
-from geomi.errors import SeedsDead, StoreError
+from geomi.errors import SeedsDead
 from geomi.model.checked import Checked
 from geomi.model.seed import Orchestrated
-from geomi.seeder import live
 
 WRONG = 1
 
@@ -94,7 +89,7 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
     if not quiet:
         warn_of_manners(chosen.configured, is_verbose=verbose)
     show = SeedShow(json=json, quiet=quiet, verbose=verbose)
-    was_interrupted = asyncio.run(_run(chosen, show, _standby(chosen), force=force))
+    was_interrupted = asyncio.run(run_to_end(chosen, show, standby(chosen), force=force))
     if was_interrupted:
         note("interrupted; the same command goes on")
         raise typer.Exit(INTERRUPTED)
@@ -136,10 +131,10 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
 
     found = asyncio.run(send())
     if json:
-        give({"success": not _unsent(found), "data": asdict(found)})
+        give({"success": not unsent(found), "data": asdict(found)})
     else:
         say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
-    _refuse_unsent(found)
+    refuse_unsent(found)
 
 
 @commands.command("work")
@@ -169,7 +164,7 @@ def work(  # noqa: PLR0913  # one parameter a flag is what the command line is
     if not quiet:
         warn_of_manners(chosen.configured, is_verbose=verbose)
     show = SeedShow(json=json, quiet=quiet, verbose=verbose)
-    asyncio.run(_serve(chosen, show, _standby(chosen)))
+    asyncio.run(serve_queues(chosen, show, standby(chosen)))
 
 
 @commands.command("status")
@@ -239,71 +234,11 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
         raise typer.Exit(WRONG)
 
 
-async def _run(chosen: Chosen, show: SeedShow, standby: Sequence[Started], *, force: bool) -> bool:
-    """Send, work, and tell; return whether somebody cut it short."""
-    async with opened(chosen, show.listen, create=True) as (home, seeding):
-        order = chosen.order(is_done_when_empty=True)
-        workers = chosen.configured.resolved.run.workers
-        team = Team(home, seeding, order, workers=workers, standby=standby)
-        _obey_ctrl_c(team)
-        began_s = home.world.clock.now_s()
-        async with show.live(seeding, chosen.which):
-            found = await send_files(seeding, chosen.which, force=force)
-            await team.run()
-        seconds = home.world.clock.now_s() - began_s
-        await _conclude(seeding, show, found, seconds)
-        _refuse_unsent(found)
-        return team.was_interrupted
-
-
-async def _conclude(seeding: Seeding, show: SeedShow, found: Orchestrated, seconds: float) -> None:
-    standing = await look(seeding, EVERYTHING)
-    show.conclude(found, standing, judge_seeds(standing), seconds)
-
-
-async def _serve(chosen: Chosen, show: SeedShow, standby: Sequence[Started]) -> None:
-    async with opened(chosen, show.listen, create=True) as (home, seeding):
-        order = chosen.order(is_done_when_empty=False)
-        workers = chosen.configured.resolved.run.workers
-        team = Team(home, seeding, order, workers=workers, standby=standby)
-        _obey_ctrl_c(team)
-        async with show.live(seeding, EVERYTHING):
-            await team.run()
-
-
-def _standby(chosen: Chosen) -> list[Started]:
-    """Start the other processes, before this one has a thread."""
-    ease_collector()
-    return fork_workers(chosen.configured.resolved.run.workers - 1, live)
-
-
-def _obey_ctrl_c(team: Team) -> None:
-    """First Ctrl-C (or SIGTERM): finish what is in hand. Second: stop now. Both can go on."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _interrupt, team)
-
-
-def _interrupt(team: Team) -> None:
-    is_second = team.interrupt()
-    note("stopping now" if is_second else "finishing what is in hand; again to stop now")
-
-
 def _counts(found: Checked) -> dict[str, int]:
     told = asdict(found)
     problems = told.pop("found")
     del told["problems"]
     return {**told, "problems": problems}
-
-
-def _unsent(found: Orchestrated) -> int:
-    return found.files_found - found.sent - found.skipped
-
-
-def _refuse_unsent(found: Orchestrated) -> None:
-    """Raise where raw files could not be sent, after all others were (SED-20)."""
-    if many := _unsent(found):
-        raise StoreError(f"{many} raw files could not be sent", hint="run it again")
 
 
 def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:

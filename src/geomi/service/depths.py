@@ -32,7 +32,7 @@ class Depths:
     workers: dict[str, int]
     deliveries: int
     seed_tasks: dict[tuple[str, ...], float]
-    dead_letters: dict[str, int]
+    dead_letters: dict[tuple[str, ...], float]
 
 
 async def measure(service: Service) -> Depths:
@@ -63,5 +63,5 @@ async def measure(service: Service) -> Depths:
             for kind in ("files", "domains")
             for state in TaskState
         },
-        dead_letters={tenant: standing.dead_letters for tenant, standing in standings.items()},
+        dead_letters={(tenant,): standing.dead_letters for tenant, standing in standings.items()},
     )

@@ -7,6 +7,7 @@ is asked for at each scrape and set by whoever answers it.
 from __future__ import annotations
 
 from geomi.adapters.telemetry.prometheus import Counter, Gauge, Histogram, write_text
+from geomi.adapters.telemetry.seed_metrics import SeedMetrics
 from geomi.model.event import (
     Enriched,
     Event,
@@ -15,9 +16,7 @@ from geomi.model.event import (
     Measured,
     PageSettled,
     RobotsFetched,
-    SeedDomainDone,
-    SeedFailed,
-    SeedFileDone,
+    SeedEvent,
     Warned,
 )
 from geomi.model.verdict import Outcome, State
@@ -73,23 +72,6 @@ class Metrics:
             "Pages that were understood, by what became of them.",
             ("state",),
         )
-        self._seed_files = Histogram(
-            "geomi_seed_file_seconds", "How long raw files took.", FETCH_BOUNDS
-        )
-        self._rejects = Counter("geomi_seed_rejects_total", "Records of raw files not taken.")
-        self._domains = Histogram(
-            "geomi_seed_domain_seconds", "How long contracts of domains took.", FETCH_BOUNDS
-        )
-        self._seed_facts = Counter(
-            "geomi_seed_found_total",
-            "Domains by whether robots.txt and a sitemap were found.",
-            ("what", "found"),
-        )
-        self._seed_failures = Counter(
-            "geomi_seed_failures_total",
-            "Raw files and domains that failed; the dead are not tried again.",
-            ("type", "dead"),
-        )
         self._warnings = Counter("geomi_warnings_total", "What a person should know.")
         self.waiting = Gauge("geomi_waiting_urls", "URLs that wait, by tenant.", ("tenant",))
         self.jobs = Gauge("geomi_jobs", "Jobs that are not over, by state.", ("state",))
@@ -97,17 +79,13 @@ class Metrics:
             "geomi_workers", "Processes that work on the store, by role.", ("role",)
         )
         self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
-        self.seed_tasks = Gauge(
-            "geomi_seed_tasks",
-            "Raw files and domains of datasets, by what became of them.",
-            ("tenant", "kind", "state"),
-        )
-        self.dead_letters = Gauge(
-            "geomi_seed_dead_letters", "Messages that nobody tries any more.", ("tenant",)
-        )
+        self.seeds = SeedMetrics()
 
     def emit(self, event: Event) -> None:
         """Count one event."""
+        if isinstance(event, SeedEvent):
+            self.seeds.emit(event)
+            return
         match event:
             case PageSettled():
                 self._count_page(event)
@@ -122,15 +100,6 @@ class Metrics:
             case Enriched():
                 for state in ("indexed", "skipped", "failed"):
                     self._documents.add(getattr(event, state), state)
-            case SeedFileDone():
-                self._seed_files.observe(event.ms / 1000)
-                self._rejects.add(event.rejected)
-            case SeedDomainDone():
-                self._domains.observe(event.ms / 1000)
-                self._seed_facts.add(1, "robots", str(event.robots).lower())
-                self._seed_facts.add(1, "sitemap", str(event.sitemap).lower())
-            case SeedFailed():
-                self._seed_failures.add(1, event.error_type, str(event.is_dead).lower())
             case Warned():
                 self._warnings.add()
             case _:
@@ -138,7 +107,8 @@ class Metrics:
 
     def text(self) -> str:
         """Return what a scrape is answered with."""
-        return write_text(value for value in vars(self).values())
+        own = {name: value for name, value in vars(self).items() if value is not self.seeds}
+        return write_text([*own.values(), *vars(self.seeds).values()])
 
     def _count_page(self, page: PageSettled) -> None:
         self._pages.add(1, page.outcome, page.state)

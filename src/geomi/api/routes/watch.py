@@ -36,8 +36,8 @@ async def metrics(request: Request, service: OfService) -> Response:
     counted.jobs.set({(state,): many for state, many in depths.jobs.items()})
     counted.workers.set({(role,): many for role, many in depths.workers.items()})
     counted.deliveries.set({(): depths.deliveries})
-    counted.seed_tasks.set(depths.seed_tasks)
-    counted.dead_letters.set({(tenant,): many for tenant, many in depths.dead_letters.items()})
+    counted.seeds.tasks.set(depths.seed_tasks)
+    counted.seeds.dead_letters.set(depths.dead_letters)
     return PlainTextResponse(counted.text(), media_type=CONTENT_TYPE)
 
 
