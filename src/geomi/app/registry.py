@@ -17,7 +17,7 @@ from geomi.engine.review import reviews as reviews
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
-from geomi.model.site import Channel, Provider
+from geomi.model.site import Channel, Provider, SiteRule
 from geomi.settings.options import Settings
 from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
 from geomi.settings.values import refuse_unknown
@@ -40,6 +40,16 @@ def stored_in(root: Path, settings: Settings) -> list[Provider]:
         return []
     with closing(store):
         return asyncio.run(store.providers.list())
+
+
+def reviews_in(root: Path, settings: Settings) -> tuple[SiteRule, ...]:
+    """List what people decided about sites, where no world is open yet; nothing is made."""
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
+        return ()
+    with closing(store):
+        return asyncio.run(reviews(store))
 
 
 def named(key: str, providers: dict[str, Provider]) -> Provider:

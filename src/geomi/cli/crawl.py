@@ -12,7 +12,7 @@ import typer
 
 from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.adapters.telemetry.fan import Fan
-from geomi.app import Plan, begin, make_plan, open_home, registry
+from geomi.app import Plan, begin, make_plan, open_home
 from geomi.app import crawl as run_crawl
 from geomi.app.indexing import Indexing, crawl_and_index
 from geomi.cli import INTERRUPTED
@@ -42,16 +42,14 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.show import Show
+from geomi.cli.sources import Named
 from geomi.cli.talk import give, note, say
 from geomi.engine.strayed import strayed_seed
 from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
-from geomi.model.site import Provider
-from geomi.settings.layers import Layer
 from geomi.settings.options import Settings
-from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.worker import live
 
 _TALK = "How to talk"
@@ -71,6 +69,14 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Option(
             metavar="KEY",
             help="Start from a provider's seeds, within its patterns and limits.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    from_prod: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PARTITION",
+            help="Start from a dataset's contracts, such as DATASET/prod/country=sg.",
             rich_help_panel=WHAT,
         ),
     ] = None,
@@ -138,7 +144,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ] = False,
 ) -> None:
     """Crawl websites into a data directory; an interrupted crawl goes on with --resume."""
-    named = _Named(provider)
+    named = Named(provider, from_prod)
     configured = configure(
         {
             "output": str(output) if output else None,
@@ -160,16 +166,17 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         assignments=assignments,
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
         config=config,
-        provider=named.layer if provider else None,
+        source=named.layer if named else None,
     )
     plan = make_plan(
-        named.seeds(urls or []),
+        named.seeds(urls or [], configured.resolved, configured.settings),
         configured.resolved,
         configured.flags,
         resume=resume,
         provider=provider or "",
     )
     if not quiet:
+        named.tell()
         warn_of_manners(configured, is_verbose=verbose)
     if detach and index:
         raise ConfigError(
@@ -177,46 +184,21 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             hint="run `geomi enrich` beside `geomi worker`",
         )
     if detach:
-        asyncio.run(_begin(plan, configured.settings, json=json))
+        asyncio.run(_begin(plan, configured.settings, named, json=json))
         return
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 else []
-    report, strayed = asyncio.run(_run(plan, configured.settings, show, standby, is_indexed=index))
+    report, strayed = asyncio.run(
+        _run(plan, configured.settings, named, show, standby, is_indexed=index)
+    )
     show.conclude(report, Path(plan.resolved.run.output))
     for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
         note(f"hint: {hint}")
     if report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     refuse_failure(report, configured.settings)
-
-
-class _Named:
-    """The provider that was named on the command line, once the data directory is known."""
-
-    def __init__(self, key: str | None) -> None:
-        self._key = key
-        self._provider: Provider | None = None
-
-    def layer(self, root: Path, settings: Settings) -> Layer:
-        """Find the provider and return what it says about a crawl."""
-        self._provider = registry.named(
-            self._key or "", registry.overlaid(registry.stored_in(root, settings))
-        )
-        refuse_forbidden(self._provider)
-        return provider_layer(self._provider)
-
-    def seeds(self, urls: Sequence[str]) -> Sequence[str]:
-        """Return where to start: the URLs that were given, or the provider's."""
-        if self._provider is None:
-            return urls
-        if urls:
-            raise ConfigError(
-                f"provider `{self._key}` has its own start URLs; `{urls[0]}` was given as well",
-                hint="leave out one of them",
-            )
-        return self._provider.seed_urls
 
 
 def _waiting(report: Report) -> str:
@@ -232,8 +214,9 @@ def _waiting(report: Report) -> str:
     )
 
 
-async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:
+async def _begin(plan: Plan, settings: Settings, named: Named, *, json: bool) -> None:
     async with open_home(Path(plan.resolved.run.output), settings, lambda _: Fan()) as home:
+        await named.hand_over(home, plan.resolved)
         job = await begin(home, plan)
     if json:
         give({"job": job.id, "state": job.state})
@@ -242,10 +225,17 @@ async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:
 
 
 async def _run(
-    plan: Plan, settings: Settings, show: Show, standby: Sequence[Started], *, is_indexed: bool
+    plan: Plan,
+    settings: Settings,
+    named: Named,
+    show: Show,
+    standby: Sequence[Started],
+    *,
+    is_indexed: bool,
 ) -> tuple[Report, str]:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
+        await named.hand_over(home, plan.resolved)
         with show.live(home.world):
             if is_indexed:
                 report = await crawl_and_index(

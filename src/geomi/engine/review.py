@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from geomi.engine.world import World
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
+from geomi.ports.site import Providers, SiteRules
 from geomi.url.parse import parse as parse_url
 
 TRAP_RULES = "trap."  # how the names of all detectors begin
@@ -44,7 +45,21 @@ class Reviews:
         return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")
 
 
-async def reviews(world: World) -> tuple[SiteRule, ...]:
+class Decided(Protocol):
+    """What has both lists of decisions: a world, or the store behind one."""
+
+    @property
+    def providers(self) -> Providers:
+        """The registered providers."""
+        ...
+
+    @property
+    def sites(self) -> SiteRules:
+        """The rules of sites."""
+        ...
+
+
+async def reviews(world: Decided) -> tuple[SiteRule, ...]:
     """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
     forbidden = (
         SiteRule(
