@@ -61,16 +61,15 @@ def served(root: Path) -> Iterator[Served]:
         flags = [f"--resolve={host}.geomi.test:80:127.0.0.1:{port}" for host in HOSTS]
         dataset = root / "seeds"
         put_raw(dataset, 1, "geomi.test")
+        (dataset / put_raw(dataset, 2)).write_text("[{")
         env = {"GEOMI_MIN_DELAY_S": "0", "GEOMI_DATASETS": f"default={dataset}"}
         with Served(root / "data", *flags, env=env) as server:
+            server.post("/seeds/orchestrate", {})
             yield server
 
 
-def give_something_up(server: Served) -> None:
-    """Let a raw file fail for good, so that there is a dead letter to see."""
-    dataset = server.root.parent / "seeds"
-    (dataset / put_raw(dataset, 2)).write_text("[{")
-    server.post("/seeds/orchestrate", {})
+def until_given_up(server: Served) -> None:
+    """Wait until the broken raw file is a dead letter, which takes three retries."""
     end_s = time.monotonic() + LONGEST_CRAWL_S
     while not server.get("/seeds/dlq")["letters"]:
         assert time.monotonic() < end_s, "nothing was given up"

@@ -21,8 +21,8 @@ from tests.dashboard.stage import (
     browser,
     chromium,
     crawl,
-    give_something_up,
     served,
+    until_given_up,
     views,
     visitor,
 )
@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve geomi with the sample site crawled; no page of it may break its policy."""
     with served(tmp_path_factory.mktemp("data")) as started:
         crawl(started, "silk", SEEDS)
-        give_something_up(started)
+        until_given_up(started)
         yield started
         assert "broke its policy" not in started.stop()
 

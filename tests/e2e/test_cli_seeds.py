@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from geomi.testing.postgres import Cluster
 from geomi.testing.server import Reply
 from tests.e2e.command import GEOMI, clean_env, run
 from tests.e2e.serving import Served
@@ -139,6 +140,21 @@ def test_several_processes_share_the_work_and_ask_nobody_twice(
 
 
 @pytest.mark.slow
+@pytest.mark.req("DAT-09", "SED-37")
+def test_processes_share_the_queues_of_a_database(
+    web: Web, tmp_path: Path, dataset: Path, cluster: Cluster
+) -> None:
+    db = cluster.new_schema()
+    put_raw(dataset, 2, *DOMAINS)
+    done = seeds(web, tmp_path, "run", str(dataset), "--workers", "2", "--db", db, "--json")
+    assert done.returncode == 0, done.stderr
+    assert web.asked("/robots.txt") == len(DOMAINS)
+    told = seeds(web, tmp_path, "status", str(dataset), "--json", GEOMI_DB=db)
+    assert json.loads(told.stdout)["processing_stats"] == last_line(done)["processing_stats"]
+    assert not (tmp_path / "data" / "geomi.db").exists()
+
+
+@pytest.mark.slow
 def test_whoever_serves_the_queues_works_on_what_others_send(
     web: Web, tmp_path: Path, dataset: Path
 ) -> None:
@@ -238,7 +254,8 @@ def test_the_how_to_works_as_it_is_written(web: Web, tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands()],
         cwd=tmp_path / "desk",
-        env=clean_env() | web.env | {"PATH": path},
+        # What is broken stays so: nobody here waits for three more tries.
+        env=clean_env() | web.env | {"PATH": path, "GEOMI_CRAWL_SEEDS__MAX_RETRIES": "0"},
         capture_output=True,
         text=True,
         timeout=120,

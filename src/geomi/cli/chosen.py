@@ -103,7 +103,7 @@ def choose(
         assignments=assignments,
         process=process,
         config=config,
-        provider=lambda _root, _settings: Layer("seeds", {"run.profile": PROFILE}),
+        source=lambda _above, _settings: Layer("seeds", {"run.profile": PROFILE}),
     )
     opened = open_dataset(dataset)
     return Chosen(dataset, opened, configured, checked_filter(*which))
