@@ -1,7 +1,7 @@
-"""A small dataset, the web it speaks of, and lives of the seed engine that begin on it.
+"""A dataset, the web it speaks of, and lives of the seed engine that begin on it.
 
-Two raw files of one partition name three domains; one of them is in both, and one record is of no
-use. The servers count who asks for robots.txt: a collection begins with it.
+In the small one two raw files of one partition name three domains; one of them is in both, and one
+record is of no use. The server counts who is asked for robots.txt: a collection begins with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, LiteralString, Protocol
 
 import trustme
 
@@ -30,8 +30,7 @@ from tests.chaos.seed_life import Life
 from tests.engine.seed_ground import record, server_context
 
 PLACE = Partition("sg", "news", "2026-01-28")
-DOMAINS = ("mom.gov.sg", "moh.gov.sg", "ica.gov.sg")
-FILES = {
+SMALL = {
     raw_path(PLACE, 1): [
         record("https://mom.gov.sg/act"),
         record("https://moh.gov.sg/b"),
@@ -44,6 +43,21 @@ FILES = {
         record("https://mom.gov.sg/act"),
     ],
 }
+# Thirty domains, each in two of six files.
+LARGE = {
+    raw_path(PLACE, number): [
+        record(f"https://site{(number * 5 + place) % 30}.test/{number}") for place in range(10)
+    ]
+    for number in range(6)
+}
+ROUTES = {
+    "/robots.txt": Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain"),
+    "/sitemap.xml": Reply(
+        b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+        b"<url><loc>https://mom.gov.sg/</loc></url></urlset>",
+        content_type="application/xml",
+    ),
+}
 LONGEST_LIFE_S = 60.0
 # Every lease and loan of the life before has passed by then.
 AFTERLIFE_S = 1000.0
@@ -54,30 +68,31 @@ _TIMES = re.compile(
 )
 
 Tree = dict[str, bytes]
+Files = Mapping[str, list[dict[str, str]]]
 
 
 class Back(Protocol):
     """Where files and queues are."""
 
-    def begin(self, folder: Path) -> tuple[str, str]:
-        """Return a dataset with the raw files, and the URL of a database; both are new."""
+    def begin(self, folder: Path, files: Files) -> tuple[str, str]:
+        """Return a dataset with raw files, and the URL of a database; both are new."""
         ...
 
     def tree(self, dataset: str) -> Tree:
         """Read every file of a dataset."""
         ...
 
-    def lent(self, folder: Path, db: str) -> list[str]:
-        """Name the tasks that somebody has in hand."""
+    def rows(self, folder: Path, db: str, query: LiteralString) -> list[Any]:
+        """Ask the database; nothing where there is none yet."""
         ...
 
 
 class Local:
     """A directory and a file."""
 
-    def begin(self, folder: Path) -> tuple[str, str]:
+    def begin(self, folder: Path, files: Files) -> tuple[str, str]:
         """Write the raw files."""
-        for key, records in FILES.items():
+        for key, records in files.items():
             path = folder / "dataset" / key
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(records))
@@ -92,11 +107,11 @@ class Local:
             if path.is_file() and path.suffix != ".part"  # half a file, which no dataset lists
         }
 
-    def lent(self, folder: Path, db: str) -> list[str]:
-        """Name the tasks in hand."""
+    def rows(self, folder: Path, db: str, query: LiteralString) -> list[Any]:
+        """Ask the file."""
         with closing(sqlite3.connect(folder / "home" / DATABASE)) as store:
-            rows = store.execute("SELECT task FROM seed_tasks WHERE owner IS NOT NULL").fetchall()
-        return [task for (task,) in rows]
+            is_made = store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'seed_tasks'")
+            return store.execute(query).fetchall() if is_made.fetchone() else []
 
 
 @dataclass(frozen=True)
@@ -106,11 +121,11 @@ class Served:
     cluster: Cluster
     s3: S3Server
 
-    def begin(self, folder: Path) -> tuple[str, str]:
+    def begin(self, folder: Path, files: Files) -> tuple[str, str]:
         """Put the raw files into a new place of the bucket."""
         place = self.s3.new_prefix()
         objects = self.s3.objects(place)
-        for key, records in FILES.items():
+        for key, records in files.items():
             objects.put(key, json.dumps(records).encode())
         return place, self.cluster.new_schema()
 
@@ -120,8 +135,8 @@ class Served:
         found = [one["path"] for part in objects.list() for one in part]
         return {path: bytes(objects.get(path).bytes()) for path in sorted(found)}
 
-    def lent(self, folder: Path, db: str) -> list[str]:
-        """Name the tasks in hand."""
+    def rows(self, folder: Path, db: str, query: LiteralString) -> list[Any]:
+        """Ask the server."""
         import psycopg  # an extra
 
         from geomi.adapters.postgres.address import read_address
@@ -131,8 +146,7 @@ class Served:
             store.execute("SELECT set_config('search_path', %s, false)", (address.schema,))
             if store.execute("SELECT to_regclass('seed_tasks')").fetchone() == (None,):
                 return []
-            rows = store.execute("SELECT task FROM seed_tasks WHERE owner IS NOT NULL").fetchall()
-        return [task for (task,) in rows]
+            return store.execute(query).fetchall()
 
 
 @dataclass
@@ -167,8 +181,13 @@ class Case:
 
     def mourn(self) -> None:
         """Note what the dead had in hand; whoever lives next does so after its loans."""
-        self.open_loans.update(self.ground.back.lent(self.folder, self.life.db))
+        lent = self.rows("SELECT task FROM seed_tasks WHERE owner IS NOT NULL")
+        self.open_loans.update(task for (task,) in lent)
         self.life = replace(self.life, later_s=self.life.later_s + AFTERLIFE_S)
+
+    def rows(self, query: LiteralString) -> list[Any]:
+        """Ask the database."""
+        return self.ground.back.rows(self.folder, self.life.db, query)
 
     def tree(self) -> Tree:
         """Read every file."""
@@ -182,38 +201,36 @@ class Case:
 class SeedGround:
     """The web of the dataset, and the nursery of the processes that work on it."""
 
-    def __init__(self, folder: Path, back: Back) -> None:
+    def __init__(self, folder: Path, back: Back, files: Files) -> None:
         self.back = back
         self.nursery = Nursery()
+        self.files = files
+        self.domains = sorted({one["domain"] for records in files.values() for one in records})
         self._folder = folder
         self._cases = 0
-        self._authority = trustme.CA()
         self._ca_file = folder / "ca.pem"
-        self._authority.cert_pem.write_to_path(str(self._ca_file))
-        self.sites = {domain: self._site(domain) for domain in DOMAINS}
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(str(self._ca_file))
+        self._site = Site(ROUTES, tls=server_context(authority, *self.domains))
+        self._site.__enter__()
 
     def close(self) -> None:
         """End everything."""
         self.nursery.close()
-        for site in self.sites.values():
-            site.__exit__(None, None, None)
+        self._site.__exit__(None, None, None)
 
     def case(self) -> Case:
         """Begin with a new dataset and a new database."""
         self._cases += 1
         folder = self._folder / str(self._cases)
         folder.mkdir()
-        dataset, db = self.back.begin(folder)
-        for site in self.sites.values():
-            site.log.clear()
-        resolve = tuple(
-            f"{domain}:443:127.0.0.1:{site.port}" for domain, site in self.sites.items()
-        )
+        dataset, db = self.back.begin(folder, self.files)
+        self._site.log.clear()
         life = Life(
             str(folder / "home"),
             dataset,
             db,
-            resolve,
+            tuple(f"{domain}:443:127.0.0.1:{self._site.port}" for domain in self.domains),
             str(self._ca_file),
             steps=str(folder / "steps.txt"),
         )
@@ -222,29 +239,15 @@ class SeedGround:
 
     def collections(self) -> dict[str, int]:
         """Return how often each domain was asked for its robots.txt."""
-        return {
-            domain: sum(seen.path == "/robots.txt" for seen in site.log)
-            for domain, site in self.sites.items()
-        }
-
-    def _site(self, domain: str) -> Site:
-        sitemap = (
-            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
-            f"<url><loc>https://{domain}/</loc></url></urlset>"
-        )
-        routes = {
-            "/robots.txt": Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain"),
-            "/sitemap.xml": Reply(sitemap.encode(), content_type="application/xml"),
-        }
-        site = Site(routes, tls=server_context(self._authority, domain))
-        site.__enter__()
-        return site
+        asked = (seen.headers["host"] for seen in self._site.log if seen.path == "/robots.txt")
+        counts = Counter(asked)
+        return {domain: counts[domain] for domain in self.domains}
 
 
 @contextmanager
-def seed_ground(folder: Path, back: Back) -> Iterator[SeedGround]:
+def seed_ground(folder: Path, back: Back, files: Files = SMALL) -> Iterator[SeedGround]:
     """Open a ground."""
-    made = SeedGround(folder, back)
+    made = SeedGround(folder, back, files)
     try:
         yield made
     finally:

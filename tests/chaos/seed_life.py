@@ -47,6 +47,7 @@ class Life:
         die_at: the number of the step it dies at, from 1; 0 for none.
         phase: whether it dies before that step is taken, or after it.
         later_s: how far its clock is ahead of the machine's.
+        serves: whether it works until it is asked to leave, by SIGTERM.
         steps: where it notes each step that it has taken.
     """
 
@@ -60,6 +61,7 @@ class Life:
     later_s: float = 0.0
     orchestrates: bool = True
     works: bool = True
+    serves: bool = False
     steps: str = os.devnull
 
 
@@ -104,7 +106,9 @@ async def _live(life: Life) -> None:
         if life.orchestrates:
             await orchestrate(seeding, PartitionFilter())
         if life.works:
-            await work(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
+            leaving = asyncio.Event()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
+            await work(seeding, leaving=leaving, is_done_when_empty=not life.serves)
 
 
 @dataclass(frozen=True, slots=True)
