@@ -75,7 +75,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     from_prod: Annotated[
         str | None,
         typer.Option(
-            metavar="PARTITION",
+            metavar="PLACE",
             help="Start from a dataset's contracts, such as DATASET/prod/country=sg.",
             rich_help_panel=WHAT,
         ),
