@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -27,8 +26,18 @@ from geomi.ports.web import Fetcher
 from geomi.testing.server import Raw, Reply, Route, Seen
 from tests.engine.running import robots, run, to
 from tests.engine.seed_ground import BEGIN_S, Ground, ground, record, seed_config
+from tests.engine.seed_web import (
+    SHOP,
+    endless,
+    impatient,
+    index,
+    packed_bomb,
+    slowly,
+    trickling,
+    urlset,
+    xml,
+)
 
-SHOP = "shop.test"
 HTTPS, HTTP = f"https://{SHOP}", f"http://{SHOP}"
 ALLOWED = robots("User-agent: *", "Disallow: /admin")
 Web = Mapping[str, Mapping[str, Route] | None]
@@ -37,21 +46,6 @@ Web = Mapping[str, Mapping[str, Route] | None]
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
     return trustme.CA()
-
-
-def urlset(*paths: str, host: str = SHOP, date: str = "") -> Reply:
-    lastmod = f"<lastmod>{date}</lastmod>" if date else ""
-    urls = "".join(f"<url><loc>https://{host}{path}</loc>{lastmod}</url>" for path in paths)
-    return xml(f"<urlset>{urls}</urlset>")
-
-
-def index(*paths: str, host: str = SHOP) -> Reply:
-    maps = "".join(f"<sitemap><loc>https://{host}{path}</loc></sitemap>" for path in paths)
-    return xml(f"<sitemapindex>{maps}</sitemapindex>")
-
-
-def xml(text: str, *headers: tuple[str, str]) -> Reply:
-    return Reply(text.encode(), content_type="application/xml", headers=headers)
 
 
 def collected(
@@ -499,17 +493,6 @@ def test_what_is_kept_of_sitemaps_has_a_limit(
 # hostile servers
 
 
-def packed_bomb(_: Seen) -> Reply:
-    squeezed = zlib.compressobj(9, wbits=31)
-    body = b"".join(squeezed.compress(b"\0" * 1_000_000) for _ in range(60)) + squeezed.flush()
-    return Reply(body, content_type="text/plain", headers=(("Content-Encoding", "gzip"),))
-
-
-def endless(_: Seen) -> Raw:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-    return Raw((head, *(b"Disallow: /%d\n" % number * 100 for number in range(5000))))
-
-
 @pytest.mark.parametrize("answer", [packed_bomb, endless], ids=["bomb", "endless"])
 def test_a_robots_txt_without_end_is_read_as_far_as_its_limit(
     tmp_path: Path, authority: trustme.CA, answer: Callable[[Seen], Reply | Raw]
@@ -518,21 +501,6 @@ def test_a_robots_txt_without_end_is_read_as_far_as_its_limit(
     assert told["robots_txt"]["exists"]
     assert told["robots_txt"]["size"] == 524_288
     assert found.file(SHOP, "robots.txt").stat().st_size == 524_288
-
-
-def impatient(**rules: object) -> CrawlConfig:
-    config = seed_config(**rules)
-    return replace(config, robots=replace(config.robots, total_timeout_s=0.3))
-
-
-def trickling(_: Seen) -> Raw:
-    def parts() -> Any:
-        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-        while True:
-            yield b"#"
-            yield 0.05
-
-    return Raw(parts())
 
 
 def test_a_tar_pit_ends_by_its_time(tmp_path: Path, authority: trustme.CA) -> None:
@@ -548,14 +516,6 @@ def test_facts_are_asked_for_whatever_a_crawl_would_do() -> None:
     lax = replace(config, robots=replace(config.robots, respect=False, persist=True))
     rules = facts_config(lax).robots
     assert (rules.respect, rules.persist, rules.collect_sitemaps) == (True, False, True)
-
-
-def slowly(here: list[Ground], seconds: float, reply: Reply) -> Route:
-    def answer(_: Seen) -> Reply:
-        here[0].clock.advance(seconds)
-        return reply
-
-    return answer
 
 
 def test_the_servers_of_a_domain_have_one_time_together(
