@@ -17,6 +17,7 @@
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
     ├── ClusterError          the cluster of a fleet, or one of its actors, does not answer  exit 4
     ├── SeedError             a raw file or a domain cannot be processed, and of which kind that is
+    ├── SeedsDead             work on a dataset ended in dead letters                   exit 8
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
     ├── ModelError            a language model could not be asked, or made no sense     exit 7
@@ -138,6 +139,12 @@ class SeedError(GeomiError):
     def __init__(self, message: str, *, kind: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.kind = kind
+
+
+class SeedsDead(GeomiError):
+    """Work on a dataset is over, and some of it is in the dead-letter queue."""
+
+    exit_code = 8
 
 
 class NothingFetched(GeomiError):

@@ -8,6 +8,8 @@ import pytest
 
 from geomi.adapters.telemetry.fan import Fan
 from geomi.api.app import make_app, premises_of
+from geomi.model.message import Message
+from geomi.model.seed import Partition
 from geomi.service import keys, tenants
 from geomi.service.keys import Role
 from geomi.service.open import open_service
@@ -177,6 +179,8 @@ def test_a_tenant_goes_with_everything_and_no_other_loses_anything(tmp_path: Pat
                 await filled(ground.other, ground.service.desk(OTHER), elsewhere)
                 hook = {"url": "https://hooks.example/secret-place"}
                 await ground.mine.post("/webhooks", hook)
+                message = Message("domain", "1", "1", Partition("sg", "x", "d"), b"seed-words")
+                await ground.desk.home.store.queues.send("file:///data", [message])
                 path = f"/admin/tenants/{TENANT}"
                 assert (await ground.admin.delete(path)).status == 400  # no reason
                 own = await ground.admin.delete("/admin/tenants/default?reason=tired")
@@ -190,6 +194,7 @@ def test_a_tenant_goes_with_everything_and_no_other_loses_anything(tmp_path: Pat
                 assert len((await ground.other.get("/documents")).json["documents"]) == 1
         kept = everything_in(tmp_path)
         assert b"The ferry leaves at noon" not in kept and b"secret-place" not in kept
+        assert b"seed-words" not in kept
         assert b"A lighthouse stands" in kept
 
     run(work())

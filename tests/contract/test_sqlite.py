@@ -21,6 +21,7 @@ from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.document import DocumentFilter
 from geomi.model.entry import Discovered
+from geomi.model.message import Settlement
 from geomi.model.verdict import State
 from geomi.testing.contracts.damaging import DAMAGES, damage_id, fill, read_all
 from geomi.testing.contracts.material import (
@@ -36,6 +37,7 @@ from geomi.testing.contracts.material import (
     visit,
     waits,
 )
+from geomi.testing.contracts.queueing import DATASET, borrow_one, bury, sent
 
 
 @pytest.fixture
@@ -135,11 +137,28 @@ class TestCopying:
     @waits
     async def test_a_copy_is_a_store_of_its_own(self, store: SqliteStore, tmp_path: Path) -> None:
         await begin(store, url("/1"), url("/2"))
+        await bury(store.queues, "dead", "L1")
+        await store.queues.send(DATASET, [sent("waiting")])
         store.backup(tmp_path / "copy.db")
         await store.frontier.add("job", [url("/later")], now_s=START_S)
+        await store.queues.erase()
         with closing(open_sqlite(tmp_path / "copy.db", tenant="local")) as copy:
             assert (await copy.census.outlook("job", now_s=START_S)).pending == 2
             assert await copy.frontier.add("job", [url("/3")], now_s=START_S) == 1
+            assert (await borrow_one(copy.queues)).messages == (sent("waiting"),)
+            assert (letter := await copy.queues.letter(DATASET, "L1")) is not None
+            assert letter.message == sent("dead")
+
+    @waits
+    async def test_a_message_that_is_done_leaves_nothing(
+        self, store: SqliteStore, path: Path
+    ) -> None:
+        await store.queues.send(DATASET, [sent("1")])
+        loan = await borrow_one(store.queues)
+        await store.queues.settle(DATASET, loan, Settlement(done=("1",)))
+        with closing(sqlite3.connect(path)) as db:
+            for table in ("seed_messages", "seed_bodies"):
+                assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
 
     def test_a_copy_that_cannot_be_written_is_told(self, store: SqliteStore, path: Path) -> None:
         with pytest.raises(StoreError, match="nowhere"):

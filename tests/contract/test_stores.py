@@ -6,6 +6,7 @@ from geomi.testing.contracts.adding import TestAdding
 from geomi.testing.contracts.asking import TestCensus, TestTenants, TestTime
 from geomi.testing.contracts.attending import TestDuties, TestTurns, TestWorkers
 from geomi.testing.contracts.beginning import TestBeginning, TestBeginningAtOnce, TestJobPages
+from geomi.testing.contracts.borrowing import TestFencedLoans, TestLoans
 from geomi.testing.contracts.budgeting import TestBudgets
 from geomi.testing.contracts.capping import TestCaps, TestHostsAtOnce
 from geomi.testing.contracts.claiming import TestClaiming, TestPageLimit, TestSharing
@@ -28,12 +29,19 @@ from geomi.testing.contracts.metering import (
 )
 from geomi.testing.contracts.ordering import TestCash, TestNothingWaitsForEver
 from geomi.testing.contracts.paying import TestCosts
+from geomi.testing.contracts.queueing import TestSending
 from geomi.testing.contracts.ranking import TestRanks, TestVisited
 from geomi.testing.contracts.recording import TestPatterns, TestRequestLog
 from geomi.testing.contracts.reopening import TestReopening
 from geomi.testing.contracts.rostering import TestRoster
 from geomi.testing.contracts.settling import TestCounting, TestFencing, TestSettling
 from geomi.testing.contracts.sites import TestProviders, TestRefusals, TestSiteRules
+from geomi.testing.contracts.undertaking import (
+    TestDeadLetters,
+    TestQueuesAtOnce,
+    TestSettledTasks,
+    TestTaskTallies,
+)
 from geomi.testing.contracts.viewing import TestEntryPages, TestHostViews, TestJobCounts
 
 __all__ = [
@@ -48,6 +56,7 @@ __all__ = [
     "TestCosts",
     "TestCounting",
     "TestDailyPages",
+    "TestDeadLetters",
     "TestDeadOwners",
     "TestDocuments",
     "TestDrawers",
@@ -55,6 +64,7 @@ __all__ = [
     "TestDuties",
     "TestEntryPages",
     "TestFairness",
+    "TestFencedLoans",
     "TestFencing",
     "TestHistories",
     "TestHostViews",
@@ -64,6 +74,7 @@ __all__ = [
     "TestJobs",
     "TestJournal",
     "TestJournalAtOnce",
+    "TestLoans",
     "TestLostBytes",
     "TestLostSegments",
     "TestManyWorkers",
@@ -73,6 +84,7 @@ __all__ = [
     "TestPages",
     "TestPatterns",
     "TestProviders",
+    "TestQueuesAtOnce",
     "TestQuotas",
     "TestQuotasAtOnce",
     "TestRanks",
@@ -84,12 +96,15 @@ __all__ = [
     "TestRetention",
     "TestRobotsCopies",
     "TestRoster",
+    "TestSending",
+    "TestSettledTasks",
     "TestSettling",
     "TestSharing",
     "TestSiteRules",
     "TestStandings",
     "TestStorage",
     "TestSweeps",
+    "TestTaskTallies",
     "TestTenants",
     "TestTime",
     "TestTurns",

@@ -37,6 +37,7 @@ from tests.engine.running import Ear
 
 TICK_S = 0.001
 TENANT = "local"
+ALLOWING = EgressRules(allow_private=True)
 
 
 @dataclass(frozen=True)
@@ -228,11 +229,13 @@ class Hand:
 
 
 @asynccontextmanager
-async def hand_in(root: Path) -> AsyncIterator[Hand]:
+async def hand_in(
+    root: Path, rules: EgressRules = ALLOWING, clock: HandClock | None = None
+) -> AsyncIterator[Hand]:
     """Open a world in memory, with its archive in a directory."""
-    clock, ear = HandClock(), Ear()
+    clock, ear = clock or HandClock(), Ear()
     store = open_memory(TENANT)
-    egress = Egress(EgressRules(allow_private=True), clock)
+    egress = Egress(rules, clock)
     fetcher = WatchedFetcher(HttpClient(egress, clock), clock)
     frontier = WatchedFrontier(store.frontier)
     archive = DirectoryArchive(root, worker="w-hand", software="geomi/0")

@@ -33,14 +33,18 @@ def bucket_of(settings: Settings, *, patience_s: float | None = None) -> Bucket 
     """Read where the archive is; nonsense is refused before anything is opened or dialled."""
     if not settings.blobs:
         return None
-    if find_spec("obstore") is None:
-        raise ConfigError(
-            "an archive in a bucket needs obstore, which is not installed",
-            hint="pip install 'geomi[s3]'",
-        )
+    need_obstore("an archive in a bucket")
     from geomi.adapters.blob.bucket import PATIENCE_S, Bucket  # an extra
 
     return Bucket(read_bucket_url(settings.blobs), patience_s=patience_s or PATIENCE_S)
+
+
+def need_obstore(what: str) -> None:
+    """Refuse what needs an extra that is not there."""
+    if find_spec("obstore") is None:
+        raise ConfigError(
+            f"{what} needs obstore, which is not installed", hint="pip install 'geomi[s3]'"
+        )
 
 
 def directory_id(root: Path, settings: Settings) -> str:

@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from geomi.app.store import open_store
+from geomi.engine.review import reviews as reviews
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
-from geomi.model.site import Channel, Provider, Review, SiteRule
+from geomi.model.site import Channel, Provider, SiteRule
 from geomi.settings.options import Settings
 from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
 from geomi.settings.values import refuse_unknown
-from geomi.url.parse import parse as parse_url
 
 EVERY_JOB = 1_000_000
 
@@ -40,6 +40,16 @@ def stored_in(root: Path, settings: Settings) -> list[Provider]:
         return []
     with closing(store):
         return asyncio.run(store.providers.list())
+
+
+def reviews_in(root: Path, settings: Settings) -> tuple[SiteRule, ...]:
+    """List what people decided about sites, where no world is open yet; nothing is made."""
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
+        return ()
+    with closing(store):
+        return asyncio.run(reviews(store))
 
 
 def named(key: str, providers: dict[str, Provider]) -> Provider:
@@ -121,24 +131,6 @@ async def cautions(world: World, key: str, *, is_ready: bool = False) -> list[Ca
     if provider.channel is Channel.CONTEXT7 and not is_ready:
         told.append((f"provider {key} is served by Context7 first; this crawl is a fallback", ""))
     return told
-
-
-async def reviews(world: World) -> tuple[SiteRule, ...]:
-    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
-    forbidden = (
-        SiteRule(
-            url.host,
-            "",
-            Review.EXCLUDE,
-            note=f"provider {provider.key} forbids crawling",
-            remedy=f"geomi providers review {provider.key} --allows",
-        )
-        for provider in await world.providers.list()
-        if provider.tos_allows_crawling is False
-        for url in map(parse_url, provider.seed_urls)
-        if url is not None
-    )
-    return (*await world.sites.list(), *forbidden)
 
 
 async def _refuse_orphans(world: World, key: str) -> None:

@@ -13,11 +13,12 @@ import typer
 
 from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.adapters.telemetry.fan import Fan
-from geomi.app import Plan, begin, make_plan, open_home, registry
+from geomi.app import Plan, begin, make_plan, open_home
 from geomi.app import crawl as run_crawl
 from geomi.app.channel import Collected, collect
 from geomi.app.indexing import Indexing, crawl_and_index
 from geomi.cli import INTERRUPTED
+from geomi.cli.manners import warn_of_manners
 from geomi.cli.options import (
     PACE,
     WHAT,
@@ -27,7 +28,6 @@ from geomi.cli.options import (
     Blobs,
     CaFile,
     ConfigFile,
-    Configured,
     Database,
     Delay,
     Depth,
@@ -44,18 +44,14 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.show import Show
+from geomi.cli.sources import Named
 from geomi.cli.talk import give, note, say
 from geomi.engine.strayed import strayed_seed
 from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
-from geomi.model.site import Provider
-from geomi.settings.agent import has_contact
-from geomi.settings.layers import Layer
 from geomi.settings.options import Settings
-from geomi.settings.profiles import AGENT
-from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.worker import live
 
 _TALK = "How to talk"
@@ -75,6 +71,14 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Option(
             metavar="KEY",
             help="Start from a provider's seeds, within its patterns and limits.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    from_prod: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Start from a dataset's contracts, such as DATASET/prod/country=sg.",
             rich_help_panel=WHAT,
         ),
     ] = None,
@@ -142,7 +146,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ] = False,
 ) -> None:
     """Crawl websites into a data directory; an interrupted crawl goes on with --resume."""
-    named = _Named(provider)
+    named = Named(provider, from_prod)
     configured = configure(
         {
             "output": str(output) if output else None,
@@ -164,30 +168,33 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         assignments=assignments,
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
         config=config,
-        provider=named.layer if provider else None,
+        source=named.layer if named else None,
     )
     plan = make_plan(
-        named.seeds(urls or []),
+        named.seeds(urls or [], configured.resolved, configured.settings),
         configured.resolved,
         configured.flags,
         resume=resume,
         provider=provider or "",
     )
     if not quiet:
-        _warn(configured, is_verbose=verbose)
+        named.tell()
+        warn_of_manners(configured, is_verbose=verbose)
     if detach and index:
         raise ConfigError(
             "--detach leaves the job to others, and --index would stay",
             hint="run `geomi enrich` beside `geomi worker`",
         )
     if detach:
-        asyncio.run(_begin(plan, configured.settings, json=json))
+        asyncio.run(_begin(plan, configured.settings, named, json=json))
         return
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 else []
-    ended, strayed = asyncio.run(_run(plan, configured.settings, show, standby, is_indexed=index))
+    ended, strayed = asyncio.run(
+        _run(plan, configured.settings, named, show, standby, is_indexed=index)
+    )
     report = ended.report
     show.conclude(report, Path(plan.resolved.run.output), ended.decision)
     for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
@@ -195,33 +202,6 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     if report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     refuse_failure(report, configured.settings)
-
-
-class _Named:
-    """The provider that was named on the command line, once the data directory is known."""
-
-    def __init__(self, key: str | None) -> None:
-        self._key = key
-        self._provider: Provider | None = None
-
-    def layer(self, root: Path, settings: Settings) -> Layer:
-        """Find the provider and return what it says about a crawl."""
-        self._provider = registry.named(
-            self._key or "", registry.overlaid(registry.stored_in(root, settings))
-        )
-        refuse_forbidden(self._provider)
-        return provider_layer(self._provider)
-
-    def seeds(self, urls: Sequence[str]) -> Sequence[str]:
-        """Return where to start: the URLs that were given, or the provider's."""
-        if self._provider is None:
-            return urls
-        if urls:
-            raise ConfigError(
-                f"provider `{self._key}` has its own start URLs; `{urls[0]}` was given as well",
-                hint="leave out one of them",
-            )
-        return self._provider.seed_urls
 
 
 def _waiting(report: Report) -> str:
@@ -237,24 +217,9 @@ def _waiting(report: Report) -> str:
     )
 
 
-def _warn(configured: Configured, *, is_verbose: bool) -> None:
-    """C-04: without a contact the command line crawls and warns; a private site is our own."""
-    settings, http = configured.settings, configured.resolved.config.http
-    agent_from = dict(configured.resolved.origins).get(AGENT, "")
-    is_borrowed = agent_from.startswith("profile") and not http.contact
-    if (is_borrowed or not has_contact(http)) and not settings.allow_private:
-        note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
-    if settings.min_delay_s < Settings().min_delay_s:
-        note(
-            f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
-            f"others are owed {Settings().min_delay_s:g} s between requests"
-        )
-    for variable in configured.strange_variables if is_verbose else ():
-        note(f"note: the variable {variable} says nothing to geomi")
-
-
-async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:
+async def _begin(plan: Plan, settings: Settings, named: Named, *, json: bool) -> None:
     async with open_home(Path(plan.resolved.run.output), settings, lambda _: Fan()) as home:
+        await named.hand_over(home, plan.resolved)
         job = await begin(home, plan)
     if json:
         give({"job": job.id, "state": job.state})
@@ -263,10 +228,17 @@ async def _begin(plan: Plan, settings: Settings, *, json: bool) -> None:
 
 
 async def _run(
-    plan: Plan, settings: Settings, show: Show, standby: Sequence[Started], *, is_indexed: bool
+    plan: Plan,
+    settings: Settings,
+    named: Named,
+    show: Show,
+    standby: Sequence[Started],
+    *,
+    is_indexed: bool,
 ) -> tuple[Collected, str]:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
+        await named.hand_over(home, plan.resolved)
         work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
         with show.live(home.world):
             ended = await collect(

@@ -16,7 +16,6 @@ from geomi.settings.layers import (
     env_layer,
     file_layer,
     flags_layer,
-    resolve,
     settings_layer,
 )
 from geomi.settings.options import Settings
@@ -178,21 +177,22 @@ def configure(
     assignments: Sequence[str] | None = None,
     process: Mapping[str, object] | None = None,
     config: Path | None = None,
-    provider: Callable[[Path, Settings], Layer] | None = None,
+    source: Callable[[Sequence[Layer], Settings], Layer] | None = None,
 ) -> Configured:
     """Read every layer; `options` are crawl flags and `process` flags of the process, by name.
 
     Args:
         assignments: what --set was given.
-        provider: finds what the provider that was named says, given where data are kept.
+        source: finds what the provider or the contracts that were named say, given the layers
+            above them.
     """
     env = dict(os.environ)
     file, table = _file(config, env)
     settings = read_settings(env, table, process or {})
     flags = flags_layer(options, assignments or ())
     layers = [flags, env_layer(env), file, settings_layer(settings)]
-    if provider is not None:
-        layers.append(provider(Path(resolve(layers).run.output), settings))
+    if source is not None:
+        layers.append(source(layers, settings))
     strange = tuple(unknown_variables(env))
     return Configured(settings, resolve_under_profile(layers), flags, strange)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geomi.adapters.telemetry.counters import Counters
-from geomi.adapters.telemetry.display import Display
+from geomi.adapters.telemetry.display import Display, crawl_display
 from geomi.adapters.telemetry.fan import Fan
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.adapters.telemetry.notices import Notices
@@ -36,7 +36,7 @@ class Show:
         """Make the listener that suits where we are shown."""
         if self._is_live:
             counters = Counters(clock)
-            self._display = Display(counters)
+            self._display = crawl_display(counters)
             return Fan(counters, self._display, Notices(sys.stderr, clock))
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
         chosen = _Chosen(lines, quiet=self._quiet, verbose=self._verbose)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
+from geomi.ports.site import Providers, SiteRules
+from geomi.url.parse import parse as parse_url
 
 TRAP_RULES = "trap."  # how the names of all detectors begin
 
@@ -40,3 +43,35 @@ class Reviews:
             return None
         detail = rule.note or "somebody has looked at this site and excluded it"
         return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")
+
+
+class Decided(Protocol):
+    """What has both lists of decisions: a world, or the store behind one."""
+
+    @property
+    def providers(self) -> Providers:
+        """The registered providers."""
+        ...
+
+    @property
+    def sites(self) -> SiteRules:
+        """The rules of sites."""
+        ...
+
+
+async def reviews(world: Decided) -> tuple[SiteRule, ...]:
+    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
+    forbidden = (
+        SiteRule(
+            url.host,
+            "",
+            Review.EXCLUDE,
+            note=f"provider {provider.key} forbids crawling",
+            remedy=f"geomi providers review {provider.key} --allows",
+        )
+        for provider in await world.providers.list()
+        if provider.tos_allows_crawling is False
+        for url in map(parse_url, provider.seed_urls)
+        if url is not None
+    )
+    return (*await world.sites.list(), *forbidden)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome, State
 
 
@@ -140,6 +141,95 @@ class Reported:
     seconds: float
 
 
+# Of the seed engine; each has the sentence of the catalogue for logs (SED-20, SED-23, SED-25).
+
+
+@dataclass(frozen=True, slots=True)
+class SeedFileDone:
+    """A raw file is processed: its domains wait for the collector."""
+
+    file: str
+    domains: int
+    rejected: int
+    ms: int
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        return f"Processed {self.file}: {self.domains} domains"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedSkipped:
+    """A raw file or a domain has its checkpoint already: nothing was done."""
+
+    name: str
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        return f"Already processed, skipping: {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedFailed:
+    """Work on a raw file or a domain failed.
+
+    Args:
+        task: the raw file, or where the contract of the domain would be.
+        is_dead: whether nobody tries it any more.
+    """
+
+    queue: str
+    task: str
+    error_type: ErrorType
+    message: str
+    is_dead: bool
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        if self.task.startswith("raw/"):
+            return f"Seed processing failed: {self.task}"
+        return f"Domain processing failed: {self.task.rpartition('/')[2]}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedDomainDone:
+    """The contract of a domain is written.
+
+    Args:
+        urls: that it holds, those of earlier raw files counted in.
+        robots, sitemap: whether one was found.
+    """
+
+    domain: str
+    urls: int
+    robots: bool
+    sitemap: bool
+    ms: int
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        return f"Domain processed: {self.domain} ({self.urls} URLs)"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedSendFailed:
+    """A raw file could not be sent to its queue; the others were tried all the same."""
+
+    key: str
+    message: str
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        return f"Queue send failed: {self.key}"
+
+
+SeedEvent = SeedFileDone | SeedSkipped | SeedFailed | SeedDomainDone | SeedSendFailed
+
 Event = (
     JobStarted
     | PageSettled
@@ -151,4 +241,5 @@ Event = (
     | Enriched
     | Measured
     | Reported
+    | SeedEvent
 )

@@ -13,6 +13,7 @@ from geomi.model.seed import ErrorType, Partition
 
 MAX_MESSAGE_BYTES = 128 * 1024 * 1024  # a raw file that names one domain alone, written as JSON
 MAX_LENT_MESSAGES = 100  # of one task at once; the others come with the next loan
+MAX_LENT_BYTES = 64 * 1024 * 1024  # of one task at once, unless the first message alone has more
 MAX_LISTED = 1000  # dead letters in one answer
 MAX_ERROR_CHARS = 500
 
@@ -114,11 +115,13 @@ class Settlement:
     Args:
         done: names of messages that are finished.
         later: names of messages that are tried again, and from when (scheduling time).
-        dead: messages that are not.
+        back: names of messages that nobody has tried: they wait as before, without a failure.
+        dead: messages that are not tried again.
     """
 
     done: tuple[str, ...] = ()
     later: tuple[tuple[str, float], ...] = ()
+    back: tuple[str, ...] = ()
     dead: tuple[DeadLetter, ...] = ()
     worked: Worked | None = None
 
@@ -128,10 +131,11 @@ class Depth:
     """How full a queue is.
 
     Args:
-        waiting: messages that nobody works on, due or not.
+        waiting: messages of tasks that nobody works on, due or not.
         lent: messages of tasks that somebody works on.
         dead: messages that nobody tries any more.
-        next_s: when the first of those that wait may be lent; None where none waits.
+        next_s: when the first task can be lent, also one that somebody works on and does not renew;
+            None where nothing is left to do.
     """
 
     waiting: int = 0

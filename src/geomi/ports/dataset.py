@@ -29,7 +29,11 @@ class Dataset(Protocol):
         ...
 
     def list(self, prefix: str) -> AsyncIterator[Listed]:
-        """Name the files whose keys begin with a prefix, in the order of keys."""
+        """Name the files whose keys begin with a prefix.
+
+        Those of one folder are in the order of their names; in which order folders come, and what
+        lies beside them, is the server's affair.
+        """
         ...
 
     async def size(self, key: str) -> int | None:
@@ -37,7 +41,10 @@ class Dataset(Protocol):
         ...
 
     async def read(self, key: str, *, max_bytes: int) -> bytes | None:
-        """Return a file; None where it is not there. One that is larger is refused (`TooLarge`)."""
+        """Return a file; None where it is not there.
+
+        One that is larger is refused before a byte of it is read: `SeedError`, validation_error.
+        """
         ...
 
     async def add(self, key: str, data: bytes) -> bool:

@@ -18,9 +18,10 @@ class Queues(Protocol):
     """The queues of one tenant, of each of its datasets."""
 
     async def send(self, dataset: str, messages: Sequence[Message]) -> int:
-        """Let messages wait, in one transaction; return how many were new.
+        """Let messages wait, in one transaction; return how many of them did not wait before.
 
-        One that waits already stays as it is; one that is dead waits again, from the beginning.
+        One that waits already stays as it is; one that is dead waits again, from the beginning. A
+        name belongs to one task.
         """
         ...
 
@@ -36,8 +37,9 @@ class Queues(Protocol):
     ) -> Sequence[Loan]:
         """Lend up to `tasks` tasks that have a message due, with every message of them that is.
 
-        Longest due first; of one task never more than `MAX_LENT_MESSAGES`. A task that is lent is
-        lent to nobody else until its time is over; then its messages have one loss more.
+        Longest due first; of one task never more than `MAX_LENT_MESSAGES`, nor than
+        `MAX_LENT_BYTES`. A task that is lent is lent to nobody else until its time is over; then
+        its messages have one loss more.
         """
         ...
 
@@ -49,7 +51,7 @@ class Queues(Protocol):
         """End messages of a loan in one transaction: done, tried again later, or dead.
 
         When none of its messages is left, the task is given back. False, and nothing written, where
-        the loan was lost.
+        the loan was lost; what is settled twice is settled once.
         """
         ...
 
@@ -66,11 +68,11 @@ class Queues(Protocol):
         ...
 
     async def dead(self, dataset: str, *, after: str = "", limit: int) -> Sequence[DeadLetter]:
-        """List dead letters in the order of their ids, for paging."""
+        """List dead letters in the order of their ids, for paging, without their bodies."""
         ...
 
     async def letter(self, dataset: str, letter: str) -> DeadLetter | None:
-        """Find a dead letter."""
+        """Find a dead letter, with its body."""
         ...
 
     async def revive(self, dataset: str, letter: str, *, now_s: float) -> bool:
@@ -79,4 +81,8 @@ class Queues(Protocol):
 
     async def drop(self, dataset: str, letter: str) -> bool:
         """Forget a dead letter; its task stays failed. False where it is gone."""
+        ...
+
+    async def erase(self) -> None:
+        """Forget every dataset of the tenant: its tasks, messages and dead letters."""
         ...

@@ -18,7 +18,15 @@ from geomi.engine.duty import Duty
 from geomi.engine.spooled import sweep
 from geomi.errors import GeomiError, StoreBusy, StoreError
 from geomi.model.event import Warned
-from geomi.service import alarms, indexing, providers, schedules, send, tenants
+from geomi.service import (
+    alarms,
+    indexing,
+    providers,
+    schedules,
+    seed_alarms,
+    send,
+    tenants,
+)
 from geomi.service.dispatch import dispatch
 from geomi.service.open import Service
 
@@ -65,6 +73,7 @@ CHORES = (
     Chore("keep sessions in their limit", 2.0, indexing.keep_limit),
     Chore("look for alarms", 30.0, alarms.look),
     Chore("look for providers at Context7", CHECK_S, providers.check),
+    Chore("look for alarms of datasets", 30.0, seed_alarms.look),
     Chore("clean up", EVERY_S, clean_up),
 )
 

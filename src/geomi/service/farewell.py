@@ -1,9 +1,9 @@
 """A tenant goes, with everything that was collected and kept for it.
 
 In an order that can be cut short at any point and asked for again: first nobody can open anything
-or start more, then its crawls and all they brought are erased, then what lay in its drawers, and
-its own entry last. What is left is the line of the takedown, the system's audit log, and what
-models have cost.
+or start more, then its crawls and all they brought are erased, then what lay in its drawers and
+waited in its queues, and its own entry last. What is left is the line of the takedown, the system's
+audit log, and what models have cost.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ async def erase_tenant(service: Service, name: str, reason: str) -> Takedown:
     await forget(desk.home, Scope.TENANT, [name])
     for drawer in DRAWERS:
         await _empty(desk, drawer)
+    await desk.home.store.queues.erase()
     await desk.home.store.scrub()
     await tenants.forget(service, name)
     return line

@@ -7,11 +7,16 @@ and read at the first question (40 ms), never from the network.
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from geomi.url.parse import parse
+
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
+
+MAX_NAME_CHARS = 253  # RFC 1035 §2.3.4, without the dot that ends it
 
 
 def split_authority(authority: str) -> tuple[str, int]:
@@ -28,6 +33,26 @@ def registrable_domain(host: str) -> str:
     return _suffixes().privatesuffix(host) or host
 
 
+@lru_cache(maxsize=65_536)
+def domain_name(text: str) -> str | None:
+    """Read a host name as the DNS has it: A-labels, lower-case, no last dot; None if it is none.
+
+    An address is no name, and neither is whatever else a URL may have in the place of its host:
+    the name may be used in a path.
+    """
+    if len(text) > MAX_NAME_CHARS + 1 or _NO_NAME.search(text):
+        return None
+    url = parse(f"http://{text}/")
+    name = url.host.removesuffix(".") if url is not None else ""
+    is_name = len(name) <= MAX_NAME_CHARS and _NAME.fullmatch(name) and not is_address(name)
+    return name if is_name else None
+
+
+def is_public_suffix(name: str) -> bool:
+    """Tell whether a name is one below which others register theirs; a single label is."""
+    return _suffixes().privatesuffix(name) is None
+
+
 def same_site(a: str, b: str) -> bool:
     """Tell whether two host names belong to one registrable domain."""
     return a == b or registrable_domain(a) == registrable_domain(b)
@@ -36,6 +61,11 @@ def same_site(a: str, b: str) -> bool:
 def is_address(host: str) -> bool:
     """Tell whether a parsed host is an IP address: by WHATWG no name ends in a number."""
     return host.startswith("[") or host.rpartition(".")[2].isdigit()
+
+
+_NO_NAME = re.compile(r"[\x00-\x20\x7f/\\?#@:%\[\]]")  # what ends a host, or is taken out of it
+_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)
 
 
 @cache

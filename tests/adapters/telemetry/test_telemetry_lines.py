@@ -18,8 +18,15 @@ from geomi.model.event import (
     PageSettled,
     RobotsFetched,
     RobotsJudged,
+    SeedDomainDone,
+    SeedEvent,
+    SeedFailed,
+    SeedFileDone,
+    SeedSendFailed,
+    SeedSkipped,
     Warned,
 )
+from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome, State
 
 
@@ -118,6 +125,45 @@ def test_a_match_line_has_the_fields_of_the_catalogue() -> None:
 def test_every_event_has_a_name_and_a_level(event: Event, name: str, level: str) -> None:
     line = line_of(event)
     assert (line["event"], line["level"]) == (name, level)
+
+
+RAW = "raw/country=sg/category=news/date=2026-01-28/raw_0001.json"
+PROD = "prod/country=sg/category=news/date=2026-01-28/mom.gov.sg"
+
+
+@pytest.mark.req("SED-20", "SED-23", "SED-25")
+@pytest.mark.parametrize(
+    ("event", "name", "level", "sentence"),
+    [
+        (SeedFileDone(RAW, 3, 0, 9), "seed_file", "info", f"Processed {RAW}: 3 domains"),
+        (SeedFileDone(RAW, 3, 1, 9), "seed_file", "warning", f"Processed {RAW}: 3 domains"),
+        (SeedSkipped(RAW), "seed_skipped", "info", f"Already processed, skipping: {RAW}"),
+        (
+            SeedDomainDone("mom.gov.sg", 2, True, False, 9),
+            "seed_domain",
+            "info",
+            "Domain processed: mom.gov.sg (2 URLs)",
+        ),
+        (
+            SeedFailed("seed", RAW, ErrorType.PARSE, "no JSON", is_dead=False),
+            "seed_failed",
+            "warning",
+            f"Seed processing failed: {RAW}",
+        ),
+        (
+            SeedFailed("domain", PROD, ErrorType.NETWORK, "away", is_dead=True),
+            "seed_failed",
+            "error",
+            "Domain processing failed: mom.gov.sg",
+        ),
+        (SeedSendFailed(RAW, "away"), "seed_send_failed", "error", f"Queue send failed: {RAW}"),
+    ],
+)
+def test_the_seed_engine_is_told_in_the_words_of_the_catalogue(
+    event: SeedEvent, name: str, level: str, sentence: str
+) -> None:
+    line = line_of(event)
+    assert (line["event"], line["level"], line["sentence"]) == (name, level, sentence)
 
 
 @given(st.text())

@@ -24,8 +24,12 @@ from geomi.model.event import (
     PageSettled,
     Progressed,
     RobotsFetched,
+    SeedDomainDone,
+    SeedFailed,
+    SeedFileDone,
     Warned,
 )
+from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome, State
 
 BOARD = Path(__file__).parents[3] / "deploy" / "grafana" / "geomi.json"
@@ -90,6 +94,23 @@ def test_every_other_event_is_counted_too() -> None:
     assert found['geomi_settle_seconds_bucket{le="0.25"}'] == 0
     assert found["geomi_politeness_wait_seconds_total"] == 4.5
     assert found['geomi_stage_cpu_seconds_total{stage="extract"}'] == 0.25
+
+
+@pytest.mark.req("MON-14")
+def test_the_seed_engine_is_counted_too() -> None:
+    metrics = Metrics()
+    metrics.emit(SeedFileDone("raw/x", domains=3, rejected=2, ms=5))
+    metrics.emit(SeedDomainDone("a.test", urls=1, robots=True, sitemap=False, ms=200))
+    metrics.emit(SeedFailed("domain", "prod/a.test", ErrorType.TIMEOUT, "no answer", is_dead=True))
+    found = numbers(metrics)
+    assert found["geomi_seed_file_seconds_count"] == 1
+    assert found["geomi_seed_file_seconds_sum"] == 0.005
+    assert found['geomi_seed_found_total{what="robots",found="true"}'] == 1
+    assert found['geomi_seed_found_total{what="sitemap",found="false"}'] == 1
+    assert found["geomi_seed_rejects_total"] == 2
+    assert found['geomi_seed_domain_seconds_bucket{le="0.1"}'] == 0
+    assert found['geomi_seed_domain_seconds_bucket{le="0.25"}'] == 1
+    assert found['geomi_seed_failures_total{type="timeout_error",dead="true"}'] == 1
 
 
 def test_a_label_cannot_forge_a_line() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -108,12 +108,19 @@ class Bucket:
 
     async def sizes(self, folder: str) -> dict[str, int]:
         """Return the files in a folder with their sizes; a folder that is not there has none."""
+        return {name: size async for name, size in self.walk(folder)}
+
+    async def walk(self, folder: str) -> AsyncIterator[tuple[str, int]]:
+        """Name the files in a folder with their sizes, in the order of the server."""
         with self._refusing(folder):
-            return {
-                found["path"]: found["size"]
-                async for chunk in obstore.list(self._store, folder)
-                for found in chunk
-            }
+            async for chunk in obstore.list(self._store, folder or None):
+                for found in chunk:
+                    yield found["path"], found["size"]
+
+    async def size(self, name: str) -> int:
+        """Return how many bytes a file has."""
+        with self._refusing(name):
+            return (await obstore.head_async(self._store, name))["size"]
 
     async def remove(self, folder: str) -> None:
         """Remove every file in a folder."""
@@ -129,6 +136,25 @@ class Bucket:
         with self._refusing(name):
             answer = await obstore.get_async(self._store, name)
             return bytes(await answer.bytes_async())
+
+    async def get_within(self, name: str, max_bytes: int) -> tuple[int, bytes | None]:
+        """Return a file's size, and the file where it is no larger than that."""
+        with self._refusing(name):
+            answer = await obstore.get_async(self._store, name)
+            size = answer.meta["size"]
+            return size, bytes(await answer.bytes_async()) if size <= max_bytes else None
+
+    async def add(self, name: str, data: bytes) -> bool:
+        """Send a file that is not there yet; False where it is.
+
+        Where an answer was lost and the file was sent again, it is there already: ours.
+        """
+        with self._refusing(name):
+            try:
+                await obstore.put_async(self._store, name, data, mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                return False
+        return True
 
     async def drop(self, names: Sequence[str]) -> None:
         """Remove files; one that is not there is no error."""

@@ -13,6 +13,7 @@ from geomi.adapters.memory.journal import MemoryJournal, MemoryUntold
 from geomi.adapters.memory.log import MemoryRequestLog
 from geomi.adapters.memory.pages import MemoryPages
 from geomi.adapters.memory.providers import MemoryProviders
+from geomi.adapters.memory.queues import MemoryQueues
 from geomi.adapters.memory.quotas import MemoryQuotas
 from geomi.adapters.memory.ranks import MemoryRanks
 from geomi.adapters.memory.recrawl import MemoryHistories, MemorySweeps
@@ -54,6 +55,7 @@ class MemoryStore:
         self.due_slips = MemoryDueSlips(world)
         self.retention = MemoryRetention(world, tenant)
         self.roster = MemoryRoster(world)
+        self.queues = MemoryQueues(world, tenant)
         self.quotas = MemoryQuotas(world, tenant)
         self.journal = MemoryJournal(world, tenant)
         self.untold = MemoryUntold(world)

@@ -19,13 +19,16 @@ from geomi.model.entry import HostState, Tally, UrlEntry
 from geomi.model.history import History, Pool, Version
 from geomi.model.job import CrawlJob
 from geomi.model.journal import JobEvent
+from geomi.model.message import DeadLetter, Message, TaskState, Worked
 from geomi.model.page import PageRecord
 from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.seed import Partition
 from geomi.model.site import Provider, Refusal, SiteRule, Takedown
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
 from geomi.model.worker import WorkerCard
 
+SeedTaskKey = tuple[str, str, str, str]  # tenant, dataset, queue, task
 RequestKey = tuple[str, str, str, str, float, float]  # host, job, owner, URL, start, end
 
 
@@ -107,6 +110,36 @@ class Book:
 
 
 @dataclass(slots=True)
+class SeedTask:
+    """What messages of the seed engine are about; see the other stores' `seed_tasks`.
+
+    Args:
+        lent: names of the messages that its loan holds.
+        dead: letters by the names of their messages.
+    """
+
+    partition: Partition
+    state: TaskState = TaskState.PENDING
+    ready_s: float | None = None
+    owner: str | None = None
+    token: int = 0
+    worked: Worked = field(default_factory=Worked)
+    messages: dict[str, Message] = field(default_factory=dict)
+    lent: set[str] = field(default_factory=set)
+    dead: dict[str, DeadLetter] = field(default_factory=dict)
+
+    def first_due_s(self) -> float | None:
+        """Return when the first message is due; None where none waits."""
+        return min((message.due_s for message in self.messages.values()), default=None)
+
+    def wake(self) -> None:
+        """Let it wait for its messages."""
+        self.state = TaskState.PENDING
+        if self.owner is None:
+            self.ready_s = self.first_due_s()
+
+
+@dataclass(slots=True)
 class World:
     """All rows of a memory store."""
 
@@ -131,6 +164,7 @@ class World:
     documents: dict[tuple[str, str], DocumentRow] = field(default_factory=dict)
     costs: dict[tuple[str, CostKey], CostLine] = field(default_factory=dict)
     slips: dict[tuple[str, str, str], Slip] = field(default_factory=dict)
+    seed_tasks: dict[SeedTaskKey, SeedTask] = field(default_factory=dict)
     untold: dict[tuple[str, int], JobEvent] = field(default_factory=dict)  # by job and number
     quotas: dict[str, Quota] = field(default_factory=dict)
     daily_pages: dict[tuple[str, str], int] = field(default_factory=dict)  # by tenant and day

@@ -24,6 +24,7 @@ from geomi.adapters.postgres.log import PostgresRequestLog
 from geomi.adapters.postgres.migrate import SQL
 from geomi.adapters.postgres.pages import PostgresPages
 from geomi.adapters.postgres.providers import PostgresProviders
+from geomi.adapters.postgres.queues import PostgresQueues
 from geomi.adapters.postgres.quotas import PostgresQuotas
 from geomi.adapters.postgres.ranks import PostgresRanks
 from geomi.adapters.postgres.recrawl import PostgresHistories, PostgresSweeps
@@ -90,6 +91,7 @@ class PostgresStore:
         self.due_slips = PostgresDueSlips(database)
         self.retention = PostgresRetention(database, tenant)
         self.roster = PostgresRoster(database)
+        self.queues = PostgresQueues(database, tenant)
         self.quotas = PostgresQuotas(database, tenant)
         self.journal = PostgresJournal(database, tenant)
         self.untold = PostgresUntold(database)

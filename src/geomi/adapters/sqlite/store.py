@@ -21,6 +21,7 @@ from geomi.adapters.sqlite.journal import SqliteJournal, SqliteUntold
 from geomi.adapters.sqlite.log import SqliteRequestLog
 from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.adapters.sqlite.providers import SqliteProviders
+from geomi.adapters.sqlite.queues import SqliteQueues
 from geomi.adapters.sqlite.quotas import SqliteQuotas
 from geomi.adapters.sqlite.ranks import SqliteRanks
 from geomi.adapters.sqlite.recrawl import SqliteHistories, SqliteSweeps
@@ -69,6 +70,7 @@ class SqliteStore:
         self.due_slips = SqliteDueSlips(database)
         self.retention = SqliteRetention(database, tenant)
         self.roster = SqliteRoster(database)
+        self.queues = SqliteQueues(database, tenant)
         self.quotas = SqliteQuotas(database, tenant)
         self.journal = SqliteJournal(database, tenant)
         self.untold = SqliteUntold(database)

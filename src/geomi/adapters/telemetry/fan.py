@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from geomi.model.event import Event, Warned
+from geomi.model.event import Event, SeedEvent, Warned
 from geomi.ports.sink import EventSink
 
 
@@ -30,7 +30,7 @@ class Fan:
             except Exception as error:
                 failures[sink] = error
         if failures:
-            self._drop(failures, event.job)
+            self._drop(failures, "" if isinstance(event, SeedEvent) else event.job)
 
     def _drop(self, failures: Mapping[EventSink, Exception], job: str) -> None:
         self._sinks = tuple(sink for sink in self._sinks if sink not in failures)

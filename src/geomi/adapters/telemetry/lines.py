@@ -2,7 +2,7 @@
 
 Field names are those of `model/event.py`, except where the catalogue names them (ROB-29, ROB-30).
 `level` follows ROB-31: matches are `debug`, summaries `info`, what failed is `warning`, and a
-failed job is `error`.
+failed job is `error`, as is what the seed engine gives up.
 """
 
 from __future__ import annotations
@@ -23,6 +23,12 @@ from geomi.model.event import (
     Reported,
     RobotsFetched,
     RobotsJudged,
+    SeedDomainDone,
+    SeedEvent,
+    SeedFailed,
+    SeedFileDone,
+    SeedSendFailed,
+    SeedSkipped,
     Warned,
 )
 from geomi.model.job import JobState
@@ -52,6 +58,8 @@ class EventLines:
         line = {"event": name, "ts": at.replace("+00:00", "Z"), "level": level}
         for field in fields(event):
             line[WRITTEN_AS.get(field.name, field.name)] = getattr(event, field.name)
+        if isinstance(event, SeedEvent):
+            line["sentence"] = event.sentence
         self._stream.write(json.dumps(line, separators=_COMPACT) + "\n")
         self._stream.flush()
 
@@ -84,5 +92,15 @@ def _described(event: Event) -> tuple[str, str]:
             return "measured", "debug"
         case Reported():
             return "crawl_report", "info"
+        case SeedFileDone(rejected=rejected):
+            return "seed_file", "warning" if rejected else "info"
+        case SeedSkipped():
+            return "seed_skipped", "info"
+        case SeedFailed(is_dead=is_dead):
+            return "seed_failed", "error" if is_dead else "warning"
+        case SeedDomainDone():
+            return "seed_domain", "info"
+        case SeedSendFailed():
+            return "seed_send_failed", "error"
         case _:
             assert_never(event)

@@ -7,6 +7,7 @@ is asked for at each scrape and set by whoever answers it.
 from __future__ import annotations
 
 from geomi.adapters.telemetry.prometheus import Counter, Gauge, Histogram, write_text
+from geomi.adapters.telemetry.seed_metrics import SeedMetrics
 from geomi.model.event import (
     Enriched,
     Event,
@@ -15,6 +16,7 @@ from geomi.model.event import (
     Measured,
     PageSettled,
     RobotsFetched,
+    SeedEvent,
     Warned,
 )
 from geomi.model.verdict import Outcome, State
@@ -77,9 +79,13 @@ class Metrics:
             "geomi_workers", "Processes that work on the store, by role.", ("role",)
         )
         self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
+        self.seeds = SeedMetrics()
 
     def emit(self, event: Event) -> None:
         """Count one event."""
+        if isinstance(event, SeedEvent):
+            self.seeds.emit(event)
+            return
         match event:
             case PageSettled():
                 self._count_page(event)
@@ -101,7 +107,8 @@ class Metrics:
 
     def text(self) -> str:
         """Return what a scrape is answered with."""
-        return write_text(value for value in vars(self).values())
+        own = {name: value for name, value in vars(self).items() if value is not self.seeds}
+        return write_text([*own.values(), *vars(self.seeds).values()])
 
     def _count_page(self, page: PageSettled) -> None:
         self._pages.add(1, page.outcome, page.state)

@@ -25,6 +25,7 @@ from geomi.testing.contracts.material import (
     visit,
 )
 from geomi.testing.contracts.paying import cost
+from geomi.testing.contracts.queueing import DATASET, bury
 from geomi.testing.contracts.sites import PROVIDER
 
 # A table of every store in SQL, and a change of it that nobody can read.
@@ -50,6 +51,7 @@ DAMAGES = (
     ("providers", "provider = '{}'"),
     ("documents", "state = 'lost'"),
     ("costs", "purpose = 'fun'"),
+    ("seed_messages", "error = '{}'"),
     ("meta", "value = '[1]'"),
 )
 
@@ -74,6 +76,7 @@ async def fill(store: Store) -> None:
     await store.providers.put(PROVIDER)
     await store.documents.put([document()])
     await store.costs.add([cost()])
+    await bury(store.queues, "1", "L1")
     store.set_anchor(Anchor("boot", 1.0, 2.0), instead_of=None)
 
 
@@ -90,4 +93,5 @@ async def read_all(store: Store) -> None:
     await store.providers.list()
     await store.documents.list(DocumentFilter(), after="", limit=9)
     await store.costs.list()
+    await store.queues.letter(DATASET, "L1")
     store.anchor()

@@ -11,6 +11,7 @@ from geomi.ports.census import Census as CensusPort
 from geomi.ports.drawers import Drawers, DueSlips
 from geomi.ports.journal import Journal, Untold
 from geomi.ports.knowledge import Costs, Documents
+from geomi.ports.queues import Queues
 from geomi.ports.recrawl import Histories, Sweeps
 from geomi.ports.retention import Retention
 from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
@@ -87,6 +88,9 @@ class Store(Protocol):
 
     @property
     def due_slips(self) -> DueSlips: ...
+
+    @property
+    def queues(self) -> Queues: ...
 
     @property
     def retention(self) -> Retention: ...

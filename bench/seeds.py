@@ -1,0 +1,234 @@
+"""What a contract costs: from raw files to `prod/`, on a loopback web of many domains.
+
+    python -m bench.seeds [--domains 1000] [--records 10000] [--batch 5]
+
+10,000 records over 1,000 domains in ten raw files, whose domains are spread over all of them. Every
+domain is a host of its own behind https, with a robots.txt and a sitemap, on one of a hundred
+addresses. The pipeline is the product's own (orchestrator, file processor,
+collector), on SQLite and a directory, in this process; the web is another process. Politeness is
+told to wait for nobody, because loopback is ours. A second run has nothing to do: it must cost no
+request, and its count is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import trustme
+
+from bench.watch import family_cpu_s
+from bench.web import ROOT, BenchError
+from geomi.adapters.telemetry.fan import Fan
+from geomi.app import Home, open_home
+from geomi.app.datasets import open_dataset
+from geomi.engine.seeds.orchestrate import orchestrate
+from geomi.engine.seeds.run import work
+from geomi.engine.seeds.seeding import Seeding
+from geomi.model.config import CrawlConfig
+from geomi.model.seed import Partition, PartitionFilter
+from geomi.seed.partition import raw_path
+from geomi.settings.layers import flags_layer
+from geomi.settings.options import Settings
+from geomi.settings.profiles import resolve_under_profile
+
+FILES = 10
+PAGES = 100  # that a sitemap lists
+PARTITION = Partition("sg", "news", "2026-01-28")
+# Everybody below a public suffix is registrable, and one certificate speaks for all of them.
+SUFFIX = "gov.sg"
+ADDRESSES = [f"127.0.1.{number}" for number in range(1, 101)]
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one run took."""
+
+    sent: int
+    requests: int
+    wall_s: float
+    cpu_s: float
+
+
+def main() -> int:
+    """Serve a web, run the pipeline over it twice, report."""
+    parser = argparse.ArgumentParser(description="Measure the seed engine.")
+    parser.add_argument("--domains", type=int, default=1000)
+    parser.add_argument("--records", type=int, default=10_000)
+    parser.add_argument("--batch", type=int, default=5, help="domains in hand at once")
+    parser.add_argument("--serve", metavar="FOLDER", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(serve(Path(options.serve)))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="geomi-seeds-") as folder:
+        try:
+            measure(Path(folder), options.domains, options.records, options.batch)
+        except BenchError as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 2
+    return 0
+
+
+def measure(folder: Path, domains: int, records: int, batch: int) -> None:
+    """Make the raw files, start the web, and let two runs follow one another."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    authority.issue_cert(f"*.{SUFFIX}").private_key_and_cert_chain_pem.write_to_path(
+        str(folder / "web.pem")
+    )
+    names = [f"d{number:05}.{SUFFIX}" for number in range(domains)]
+    write_raw(folder / "dataset", names, records)
+    command = (sys.executable, "-m", "bench.seeds", "--serve", str(folder))
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as web:
+        try:
+            assert web.stdout is not None
+            port = int(web.stdout.readline() or "0")
+            if not port:
+                raise BenchError("the web did not start")
+            config = seed_config(batch)
+            runs = asyncio.run(run_twice(folder, names, port, config))
+            web_cpu_s = family_cpu_s(web.pid)
+        finally:
+            web.terminate()
+    report(runs, domains, records, web_cpu_s)
+
+
+def write_raw(dataset: Path, names: list[str], records: int) -> None:
+    """Deal records out to domains and files, so that every domain is in several files."""
+    files: list[list[dict[str, str]]] = [[] for _ in range(FILES)]
+    for number in range(records):
+        name = names[number % len(names)]
+        url = f"https://{name}/articles/{number}"
+        files[number // len(names) % FILES].append(
+            {
+                "url": url,
+                "title": f"Article {number} of {name}",
+                "domain": name,
+                "registrable_domain": name,
+                "domain_id": f"gov:sg:{name}",
+                "source_type": "gov",
+                "content_type": "text/html",
+                "language": "en",
+                "country": "sg",
+                "discovered_at": "2026-01-28T10:00:00Z",
+                "discovery_method": "google_search",
+            }
+        )
+    for number, found in enumerate(files, 1):
+        path = dataset / raw_path(PARTITION, number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found), "utf-8")
+
+
+def seed_config(batch: int) -> CrawlConfig:
+    """Return the seed engine's settings, which wait for nobody on loopback."""
+    config = resolve_under_profile([flags_layer({"profile": "seed-engine"})]).config
+    return replace(
+        config,
+        politeness=replace(config.politeness, delay_s=0.0),
+        seeds=replace(config.seeds, domain_batch=batch),
+    )
+
+
+async def run_twice(folder: Path, names: list[str], port: int, config: CrawlConfig) -> list[Cost]:
+    """Run the pipeline over the raw files, and once more."""
+    settings = Settings(
+        resolve=tuple(
+            f"{name}:443:{ADDRESSES[number % len(ADDRESSES)]}:{port}"
+            for number, name in enumerate(names)
+        ),
+        ca_file=str(folder / "ca.pem"),
+    )
+    async with open_home(folder / "home", settings, lambda _: Fan()) as home:
+        dataset = open_dataset(str(folder / "dataset"))
+        seeding = Seeding(home.world, config, home.store.queues, dataset)
+        return [await run_once(home, seeding) for _ in range(2)]
+
+
+async def run_once(home: Home, seeding: Seeding) -> Cost:
+    """Find raw files, and work until nothing is left."""
+    asked = await requests_of(home)
+    began_s, began_cpu_s = time.perf_counter(), time.process_time()
+    found = await orchestrate(seeding, PartitionFilter())
+    await work(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
+    wall_s, cpu_s = time.perf_counter() - began_s, time.process_time() - began_cpu_s
+    return Cost(found.sent, await requests_of(home) - asked, wall_s, cpu_s)
+
+
+async def requests_of(home: Home) -> int:
+    """Count the requests in the log."""
+    log = home.world.requests
+    return sum([len(await log.of_host(host, after_s=0, limit=10**6)) for host in await log.hosts()])
+
+
+def report(runs: list[Cost], domains: int, records: int, web_cpu_s: float) -> None:
+    """Say what a domain costs, and that a second run costs nothing."""
+    first, second = runs
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
+    print(f"{records:,} records, {domains:,} domains, {first.sent} raw files")
+    print(
+        f"first run: {first.wall_s:.1f} s, {first.requests:,} requests; the web took "
+        f"{web_cpu_s:.1f} s of CPU"
+    )
+    print(f"second run: {second.wall_s:.2f} s, {second.sent} files, {second.requests} requests")
+    print(
+        f"domains_s={domains / first.wall_s:.0f} requests_domain={first.requests / domains:.2f} "
+        f"cpu_ms_domain={1000 * first.cpu_s / domains:.2f} rss_mb={peak:.0f} "
+        f"second_run_requests={second.requests}"
+    )
+
+
+async def serve(folder: Path) -> None:
+    """Answer for every name: robots.txt, a sitemap of its own, and nothing else."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(folder / "web.pem")
+    first = await asyncio.start_server(_talk, ADDRESSES[0], 0, ssl=tls, backlog=1024)
+    port = first.sockets[0].getsockname()[1]
+    await asyncio.start_server(_talk, ADDRESSES[1:], port, ssl=tls, backlog=1024)
+    print(port, flush=True)
+    await first.serve_forever()
+
+
+async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            path = head.split(" ", 2)[1]
+            host = next(line for line in head.lower().split("\r\n") if line.startswith("host: "))
+            writer.write(_answer(path, host.removeprefix("host: ")))
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+        writer.close()
+
+
+def _answer(path: str, host: str) -> bytes:
+    robots = f"User-agent: *\nDisallow: /admin\nSitemap: https://{host}/sitemap.xml\n"
+    status, body = "404 Not Found", ""
+    if path == "/robots.txt":
+        status, body = "200 OK", robots
+    elif path == "/sitemap.xml":
+        pages = (
+            f"<url><loc>https://{host}/{number}</loc><lastmod>2026-01-{number % 28 + 1:02}"
+            "</lastmod></url>"
+            for number in range(PAGES)
+        )
+        status, body = "200 OK", f"<urlset>{''.join(pages)}</urlset>"
+    return (
+        f"HTTP/1.1 {status}\r\nServer: bench\r\nContent-Type: text/plain\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}"
+    ).encode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

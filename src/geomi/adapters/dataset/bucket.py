@@ -1,0 +1,58 @@
+"""A dataset in a bucket of an S3 server: a file is there as a whole, or not at all, by itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from geomi.adapters.blob.bucket import Bucket
+from geomi.adapters.dataset.keys import checked_key, checked_prefix, too_large, writable_key
+from geomi.errors import BytesMissing
+from geomi.ports.dataset import Listed
+
+
+class BucketDataset:
+    """`ports.dataset.Dataset` under one prefix of a bucket."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    @property
+    def name(self) -> str:
+        """The dataset's URL."""
+        return str(self._bucket)
+
+    async def list(self, prefix: str) -> AsyncIterator[Listed]:
+        """Name the files whose keys begin with a prefix, those of a folder in order."""
+        folder, _, start = checked_prefix(prefix).rpartition("/")
+        async for key, size in self._bucket.walk(folder):
+            if key.startswith(f"{folder}/{start}" if folder else start):
+                yield Listed(key, size)
+
+    async def size(self, key: str) -> int | None:
+        """Return how many bytes a file has; None where it is not there."""
+        try:
+            return await self._bucket.size(checked_key(key))
+        except BytesMissing:
+            return None
+
+    async def read(self, key: str, *, max_bytes: int) -> bytes | None:
+        """Return a file; None where it is not there. One that is larger is refused."""
+        try:
+            size, data = await self._bucket.get_within(checked_key(key), max_bytes)
+        except BytesMissing:
+            return None
+        if data is None:
+            raise too_large(key, size, max_bytes)
+        return data
+
+    async def add(self, key: str, data: bytes) -> bool:
+        """Write a file that is not there yet; False, and nothing written, where it is."""
+        return await self._bucket.add(writable_key(key), data)
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Write a file in place of the one before."""
+        await self._bucket.put(writable_key(key), data)
+
+    async def remove(self, key: str) -> None:
+        """Remove a file; one that is not there may be named."""
+        await self._bucket.drop([writable_key(key)])

@@ -1,0 +1,188 @@
+"""Queues of the seed engine: a task is lent to one worker at a time, with what waits for it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+
+from geomi.adapters.ledger.queue import (
+    Ask,
+    checked_messages,
+    letter_of,
+    listed_letters,
+    tally_of,
+)
+from geomi.adapters.sqlite.connection import Database
+from geomi.adapters.sqlite.loans import SQL, claim, renew, settle
+from geomi.model.message import (
+    DeadLetter,
+    Depth,
+    Loan,
+    Message,
+    Settlement,
+    TaskTally,
+    Worked,
+)
+from geomi.model.seed import PartitionFilter
+
+
+class SqliteQueues:
+    """`ports.queues.Queues` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def send(self, dataset: str, messages: Sequence[Message]) -> int:
+        """Let messages wait, in one transaction; return how many of them did not wait before."""
+        checked = checked_messages(dataset, messages)
+        return await self._database.write(
+            lambda db: _send(db, _open_dataset(db, self._tenant, dataset), checked)
+        )
+
+    async def claim(
+        self, dataset: str, queue: str, *, owner: str, tasks: int, lease_s: float, now_s: float
+    ) -> list[Loan]:
+        """Lend up to `tasks` tasks that have a message due, with every message of them that is."""
+        ready_s = self._next_ready_s(dataset, queue)
+        if ready_s is None or ready_s > now_s:  # to look costs no lock
+            return []
+        ask = Ask(queue, owner, now_s, now_s + lease_s)
+        return await self._database.write(
+            lambda db: claim(db, self._dataset(db, dataset), ask, tasks)
+        )
+
+    async def renew(self, dataset: str, loan: Loan, *, lease_s: float, now_s: float) -> Loan | None:
+        """Prolong a loan; None where it was lost."""
+        until_s = now_s + lease_s
+        is_ours = await self._database.write(
+            lambda db: renew(db, self._dataset(db, dataset), loan, until_s)
+        )
+        return replace(loan, until_s=until_s) if is_ours else None
+
+    async def settle(self, dataset: str, loan: Loan, settlement: Settlement) -> bool:
+        """End messages of a loan in one transaction; False where the loan was lost."""
+        return await self._database.write(
+            lambda db: settle(db, self._dataset(db, dataset), loan, settlement)
+        )
+
+    async def note(self, dataset: str, done: Sequence[tuple[Message, Worked]]) -> None:
+        """Count tasks as processed that nobody knew of."""
+        checked_messages(dataset, [message for message, _ in done])
+        await self._database.write(
+            lambda db: _note(db, _open_dataset(db, self._tenant, dataset), done)
+        )
+
+    async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
+        """Say how full a queue is."""
+        with self._database.read() as db:
+            values = {"dataset": self._dataset(db, dataset), "queue": queue, "now_s": now_s}
+            waiting, lent, dead = db.execute(SQL["depth"], values).fetchone()
+        return Depth(waiting, lent, dead, self._next_ready_s(dataset, queue))
+
+    async def tally(self, dataset: str, queue: str, which: PartitionFilter) -> TaskTally:
+        """Count tasks by state."""
+        with self._database.read() as db:
+            values = {"dataset": self._dataset(db, dataset), "queue": queue} | asdict(which)
+            return tally_of(db.execute(SQL["tally"], values).fetchone())
+
+    async def dead(self, dataset: str, *, after: str = "", limit: int) -> list[DeadLetter]:
+        """List dead letters in the order of their ids, without their bodies."""
+        with self._database.read() as db:
+            values = {"dataset": self._dataset(db, dataset), "after": after}
+            rows = db.execute(SQL["letters"], values | {"many": listed_letters(limit)})
+            return [letter_of(row) for row in rows]
+
+    async def letter(self, dataset: str, letter: str) -> DeadLetter | None:
+        """Find a dead letter, with its body."""
+        with self._database.read() as db:
+            values = {"dataset": self._dataset(db, dataset), "letter": letter}
+            row = db.execute(SQL["letter"], values).fetchone()
+        return letter_of(row) if row else None
+
+    async def revive(self, dataset: str, letter: str, *, now_s: float) -> bool:
+        """Let a dead letter wait again, from the beginning; False where it is gone."""
+        values = {"letter": letter, "now_s": now_s}
+        return await self._database.write(
+            lambda db: _revive(db, values | {"dataset": self._dataset(db, dataset)})
+        )
+
+    async def drop(self, dataset: str, letter: str) -> bool:
+        """Forget a dead letter; False where it is gone."""
+        return await self._database.write(
+            lambda db: (
+                db.execute(
+                    SQL["drop"], {"dataset": self._dataset(db, dataset), "letter": letter}
+                ).rowcount
+                == 1
+            )
+        )
+
+    async def erase(self) -> None:
+        """Forget every dataset of the tenant."""
+        await self._database.write(partial(_erase, tenant=self._tenant))
+
+    def _dataset(self, db: sqlite3.Connection, dataset: str) -> int | None:
+        return _dataset(db, self._tenant, dataset)
+
+    def _next_ready_s(self, dataset: str, queue: str) -> float | None:
+        with self._database.read() as db:
+            values = {"dataset": self._dataset(db, dataset), "queue": queue}
+            ready_s: float | None = db.execute(SQL["next_ready"], values).fetchone()[0]
+        return ready_s
+
+
+def _dataset(db: sqlite3.Connection, tenant: str, dataset: str) -> int | None:
+    """Return the number of a dataset; None where nothing was ever sent for it."""
+    row = db.execute(SQL["dataset"], {"tenant": tenant, "dataset": dataset}).fetchone()
+    return row[0] if row else None
+
+
+def _open_dataset(db: sqlite3.Connection, tenant: str, dataset: str) -> int:
+    if (number := _dataset(db, tenant, dataset)) is not None:
+        return number
+    row = db.execute(SQL["add_dataset"], {"tenant": tenant, "dataset": dataset}).fetchone()
+    return int(row[0])
+
+
+def _send(db: sqlite3.Connection, dataset: int, messages: Sequence[Message]) -> int:
+    new, awake = 0, set[int]()
+    for message in messages:
+        about = _about(dataset, message)
+        db.execute(SQL["add_task"], about)
+        task, _ = db.execute(SQL["task"], about).fetchone()
+        values = {"task": task, "dataset": dataset, "name": message.name}
+        values |= {"due_s": message.due_s, "size": len(message.body)}
+        for (number,) in db.execute(SQL["add"], values).fetchall():
+            db.execute(SQL["put_body"], {"message": number, "body": message.body})
+            new += 1
+            awake.add(task)
+    db.executemany(SQL["wake"], [{"task": task} for task in sorted(awake)])
+    return new
+
+
+def _about(dataset: int, message: Message) -> dict[str, object]:
+    return {"dataset": dataset, "queue": message.queue, "task": message.task} | asdict(
+        message.partition
+    )
+
+
+def _note(db: sqlite3.Connection, dataset: int, done: Sequence[tuple[Message, Worked]]) -> None:
+    db.executemany(
+        SQL["note"], [_about(dataset, message) | asdict(worked) for message, worked in done]
+    )
+
+
+def _revive(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
+    row = db.execute(SQL["revive"], values).fetchone()
+    if row is None:
+        return False
+    db.execute(SQL["wake"], {"task": row[0]})
+    return True
+
+
+def _erase(db: sqlite3.Connection, *, tenant: str) -> None:
+    for name in ("erase_messages", "erase_tasks", "erase_datasets"):
+        db.execute(SQL[name], {"tenant": tenant})

@@ -1,0 +1,97 @@
+"""Where a crawl starts: from URLs, from a provider, or from contracts of the seed engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from geomi.app import Home, registry
+from geomi.app.handover import admitted_seeds, open_contracts
+from geomi.cli.talk import note
+from geomi.engine.seeds.handover import keep_copies, read_handover
+from geomi.errors import ConfigError
+from geomi.model.handover import Handover, LeftOut
+from geomi.model.site import Provider
+from geomi.ports.dataset import Dataset
+from geomi.settings.contracts import contracts_layer
+from geomi.settings.layers import Layer, Resolved, resolve
+from geomi.settings.options import Settings
+from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.providers import provider_layer, refuse_forbidden
+
+MAX_TOLD = 10  # of what is left out; the rest is counted
+
+
+class Named:
+    """The provider, or the contracts, that the command line names; empty where it names none."""
+
+    def __init__(self, provider: str | None, contracts: str | None) -> None:
+        if provider and contracts:
+            raise ConfigError(
+                "--provider and --from-prod both say where to start", hint="leave out one of them"
+            )
+        self._key = provider or ""
+        self._place = contracts or ""
+        self._provider: Provider | None = None
+        self._handover: Handover | None = None
+        self._dataset: Dataset | None = None
+        self.left_out: list[LeftOut] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._key or self._place)
+
+    def layer(self, above: Sequence[Layer], settings: Settings) -> Layer:
+        """Find what was named and return what it says about a crawl."""
+        if self._key:
+            stored = registry.stored_in(Path(resolve(above).run.output), settings)
+            self._provider = registry.named(self._key, registry.overlaid(stored))
+            refuse_forbidden(self._provider)
+            return provider_layer(self._provider)
+        self._dataset, which = open_contracts(self._place)
+        self._handover = asyncio.run(read_handover(self._dataset, which))
+        return contracts_layer(self._handover, resolve_under_profile(above))
+
+    def seeds(self, urls: Sequence[str], resolved: Resolved, settings: Settings) -> Sequence[str]:
+        """Return where to start: the URLs that were given, or those of what was named."""
+        if not self:
+            return urls
+        if urls:
+            own = f"provider `{self._key}` has its" if self._key else "contracts have their"
+            raise ConfigError(
+                f"{own} own start URLs; `{urls[0]}` was given as well",
+                hint="leave out one of them",
+            )
+        if self._provider is not None:
+            return self._provider.seed_urls
+        assert self._handover is not None, "the layer is made before anybody asks for start URLs"
+        reviews = registry.reviews_in(Path(resolved.run.output), settings)
+        taken, excluded = admitted_seeds(self._handover, resolved.config, reviews)
+        self.left_out = [*self._handover.left_out, *excluded]
+        if not taken:
+            first = self.left_out[0] if self.left_out else None
+            told = f": {first.domain}: {first.reason}" if first else ""
+            raise ConfigError(
+                f"no contract below {self._handover.source} can be crawled{told}",
+                hint="run `geomi seeds run DATASET`, or `geomi seeds validate DATASET`",
+            )
+        return taken
+
+    def tell(self) -> None:
+        """Say what was taken, and what was not."""
+        handover = self._handover
+        if handover is None:
+            return
+        note(f"contracts: {handover.contracts}, with {len(handover.seeds)} start URLs")
+        for one in self.left_out[:MAX_TOLD]:
+            note(f"left out: {one.domain}: {one.reason}")
+        if len(self.left_out) > MAX_TOLD:
+            note(f"left out: {len(self.left_out) - MAX_TOLD} more")
+        if handover.unread:
+            note(f"left out: {handover.unread} contracts after these; name a smaller partition")
+
+    async def hand_over(self, home: Home, resolved: Resolved) -> None:
+        """Let the crawl know the robots.txt of hosts that were asked for it already."""
+        if self._handover is not None and self._dataset is not None:
+            robots = self._handover.robots
+            await keep_copies(home.world, self._dataset, robots, resolved.config)

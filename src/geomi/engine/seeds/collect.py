@@ -1,0 +1,119 @@
+"""The technical facts of a domain's hosts: robots.txt, sitemap, server (SED-45), and no page.
+
+Every request goes through a host's lease and stands in the request log, like those of a crawl; the
+same engine reads robots.txt and obeys it, the same parser reads sitemaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from geomi.admit.rules import Admission
+from geomi.engine.links import LinkGate
+from geomi.engine.requests import Requests
+from geomi.engine.seeds.hearing import Hearing
+from geomi.engine.seeds.line import Line
+from geomi.engine.seeds.maps import Maps, map_entry
+from geomi.engine.seeds.reach import Reach
+from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.turn import Walk
+from geomi.errors import LeaseLost, SeedError, StoreBusy
+from geomi.model.config import CrawlConfig
+from geomi.model.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts
+from geomi.model.seed import ErrorType
+from geomi.model.site import SiteRule
+from geomi.url.parse import parse as parse_url
+
+# Only hosts are judged here: no page is let in or kept out, in whatever year.
+ANY_YEAR = 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What is known of a host, and its files where there are any."""
+
+    facts: HostFacts
+    robots: bytes | None = None
+    sitemap: bytes | None = None
+
+
+async def collect(
+    seeding: Seeding, domain: str, names: Sequence[str], reviews: Sequence[SiteRule] = ()
+) -> dict[str, Collected]:
+    """Collect the facts of some hosts of a domain, one after the other.
+
+    Args:
+        names: of hosts, with their port where it is an unusual one.
+        reviews: what people decided about hosts.
+
+    Raises:
+        SeedError: the servers of the domain took too long together, or one could not be asked.
+    """
+    config = facts_config(seeding.config)
+    clock = seeding.world.clock
+    hearing = Hearing(seeding.world.fetcher, clock, domain, config.seeds.domain_timeout_s)
+    world = replace(seeding.world, fetcher=hearing)
+    requests = Requests(config, (), version=world.version)
+    gate = LinkGate(config, Admission(config, (), now_year=ANY_YEAR), reviews)
+    line = Line(world, config)
+    walk = Walk(config, gate, requests)
+    collector = _Collector(
+        gate,
+        hearing,
+        Reach(world, config, requests, line, hearing),
+        Maps(clock, line, walk, hearing, max_lists=config.seeds.max_sitemaps),
+    )
+    try:
+        return {name: await collector.collect(name) for name in names}
+    except (StoreBusy, LeaseLost) as late:  # the host's lease: the domain is still ours
+        raise SeedError(
+            f"a host of `{domain}` could not be asked in time: {late.message}",
+            kind=ErrorType.TIMEOUT,
+            hint="others ask it, or it has to rest; try the domain again later",
+        ) from late
+    finally:
+        await line.hang_up()
+
+
+def facts_config(config: CrawlConfig) -> CrawlConfig:
+    """Return a configuration under which robots.txt is asked for, read and obeyed, whatever else.
+
+    A copy that somebody keeps tells nothing of what a server says now.
+    """
+    robots = replace(config.robots, respect=True, collect_sitemaps=True, persist=False)
+    return replace(config, robots=robots)
+
+
+@dataclass(frozen=True, slots=True)
+class _Collector:
+    gate: LinkGate
+    hearing: Hearing
+    reach: Reach
+    maps: Maps
+
+    async def collect(self, name: str) -> Collected:
+        """Collect the facts of one host."""
+        if refusal := self._refusal(name):
+            return Collected(
+                HostFacts(
+                    RobotsFacts(False, error=refusal),
+                    SitemapFacts(False, error=refusal),
+                    ServerInfo(),
+                )
+            )
+        self.hearing.check()
+        reached, robots = await self.reach.reach(name)
+        sitemap, listing = await self.maps.find(reached, robots.sitemap_urls)
+        return Collected(
+            HostFacts(robots, sitemap, self.hearing.server_info(name)),
+            self.reach.file(reached) if robots.exists else None,
+            listing,
+        )
+
+    def _refusal(self, name: str) -> str:
+        """Say why a host is not asked at all: a rule, or somebody, has blocked it."""
+        root = parse_url(f"https://{name}/")
+        assert root is not None, "the host of a URL is one of another scheme, too"
+        verdict = self.gate.recheck(map_entry(root))
+        return "" if verdict is None else f"{verdict.rule}: {verdict.detail}"

@@ -1,0 +1,32 @@
+"""What a check of a dataset has found so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from geomi.model.checked import MAX_PROBLEMS, Checked, Problem
+from geomi.model.seed import Checksum
+
+
+@dataclass(slots=True)
+class Findings:
+    """Counts by the names of `Checked`, problems, and what each raw file is."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+    sums: dict[str, Checksum | None] = field(default_factory=dict)  # None: it cannot be read
+
+    def add(self, key: str, what: str, remedy: str) -> None:
+        """Note a problem."""
+        self.counts["found"] += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(key, what, remedy))
+
+    def foreign(self, key: str) -> None:
+        """Note that something is no part of a dataset."""
+        self.add(key, "it is no part of a dataset", "remove it, or give it the name it should have")
+
+    def report(self) -> Checked:
+        """Return all of it."""
+        return Checked(**self.counts, problems=tuple(self.problems))

@@ -1,0 +1,132 @@
+"""Find raw files that are not processed yet, and send them to their queue (SED-15).
+
+Rules kept:
+- Any filter will do: the longest known prefix is listed, the rest is looked at (C-51). Only raw
+  files count as found (C-77), and keys that are none are passed over, unopened (SED-19).
+- A file that waits already counts as sent: it is there once, however often it is sent.
+- A file that cannot be sent is told, and stops no other (SED-20).
+- What is forced has the name of its orchestration, which both messages carry (C-50).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from geomi.engine.seeds.filed import file_manifest, worked_of
+from geomi.engine.seeds.seeding import Seeding
+from geomi.errors import StoreError
+from geomi.model.event import SeedSendFailed
+from geomi.model.message import Message
+from geomi.model.seed import Manifest, Orchestrated, Partition, PartitionFilter, SeedMessage
+from geomi.ports.dataset import Dataset, Listed
+from geomi.seed.message import file_message
+from geomi.seed.partition import raw_prefix, read_raw_key, success_path
+from geomi.text.ulid import new_ulid
+
+AT_ONCE = 100  # raw files that are looked at and sent together
+READERS = 16  # checkpoints that are read side by side
+
+
+async def orchestrate(
+    seeding: Seeding, which: PartitionFilter, *, force: bool = False
+) -> Orchestrated:
+    """Send every raw file of some partitions that is not processed yet, or all of them."""
+    world = seeding.world
+    run = new_ulid(world.clock.now_s(), world.rng) if force else ""
+    found = sent = skipped = 0
+    async for batch in _batches(_raw_files(seeding.dataset, which)):
+        done = {} if force else await _done(seeding.dataset, batch)
+        found += len(batch)
+        skipped += len(done)
+        messages = {
+            file.key: file_message(
+                seeding.config.seeds, SeedMessage(file.key, file.partition, force, run)
+            )
+            for file in batch
+        }
+        await _note(seeding, messages, done)
+        sent += await _send(seeding, [it for key, it in messages.items() if key not in done])
+    return Orchestrated(found, sent, skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A raw file, and whether something lies where its checkpoint would be."""
+
+    key: str
+    size: int
+    partition: Partition
+    has_checkpoint: bool
+
+
+async def _raw_files(dataset: Dataset, which: PartitionFilter) -> AsyncIterator[_File]:
+    """Yield the raw files of some partitions; a checkpoint is listed right after its file."""
+    waiting: tuple[Listed, Partition] | None = None
+    async for listed in dataset.list(raw_prefix(which)):
+        if waiting is not None:
+            file, partition = waiting
+            is_checkpoint = listed.key == success_path(file.key) and listed.size > 0
+            yield _File(file.key, file.size, partition, is_checkpoint)
+            waiting = None
+        named = read_raw_key(listed.key)
+        if named is not None and which.matches(named[0]):
+            waiting = listed, named[0]
+    if waiting is not None:
+        file, partition = waiting
+        yield _File(file.key, file.size, partition, has_checkpoint=False)
+
+
+async def _batches(files: AsyncIterator[_File]) -> AsyncIterator[Sequence[_File]]:
+    batch: list[_File] = []
+    async for file in files:
+        batch.append(file)
+        if len(batch) == AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+async def _done(dataset: Dataset, files: Sequence[_File]) -> dict[str, Manifest]:
+    """Read the checkpoints of files; return those that answer for theirs."""
+    places = asyncio.Semaphore(READERS)
+
+    async def read(file: _File) -> Manifest | None:
+        async with places:
+            return await file_manifest(dataset, file.key, size=file.size)
+
+    async with asyncio.TaskGroup() as group:
+        reading = {
+            file.key: group.create_task(read(file), name=f"checkpoint of {file.key}")
+            for file in files
+            if file.has_checkpoint
+        }
+    return {key: found for key, task in reading.items() if (found := task.result()) is not None}
+
+
+async def _note(seeding: Seeding, messages: dict[str, Message], done: dict[str, Manifest]) -> None:
+    """Count files as processed whose checkpoints were there before us."""
+    if not done:
+        return
+    noted = [(messages[key], worked_of(manifest)) for key, manifest in done.items()]
+    try:
+        await seeding.queues.note(seeding.dataset.name, noted)
+    except StoreError as error:  # they are processed all the same, and only not counted
+        for key in done:
+            seeding.world.sink.emit(SeedSendFailed(key, error.message))
+
+
+async def _send(seeding: Seeding, messages: Sequence[Message]) -> int:
+    """Send messages together, or where that fails one by one; return how many are there."""
+    if not messages:
+        return 0
+    try:
+        await seeding.queues.send(seeding.dataset.name, messages)
+    except StoreError as error:
+        if len(messages) > 1:
+            return sum([await _send(seeding, [message]) for message in messages])
+        seeding.world.sink.emit(SeedSendFailed(messages[0].task, error.message))
+        return 0
+    return len(messages)

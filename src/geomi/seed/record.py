@@ -1,0 +1,222 @@
+"""What a raw file says (SED-07): its records, one by one, grouped by registrable domain.
+
+Rules kept:
+- A record that is wrong is rejected, with its line and the reason; the others are taken. A file
+  that is no JSON array, or has too many records, is a `SeedError`.
+- A URL is what the parser of all URLs makes of it, without user-info and fragment. A record that
+  repeats the URL of one before it is a duplicate: counted, and not taken.
+- Names of domains are compared as the DNS has them: `München.DE.` is `xn--mnchen-3ya.de`.
+- A registrable domain has to be one (url.host): below it somebody answers for everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from geomi.model.seed import Partition, Reject, SeedUrl
+from geomi.seed.array import MAX_ELEMENT_CHARS, TooLarge, elements
+from geomi.text.signs import whole_signs
+from geomi.url.host import domain_name, is_public_suffix, registrable_domain
+from geomi.url.parse import Url, parse
+
+FIELDS = (
+    "url",
+    "title",
+    "domain",
+    "registrable_domain",
+    "domain_id",
+    "source_type",
+    "content_type",
+    "language",
+    "country",
+    "discovered_at",
+    "discovery_method",
+)
+MAX_URL_CHARS = 2048
+MAX_TITLE_CHARS = 2000
+MAX_FIELD_CHARS = 512  # of any other
+MAX_SHOWN_CHARS = 200  # of a value, in a reject
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The URLs of one registrable domain, in the order of their records (SED-24).
+
+    Args:
+        domain_id: that of the first record.
+        indexes: of each URL's record in the file.
+    """
+
+    domain: str
+    domain_id: str
+    urls: tuple[SeedUrl, ...]
+    indexes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile:
+    """What was read of a raw file; every record is taken, rejected or a duplicate."""
+
+    groups: tuple[Group, ...]
+    rejects: tuple[Reject, ...]
+    records: int
+    duplicates: int
+
+
+def read_raw(data: bytes, partition: Partition, *, max_records: int) -> RawFile:
+    """Read a raw file of a partition; `SeedError` where it is none."""
+    found: dict[str, list[tuple[int, _Record]]] = {}
+    rejects: list[Reject] = []
+    seen: set[str] = set()
+    records = duplicates = 0
+    for element in elements(data, max_elements=max_records):
+        records += 1
+        try:
+            record = _checked(element.value, partition)
+        except _Wrong as wrong:
+            url = _shown_url(element.value)
+            rejects.append(Reject(element.line, element.index, str(wrong), url))
+            continue
+        if record.seed.url in seen:
+            duplicates += 1
+            continue
+        seen.add(record.seed.url)
+        found.setdefault(record.domain, []).append((element.index, record))
+    groups = tuple(
+        Group(
+            domain,
+            placed[0][1].domain_id,
+            tuple(record.seed for _, record in placed),
+            tuple(index for index, _ in placed),
+        )
+        for domain, placed in found.items()
+    )
+    return RawFile(groups, tuple(rejects), records, duplicates)
+
+
+def write_rejects(rejects: Iterable[Reject]) -> bytes:
+    """Write which records were not taken: one JSON line each."""
+    return b"".join(
+        orjson.dumps(
+            {"line": it.line, "index": it.index, "reason": it.reason, "url": it.url},
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
+        for it in rejects
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    domain: str
+    domain_id: str
+    seed: SeedUrl
+
+
+class _Wrong(ValueError):
+    """Why a record is not taken."""
+
+
+def _checked(value: object, partition: Partition) -> _Record:
+    if isinstance(value, TooLarge):
+        raise _Wrong(f"it has {value.chars} characters; the limit is {MAX_ELEMENT_CHARS}")
+    if not isinstance(value, dict):
+        raise _Wrong("it is no JSON object")
+    fields = {name: _field(value, name) for name in FIELDS}
+    _check_time(fields["discovered_at"])
+    country = fields["country"].lower()
+    if country != partition.country:
+        raise _Wrong(f"country is {_quoted(country)}; its partition's is `{partition.country}`")
+    domain = _registrable(fields["registrable_domain"])
+    if not _is_within(domain_name(fields["domain"]), domain):
+        raise _Wrong(f"domain {_quoted(fields['domain'])} is not within `{domain}`")
+    url = _url(fields["url"], domain)
+    domain_id = _domain_id(fields, country, domain)
+    return _Record(domain, domain_id, SeedUrl(url.href, fields["title"], url.path))
+
+
+def _field(record: Mapping[str, object], name: str) -> str:
+    if name not in record:
+        raise _Wrong(f"{name} is missing")
+    value = record[name]
+    if not isinstance(value, str):
+        raise _Wrong(f"{name} is no text")
+    limit = _LIMITS.get(name, MAX_FIELD_CHARS)
+    if len(value) > limit:
+        raise _Wrong(f"{name} has {len(value)} characters; the limit is {limit}")
+    if "\0" in value or value != whole_signs(value):
+        raise _Wrong(f"{name} has a sign that cannot be written")
+    return value
+
+
+def _check_time(text: str) -> None:
+    try:
+        is_time = _UTC.fullmatch(text) is not None and bool(datetime.fromisoformat(text))
+    except ValueError:  # a day or an hour that there is not
+        is_time = False
+    if not is_time:
+        raise _Wrong(f"discovered_at {_quoted(text)} is no ISO 8601 time in UTC")
+
+
+def _registrable(text: str) -> str:
+    name = domain_name(text)
+    if name is None:
+        raise _Wrong(f"registrable_domain {_quoted(text)} is no name of a domain")
+    if is_public_suffix(name):
+        raise _Wrong(f"registrable_domain `{name}` is a public suffix")
+    if (whole := registrable_domain(name)) != name:
+        raise _Wrong(f"registrable_domain `{name}` is below one, `{whole}`")
+    return name
+
+
+def _url(text: str, domain: str) -> Url:
+    url = parse(text)
+    if url is None:
+        raise _Wrong("url is no http or https URL")
+    if not _is_within(domain_name(url.host), domain):
+        raise _Wrong(f"url has the host {_quoted(url.host)}, which is not within `{domain}`")
+    if url.host.endswith("."):  # the same server, under the same name
+        plain = parse(url.href.replace(url.host, url.host.removesuffix("."), 1))
+        assert plain is not None, "a URL without the last dot of its host is one"
+        url = plain
+    if len(url.href) > MAX_URL_CHARS:
+        raise _Wrong(f"url has {len(url.href)} characters as sent; the limit is {MAX_URL_CHARS}")
+    return url
+
+
+def _is_within(name: str | None, domain: str) -> bool:
+    return name is not None and (name == domain or name.endswith(f".{domain}"))
+
+
+def _domain_id(fields: Mapping[str, str], country: str, domain: str) -> str:
+    """Check `{source_type}:{country}:{registrable_domain}` (SED-08), and write it in one way."""
+    source = fields["source_type"].lower()
+    if not _SOURCE.fullmatch(source):
+        raise _Wrong(f"source_type {_quoted(source)} is no name")
+    head, _, name = fields["domain_id"].rpartition(":")
+    if head.lower() != f"{source}:{country}" or domain_name(name) != domain:
+        raise _Wrong(
+            f"domain_id is {_quoted(fields['domain_id'])}; it has to be "
+            f"`{source}:{country}:{domain}`"
+        )
+    return f"{source}:{country}:{domain}"
+
+
+def _shown_url(value: object) -> str:
+    url = value.get("url") if isinstance(value, dict) else None
+    return whole_signs(url[:MAX_SHOWN_CHARS]) if isinstance(url, str) else ""
+
+
+def _quoted(text: str) -> str:
+    return f"`{text[:MAX_SHOWN_CHARS]}`"
+
+
+_LIMITS = {"url": MAX_URL_CHARS, "title": MAX_TITLE_CHARS}
+_SOURCE = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
+_UTC = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|\+00:00)"
+)

@@ -1,0 +1,115 @@
+"""From raw files to contracts to a crawl: what was asked for once is not asked for again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geomi.adapters.dataset.directory import DirectoryDataset
+from geomi.app import open_home
+from geomi.engine.seeds.orchestrate import orchestrate
+from geomi.engine.seeds.run import work
+from geomi.engine.seeds.seeding import Seeding
+from geomi.model.seed import Orchestrated, PartitionFilter
+from geomi.seed.partition import metadata_path, raw_path, success_path
+from geomi.settings.options import Settings
+from geomi.testing.server import Reply, Site
+from tests.e2e.command import records, run
+from tests.engine.running import Ear, profile_config
+from tests.engine.seed_contracts import SG
+from tests.engine.test_seed_files import record
+
+SITEMAP = b"<urlset><url><loc>http://mom.gov.sg/listed</loc></url></urlset>"
+ROUTES = {
+    "/robots.txt": Reply(
+        b"User-agent: *\nDisallow: /private\n", headers=(("Content-Type", "text/plain"),)
+    ),
+    "/sitemap.xml": Reply(SITEMAP, headers=(("Content-Type", "application/xml"),)),
+    **{
+        path: Reply(f"<title>{path}</title><p>What {path} has to say, in some words.".encode())
+        for path in ("/a", "/b", "/listed", "/private/c")
+    },
+}
+FORBIDDING = {
+    "/robots.txt": Reply(b"User-agent: *\nDisallow: /\n", headers=(("Content-Type", "text/plain"),))
+}
+
+
+@contextmanager
+def web() -> Iterator[tuple[Site, Site, list[str]]]:
+    """Serve three domains over http, and nobody over https; return how they are found."""
+    with Site(ROUTES) as mom, Site(FORBIDDING) as moh, Site({}) as ica, socket.socket() as shut:
+        shut.bind(("127.0.0.1", 0))
+        closed = shut.getsockname()[1]
+        found = [
+            f"{name}:{port}:127.0.0.1:{where}"
+            for name, site in (("mom.gov.sg", mom), ("moh.gov.sg", moh), ("ica.gov.sg", ica))
+            for port, where in ((80, site.port), (443, closed))
+        ]
+        yield mom, moh, found
+
+
+async def prepare(root: Path, dataset: Path, found: list[str]) -> None:
+    """Let the seed engine make contracts."""
+    settings = Settings(resolve=tuple(found), contact="https://crawler.test/about")
+    config = profile_config("seed-engine")
+    config = replace(config, politeness=replace(config.politeness, delay_s=0.0, per_ip=10))
+    async with open_home(root, settings, lambda _: Ear()) as home:
+        seeding = Seeding(home.world, config, home.store.queues, DirectoryDataset(dataset))
+        assert await orchestrate(seeding, PartitionFilter()) == Orchestrated(1, 1, 0)
+        async with asyncio.timeout(60):
+            await work(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
+
+
+@pytest.mark.slow
+@pytest.mark.req("SED-01", "SED-02")
+def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Path) -> None:
+    dataset, data = tmp_path / "dataset", tmp_path / "data"
+    raw = dataset / raw_path(SG, 1)
+    raw.parent.mkdir(parents=True)
+    raw.write_text(
+        json.dumps(
+            [
+                record("http://mom.gov.sg/a"),
+                record("http://mom.gov.sg/b"),
+                record("http://mom.gov.sg/private/c"),
+                record("http://moh.gov.sg/", "moh.gov.sg"),
+                record("http://ica.gov.sg/", "ica.gov.sg"),
+            ]
+        )
+    )
+    with web() as (mom, moh, found):
+        asyncio.run(prepare(tmp_path / "seeds", dataset, found))
+        before = Counter(seen.path for seen in mom.log)
+        assert before["/robots.txt"] == 1
+        asked_moh = len(moh.log)
+        unfinished = dataset / success_path(metadata_path(SG, "ica.gov.sg"))
+        unfinished.unlink()
+        flags = [flag for one in found for flag in ("--resolve", one)]
+        place = f"{dataset}/prod/country=sg/category=news"
+        command = ("crawl", "--from-prod", place, "-o", str(data), "--delay", "0", *flags)
+        crawled = run(*command)
+        assert crawled.returncode == 0, crawled.stderr
+        asked = Counter(seen.path for seen in mom.log) - before
+        assert asked == {"/a": 1, "/b": 1, "/listed": 1, "/sitemap.xml": 1}
+        assert len(moh.log) == asked_moh
+        assert sorted(one["title"] for one in records(data)) == ["/a", "/b", "/listed"]
+        assert "contracts: 1, with 3 start URLs" in crawled.stderr
+        assert "left out: moh.gov.sg: its robots.txt does not allow crawling" in crawled.stderr
+        assert "left out: ica.gov.sg: its contract is unfinished" in crawled.stderr
+        shown = json.loads(run("jobs", "show", "-o", str(data), "--json").stdout)
+        assert shown["origins"]["scope.sitemap_urls"].startswith("contracts of file://")
+        again = run(*command, "--resume", "-q")
+        assert again.returncode == 0, again.stderr
+        assert len(json.loads(run("jobs", "list", "-o", str(data), "--json").stdout)) == 1
+        begun = run(*command, "--detach", "-q")
+        assert begun.returncode == 0, begun.stderr
+        assert Counter(seen.path for seen in mom.log) - before == asked
