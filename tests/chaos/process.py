@@ -4,7 +4,8 @@
 command, its environment and where its words go. It answers with the process's number, and after
 another line that asks for it, with the way that process ended, or nothing while it goes on. Each
 is a session of its own and runs the `geomi` command from its first line on, above the fault layer
-where its environment asks for one.
+where its environment asks for one; or it lives one life of the seed engine, where the order
+describes one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from tests.e2e.command import clean_env
 
 LOOK_S = 0.005
 # What a command imports only when it is needed, each time anew.
-LATE = ("psycopg", "obstore", "geomi.adapters.postgres", "geomi.adapters.blob.s3")
+LATE = (
+    "psycopg",
+    "obstore",
+    "geomi.adapters.postgres",
+    "geomi.adapters.blob.s3",
+    "tests.chaos.seed_life",
+)
 
 
 @dataclass(slots=True)
@@ -75,8 +82,11 @@ class Nursery:
 
     def start(self, arguments: list[str], env: dict[str, str], told: Path) -> Crawl:
         """Start `geomi` with arguments."""
-        order = {"arguments": arguments, "env": env, "told": str(told)}
-        return Crawl(self, int(self.order(order)), told)
+        return self.begin({"arguments": arguments, "env": env, "told": str(told)})
+
+    def begin(self, order: dict[str, Any]) -> Crawl:
+        """Start a process as an order describes it."""
+        return Crawl(self, int(self.order(order)), Path(order["told"]))
 
     def order(self, order: dict[str, Any]) -> str:
         """Send one order and return the answer."""
@@ -116,10 +126,15 @@ def _be(order: dict[str, Any]) -> NoReturn:
         os.environ.update(order["env"])
         if (plan := read_plan()) is not None:
             lay(plan)
-        from geomi.cli import main
+        if "life" in order:
+            from tests.chaos.seed_life import live
 
-        sys.argv = ["geomi", *order["arguments"]]
-        code = main()
+            code = live(order["life"])
+        else:
+            from geomi.cli import main
+
+            sys.argv = ["geomi", *order["arguments"]]
+            code = main()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import trustme
 
@@ -28,7 +28,6 @@ from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
 from geomi.model.message import Loan, Worked
 from geomi.model.seed import DomainMessage, Partition, SeedRules
-from geomi.ports.queues import Queues
 from geomi.seed.message import domain_message
 from geomi.seed.partition import metadata_path, raw_path, result_path, success_path
 from geomi.seed.record import read_raw
@@ -209,8 +208,9 @@ async def ground(
         data.mkdir()
         rules = EgressRules(overrides=tuple(overrides), ca_file=ca_file)
         hand = await stack.enter_async_context(hand_in(root / "home", rules, HandClock(begin_s)))
-        queues = cast(Queues, None)
-        seeding = Seeding(hand.world, config or seed_config(), queues, DirectoryDataset(data))
+        seeding = Seeding(
+            hand.world, config or seed_config(), hand.store.queues, DirectoryDataset(data)
+        )
         yield Ground(data, hand, seeding, sites)
 
 

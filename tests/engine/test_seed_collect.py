@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,18 @@ from geomi.ports.web import Fetcher
 from geomi.testing.server import Raw, Reply, Route, Seen
 from tests.engine.running import robots, run, to
 from tests.engine.seed_ground import BEGIN_S, Ground, ground, record, seed_config
+from tests.engine.seed_web import (
+    SHOP,
+    endless,
+    impatient,
+    index,
+    packed_bomb,
+    slowly,
+    trickling,
+    urlset,
+    xml,
+)
 
-SHOP = "shop.test"
 HTTPS, HTTP = f"https://{SHOP}", f"http://{SHOP}"
 ALLOWED = robots("User-agent: *", "Disallow: /admin")
 Web = Mapping[str, Mapping[str, Route] | None]
@@ -37,21 +46,6 @@ Web = Mapping[str, Mapping[str, Route] | None]
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
     return trustme.CA()
-
-
-def urlset(*paths: str, host: str = SHOP, date: str = "") -> Reply:
-    lastmod = f"<lastmod>{date}</lastmod>" if date else ""
-    urls = "".join(f"<url><loc>https://{host}{path}</loc>{lastmod}</url>" for path in paths)
-    return xml(f"<urlset>{urls}</urlset>")
-
-
-def index(*paths: str, host: str = SHOP) -> Reply:
-    maps = "".join(f"<sitemap><loc>https://{host}{path}</loc></sitemap>" for path in paths)
-    return xml(f"<sitemapindex>{maps}</sitemapindex>")
-
-
-def xml(text: str, *headers: tuple[str, str]) -> Reply:
-    return Reply(text.encode(), content_type="application/xml", headers=headers)
 
 
 def collected(
@@ -75,6 +69,29 @@ def collected(
     return run(work())
 
 
+@dataclass
+class Noting:
+    """The real fetcher, with a note of every request as it is sent."""
+
+    inner: Fetcher
+    requests: list[Request]
+
+    async def fetch(self, request: Request) -> Fetched:
+        """Send the request."""
+        self.requests.append(request)
+        return await self.inner.fetch(request)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self.inner.aclose()
+
+
+def note_requests(found: Ground, requests: list[Request]) -> None:
+    world = found.seeding.world
+    fetcher = Noting(world.fetcher, requests)
+    found.seeding = replace(found.seeding, world=replace(world, fetcher=fetcher))
+
+
 def paths(found: Ground) -> list[str]:
     return [one.path for one in found.hand.fetcher.asked]
 
@@ -86,21 +103,10 @@ def paths(found: Ground) -> list[str]:
 def test_robots_then_sitemap_then_nothing(tmp_path: Path, authority: trustme.CA) -> None:
     requests: list[Request] = []
 
-    class Noting:
-        def __init__(self, inner: Fetcher) -> None:
-            self._inner = inner
-
-        async def fetch(self, request: Request) -> Fetched:
-            requests.append(request)
-            return await self._inner.fetch(request)
-
-        async def aclose(self) -> None: ...
-
     async def work() -> None:
         web = {HTTPS: {"/robots.txt": ALLOWED, "/sitemap.xml": urlset("/a")}}
         async with ground(tmp_path, authority, web) as found:
-            world = replace(found.seeding.world, fetcher=Noting(found.seeding.world.fetcher))
-            found.seeding = replace(found.seeding, world=world)
+            note_requests(found, requests)
             await found.collect(*found.raw(1, record(HTTPS)))
             assert [(one.url, one.total_timeout_s) for one in requests] == [
                 (f"{HTTPS}/robots.txt", 10.0),
@@ -487,17 +493,6 @@ def test_what_is_kept_of_sitemaps_has_a_limit(
 # hostile servers
 
 
-def packed_bomb(_: Seen) -> Reply:
-    squeezed = zlib.compressobj(9, wbits=31)
-    body = b"".join(squeezed.compress(b"\0" * 1_000_000) for _ in range(60)) + squeezed.flush()
-    return Reply(body, content_type="text/plain", headers=(("Content-Encoding", "gzip"),))
-
-
-def endless(_: Seen) -> Raw:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-    return Raw((head, *(b"Disallow: /%d\n" % number * 100 for number in range(5000))))
-
-
 @pytest.mark.parametrize("answer", [packed_bomb, endless], ids=["bomb", "endless"])
 def test_a_robots_txt_without_end_is_read_as_far_as_its_limit(
     tmp_path: Path, authority: trustme.CA, answer: Callable[[Seen], Reply | Raw]
@@ -506,21 +501,6 @@ def test_a_robots_txt_without_end_is_read_as_far_as_its_limit(
     assert told["robots_txt"]["exists"]
     assert told["robots_txt"]["size"] == 524_288
     assert found.file(SHOP, "robots.txt").stat().st_size == 524_288
-
-
-def impatient(**rules: object) -> CrawlConfig:
-    config = seed_config(**rules)
-    return replace(config, robots=replace(config.robots, total_timeout_s=0.3))
-
-
-def trickling(_: Seen) -> Raw:
-    def parts() -> Any:
-        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-        while True:
-            yield b"#"
-            yield 0.05
-
-    return Raw(parts())
 
 
 def test_a_tar_pit_ends_by_its_time(tmp_path: Path, authority: trustme.CA) -> None:
@@ -542,25 +522,107 @@ def test_the_servers_of_a_domain_have_one_time_together(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     here: list[Ground] = []
-
-    def slow(reply: Reply) -> Route:
-        def answer(_: Seen) -> Reply:
-            here[0].clock.advance(35)
-            return reply
-
-        return answer
+    web = {HTTPS: {"/robots.txt": slowly(here, 60, ALLOWED), "/sitemap.xml": urlset("/a")}}
 
     async def work() -> None:
-        web = {HTTPS: {"/robots.txt": slow(ALLOWED), "/sitemap.xml": slow(urlset("/a"))}}
         async with ground(tmp_path, authority, web) as found:
             here.append(found)
-            with pytest.raises(SeedError, match=r"took 70\.0 s; the limit is 60 s") as error:
+            with pytest.raises(SeedError, match=r"took 60\.0 s; the limit is 60 s") as error:
                 await found.collect(*found.raw(1, record(HTTPS)))
             assert error.value.kind == ErrorType.TIMEOUT
             assert found.tree() == {}
+            assert paths(found) == ["/robots.txt"]
+            now_s = found.clock.now_s() + 100
             lent = await found.hand.world.frontier.reserve(
-                "", f"{SHOP}:443", owner="w", lease_s=1, delay_s=0, now_s=found.clock.now_s() + 100
+                "", f"{SHOP}:443", owner="w", lease_s=1, delay_s=0, now_s=now_s
             )
             assert isinstance(lent, Lease), "the host was given back"
 
     run(work())
+
+
+def test_what_is_whole_when_the_time_is_over_is_a_contract(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    here: list[Ground] = []
+
+    async def work() -> None:
+        web = {
+            HTTPS: {
+                "/robots.txt": ALLOWED,
+                "/sitemap.xml": slowly(here, 59, index("/1.xml", "/2.xml")),
+                "/1.xml": slowly(here, 2, urlset("/a", "/b")),
+                "/2.xml": urlset("/c"),
+            }
+        }
+        async with ground(tmp_path, authority, web) as found:
+            here.append(found)
+            await found.collect(*found.raw(1, record(HTTPS)))
+            sitemap = found.contract(SHOP)["technical_metadata"]["sitemap_xml"]
+            assert (sitemap["sitemaps_read"], sitemap["url_count"]) == (1, 2)
+
+    run(work())
+
+
+@pytest.mark.req("SED-29")
+def test_servers_that_only_take_time_do_not_fail_their_domain(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    here: list[Ground] = []
+    web = {HTTPS: {"/robots.txt": slowly(here, 31, Reply(status=500))}}
+
+    async def work() -> None:
+        async with ground(tmp_path, authority, web) as found:
+            here.append(found)
+            await found.collect(*found.raw(1, record(HTTPS)))
+            assert paths(found) == ["/robots.txt"] * 2
+            told = found.contract(SHOP)["technical_metadata"]
+            assert told["robots_txt"]["error"] == "HTTP 500"
+
+    run(work())
+
+
+def test_no_request_has_more_time_than_is_left(tmp_path: Path, authority: trustme.CA) -> None:
+    here: list[Ground] = []
+    requests: list[Request] = []
+    web = {HTTPS: {"/robots.txt": slowly(here, 57, ALLOWED), "/sitemap.xml": urlset("/a")}}
+
+    async def work() -> None:
+        async with ground(tmp_path, authority, web) as found:
+            here.append(found)
+            note_requests(found, requests)
+            await found.collect(*found.raw(1, record(HTTPS)))
+            assert [one.total_timeout_s for one in requests] == pytest.approx([10.0, 3.0])
+
+    run(work())
+
+
+def test_an_address_that_has_enough_to_do_is_waited_for(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    config = seed_config()
+    config = replace(config, politeness=replace(config.politeness, per_ip=1))
+
+    async def work() -> None:
+        web: Web = {HTTPS: {}, "https://other.test": {}}
+        async with ground(tmp_path, authority, web, config) as found:
+            frontier, now_s = found.hand.world.frontier, found.clock.now_s()
+            other = await frontier.reserve(
+                "", "other.test:443", owner="w-other", lease_s=30, delay_s=0, now_s=now_s
+            )
+            assert isinstance(other, Lease)
+            assert await frontier.place(other, "127.0.0.1", per_ip=1, now_s=now_s)
+            await found.collect(*found.raw(1, record(HTTPS)))
+            assert found.hand.fetcher.asked[0].at_s - now_s >= 30
+
+    run(work())
+
+
+def test_a_sitemap_that_leads_where_robots_forbids_is_not_followed(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    forbidding = robots("User-agent: *", "Disallow: /admin")
+    web = {HTTPS: {"/robots.txt": forbidding, "/sitemap.xml": to("/admin/map.xml")}}
+    told, found = collected(tmp_path, authority, web)
+    assert told["sitemap_xml"]["error"] == ("robots.txt: line 2: Disallow: /admin (User-agent: *)")
+    assert paths(found) == ["/robots.txt", "/sitemap.xml"]

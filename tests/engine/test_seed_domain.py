@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from geomi.model.message import Worked
 from geomi.model.seed import ErrorType
 from geomi.seed import contract as contract_module
 from geomi.seed.partition import raw_path
-from geomi.testing.server import Reply, Route, Seen
+from geomi.testing.server import Reply, Route
 from tests.engine.running import robots, run
 from tests.engine.seed_ground import (
     BEGIN_S,
@@ -29,37 +27,8 @@ from tests.engine.seed_ground import (
     record,
     seed_config,
 )
+from tests.engine.seed_web import DOMAINS, RECORDS, example, packed, robots_of, sitemap_of
 
-DOMAINS = ("mom.gov.sg", "moh.gov.sg", "ica.gov.sg")
-# seed 002 §3.1, word for word.
-RECORDS = (
-    {
-        "url": "https://mom.gov.sg/employment-practices/employment-act",
-        "title": "Employment Act - Ministry of Manpower",
-        "domain": "mom.gov.sg",
-        "registrable_domain": "mom.gov.sg",
-        "domain_id": "gov:sg:mom.gov.sg",
-        "source_type": "gov",
-        "content_type": "text/html",
-        "language": "en",
-        "country": "sg",
-        "discovered_at": "2026-01-28T10:00:00Z",
-        "discovery_method": "google_search",
-    },
-    {
-        "url": "https://mom.gov.sg/newsroom/press-releases",
-        "title": "Press Releases - Ministry of Manpower",
-        "domain": "mom.gov.sg",
-        "registrable_domain": "mom.gov.sg",
-        "domain_id": "gov:sg:mom.gov.sg",
-        "source_type": "gov",
-        "content_type": "text/html",
-        "language": "en",
-        "country": "sg",
-        "discovered_at": "2026-01-28T10:01:00Z",
-        "discovery_method": "google_search",
-    },
-)
 # seed 002 §3.2, word for word, but for what C-56 and C-58 add, which has no value there.
 CONTRACT = {
     "domain": "mom.gov.sg",
@@ -109,63 +78,11 @@ CONTRACT = {
         "partition_info": {"country": "sg", "category": "news", "date": "2026-01-28"},
     },
 }
-NGINX = ("Server", "nginx/1.18.0")
 
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
     return trustme.CA()
-
-
-def robots_of(domain: str, *, size: int = 1024) -> bytes:
-    rules = f"User-agent: *\nDisallow: /admin\nSitemap: https://{domain}/sitemap.xml\n#".encode()
-    return rules + b" " * (size - len(rules))
-
-
-def sitemap_of(domain: str, *, pages: int = 156) -> bytes:
-    dates = ["2026-01-20T14:30:00Z"] + ["2025-12-01"] * (pages - 1)
-    urls = "".join(
-        f"<url><loc>https://{domain}/page/{number}</loc><lastmod>{date}</lastmod></url>"
-        for number, date in enumerate(dates)
-    )
-    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'.encode()
-
-
-def packed(plain: bytes, *, size: int) -> bytes:
-    """Gzip a file to exactly so many bytes: 156 URLs do not fit into 2048 in any other way."""
-    inner = zlib.compressobj(9, wbits=-15)
-    deflated = inner.compress(plain) + inner.flush()
-    ends = zlib.crc32(plain).to_bytes(4, "little") + len(plain).to_bytes(4, "little")
-    begins = b"\x1f\x8b\x08\x10" + bytes(6)  # with a comment, which may be as long as you like
-    comment = b"x" * (size - len(begins) - 1 - len(deflated) - len(ends)) + b"\0"
-    return begins + comment + deflated + ends
-
-
-def example(domain: str, here: list[Ground]) -> dict[str, Route]:
-    """Answer as the server of the seed document does, each time after 245 ms."""
-
-    def after(reply: Reply) -> Route:
-        def answer(_: Seen) -> Reply:
-            here[0].clock.advance(0.245)
-            return reply
-
-        return answer
-
-    robots = Reply(
-        gzip.compress(robots_of(domain)),
-        content_type="text/plain",
-        headers=(
-            NGINX,
-            ("Content-Encoding", "gzip"),
-            ("Last-Modified", "Thu, 15 Jan 2026 09:00:00 GMT"),
-        ),
-    )
-    sitemap = Reply(
-        packed(sitemap_of(domain), size=2048),
-        content_type="application/xml",
-        headers=(NGINX, ("Last-Modified", "Tue, 20 Jan 2026 14:30:00 GMT")),
-    )
-    return {"/robots.txt": after(robots), "/sitemap.xml": after(sitemap)}
 
 
 @pytest.mark.req("SED-09", "SED-10", "SED-11", "SED-12", "SED-13")

@@ -125,7 +125,7 @@ class Asker:
         if resolution.failure is not None:
             return True  # the visit meets the same failure and settles it
         ip = resolution.addresses[0]
-        if ip == self.state.ip:
+        if ip == self.state.ip and self.lease.job:  # the claim has seen that there is a place
             return True
         self._pace.state = replace(self.state, ip=ip)
         per_ip, now_s = self._config.politeness.per_ip, self._world.clock.now_s()

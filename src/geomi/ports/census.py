@@ -60,5 +60,8 @@ class Census(Protocol):
         ...
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
-        """End the leases of owners known to be dead: their hosts rest one delay from now."""
+        """End the leases of owners known to be dead: their hosts rest one delay from now.
+
+        What they had borrowed from queues may be lent again at once. Return how many hosts.
+        """
         ...

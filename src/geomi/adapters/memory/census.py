@@ -119,6 +119,9 @@ class MemoryCensus:
         held = [row for row in world.hosts.values() if row.owner in owners]
         for row in held:
             world.put_host(bury(row, world.demands_on(row.state.host), now_s=now_s))
+        for task in world.seed_tasks.values():
+            if task.owner in owners and task.ready_s is not None:
+                task.ready_s = min(task.ready_s, now_s)
         return len(held)
 
     def _next_s(self, book: Book, now_s: float) -> float | None:

@@ -12,6 +12,7 @@ from geomi.adapters.postgres.claim import MOST_LOOKS, first_due_s
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.hosts import SQL as HOSTS
 from geomi.adapters.postgres.hosts import demands_on, lent, lock_queues, rest_hosts, write_hosts
+from geomi.adapters.postgres.loans import end_dead
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
 from geomi.model.entry import (
@@ -156,6 +157,7 @@ def _next_s(db: Session, job: int) -> float | None:
 
 
 def _release_dead(db: Session, *, owners: Sequence[str], now_s: float) -> int:
+    end_dead(db, owners, now_s)
     rows = [host_row(row) for row in db.rows(HOSTS["held_by"], {"owners": list(owners)})]
     if not rows:
         return 0

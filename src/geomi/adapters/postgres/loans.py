@@ -64,6 +64,11 @@ def renew(db: Session, dataset: int | None, loan: Loan, until_s: float) -> bool:
     return held is not None and db.run(SQL["renew"], held | {"until_s": until_s}) == 1
 
 
+def end_dead(db: Session, owners: Sequence[str], now_s: float) -> None:
+    """End the loans of owners that are dead."""
+    db.send(SQL["pass"], {"owners": list(owners), "now_s": now_s})
+
+
 def settle(db: Session, dataset: int | None, loan: Loan, settlement: Settlement) -> bool:
     """End messages of a loan; False where it was lost."""
     held = _held(db, dataset, loan)

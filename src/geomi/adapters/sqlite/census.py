@@ -16,6 +16,7 @@ from geomi.adapters.sqlite.claim import MOST_LOOKS, first_due_s
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.hosts import demands_on, lent_entries, lent_hosts, put_host
+from geomi.adapters.sqlite.loans import end_dead
 from geomi.adapters.statements import statements
 from geomi.model.entry import (
     MAX_LOOKED_AT,
@@ -168,4 +169,5 @@ def _release_dead(db: sqlite3.Connection, *, owners: Sequence[str], now_s: float
             row = host_row(columns)
             put_host(db, bury(row, demands_on(db, row.state.host), now_s=now_s))
             released += 1
+    end_dead(db, owners, now_s)
     return released

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from geomi.adapters.ledger.queue import Ask, lent_names, letter_values
@@ -49,6 +50,11 @@ def renew(db: sqlite3.Connection, dataset: int | None, loan: Loan, until_s: floa
     if held is None:
         return False
     return db.execute(SQL["renew"], held | {"until_s": until_s}).rowcount == 1
+
+
+def end_dead(db: sqlite3.Connection, owners: Sequence[str], now_s: float) -> None:
+    """End the loans of owners that are dead."""
+    db.executemany(SQL["pass"], [{"owner": owner, "now_s": now_s} for owner in owners])
 
 
 def settle(db: sqlite3.Connection, dataset: int | None, loan: Loan, settlement: Settlement) -> bool:

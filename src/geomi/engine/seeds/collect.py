@@ -52,14 +52,13 @@ async def collect(
     """
     config = facts_config(seeding.config)
     clock = seeding.world.clock
-    hearing = Hearing(seeding.world.fetcher, clock, config.seeds.domain_timeout_s)
+    hearing = Hearing(seeding.world.fetcher, clock, domain, config.seeds.domain_timeout_s)
     world = replace(seeding.world, fetcher=hearing)
     requests = Requests(config, (), version=world.version)
     gate = LinkGate(config, Admission(config, (), now_year=ANY_YEAR), reviews)
     line = Line(world, config)
     walk = Walk(config, gate, requests)
     collector = _Collector(
-        domain,
         gate,
         hearing,
         Reach(world, config, requests, line, hearing),
@@ -88,7 +87,6 @@ def facts_config(config: CrawlConfig) -> CrawlConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Collector:
-    domain: str
     gate: LinkGate
     hearing: Hearing
     reach: Reach
@@ -104,10 +102,9 @@ class _Collector:
                     ServerInfo(),
                 )
             )
+        self.hearing.check()
         reached, robots = await self.reach.reach(name)
-        self.hearing.check(self.domain)
         sitemap, listing = await self.maps.find(reached, robots.sitemap_urls)
-        self.hearing.check(self.domain)
         return Collected(
             HostFacts(robots, sitemap, self.hearing.server_info(name)),
             self.reach.file(reached) if robots.exists else None,

@@ -61,8 +61,9 @@ def name_of(url: Url) -> str:
 class Hearing:
     """A `Fetcher` that notes what it hears; the one behind it stays open."""
 
-    def __init__(self, inner: Fetcher, clock: Clock, timeout_s: float) -> None:
+    def __init__(self, inner: Fetcher, clock: Clock, domain: str, timeout_s: float) -> None:
         self._inner = inner
+        self._domain = domain
         self._clock = clock
         self._timeout_s = timeout_s
         self._took_s = 0.0
@@ -99,11 +100,11 @@ class Hearing:
         """Whether the servers of the domain have had their time."""
         return self._took_s >= self._timeout_s
 
-    def check(self, domain: str) -> None:
-        """Raise where the servers of the domain have had their time."""
+    def check(self) -> None:
+        """Raise where the servers of the domain have had their time, and something is left."""
         if self.is_over:
             raise SeedError(
-                f"the servers of `{domain}` took {self._took_s:.1f} s; the limit is "
+                f"the servers of `{self._domain}` took {self._took_s:.1f} s; the limit is "
                 f"{self._timeout_s:g} s",
                 kind=ErrorType.TIMEOUT,
                 hint="raise seeds.domain_timeout_s, or drop the domain",

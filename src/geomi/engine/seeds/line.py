@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from geomi.engine.ask import Asker, MustRest
+from geomi.engine.ask import CROWDED_S, Asker, MustRest
 from geomi.engine.turn import reserved
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
@@ -67,6 +67,12 @@ class Line:
             wait_s = last_s - self._world.clock.now_s()
             lease = await reserved(self._world, self._config, host, longest_wait_s=wait_s)
             asker = self._asker = Asker(self._world, lease, self._config, asyncio.Semaphore(1))
-            if not await asker.take_place():  # its address has enough to do
-                await self.hang_up()
+            if not await asker.take_place():
+                await self._step_back()
         return self._asker
+
+    async def _step_back(self) -> None:
+        """Give back a host whose address has enough to do; not all of them come again at once."""
+        await self.hang_up()
+        clock = self._world.clock
+        await clock.sleep_until(clock.now_s() + self._world.rng.uniform(0, CROWDED_S))

@@ -117,7 +117,7 @@ class Maps:
         probe = parse_url(PATH, reached.root.href)
         assert probe is not None, "a path of a host is a URL"
         for url in dict.fromkeys((*named, probe.href)):
-            if not self._may_ask:
+            if self._left <= 0 or self._line.is_closed:
                 break
             one = await self._read(url, reached, room=self._room)
             if one.is_there:
@@ -125,10 +125,6 @@ class Maps:
                 return await self._described(one, reached), one.kept
             facts = SitemapFacts(exists=False, fetched_at=one.fetched_at, error=one.error)
         return facts, None
-
-    @property
-    def _may_ask(self) -> bool:
-        return self._left > 0 and not self._hearing.is_over and not self._line.is_closed
 
     @property
     def _left_out(self) -> str:
@@ -158,10 +154,13 @@ class Maps:
         )
 
     async def _add_children(self, index: _List, reached: Reached, tally: _Tally) -> None:
-        """Read what an index lists, and what indexes among that list, down to the limits."""
+        """Read what an index lists, and what indexes among that list, down to the limits.
+
+        The time of the domain is one of them: how many pages there are is worth no second try.
+        """
         waiting = deque((url, 1) for url in islice(_own(index), self._left))
         seen = {index.url.href}
-        while waiting and self._may_ask:
+        while waiting and self._left > 0 and not (self._hearing.is_over or self._line.is_closed):
             url, nesting = waiting.popleft()
             if url in seen:
                 continue
@@ -181,6 +180,7 @@ class Maps:
         assert url is not None, "only URLs that parse are named"
         if refusal := self._refusal(url, reached):
             return _List(url, None, refusal)
+        self._hearing.check()
         entry = map_entry(url)
 
         async def ask() -> tuple[Fetched | Verdict, _Body]:

@@ -86,6 +86,21 @@ class TestLoans:
         assert await queues.renew(DATASET, longer, lease_s=LEASE_S, now_s=later_s) is None
 
     @waits
+    async def test_the_loans_of_the_dead_end_at_once_and_count_as_lost(
+        self, stores: Stores
+    ) -> None:
+        store = stores("a")
+        await store.queues.send(DATASET, [sent("1")])
+        loan = await borrow_one(store.queues)
+        other = stores("b").census
+        assert await other.release_dead(["somebody"], now_s=START_S) == 0
+        assert await borrow(store.queues) == []
+        assert await other.release_dead(["worker", "nobody"], now_s=START_S) == 0
+        again = await borrow_one(store.queues)
+        assert [message.losses for message in again.messages] == [1]
+        assert not await store.queues.settle(DATASET, loan, Settlement(done=("1",)))
+
+    @waits
     async def test_a_loan_has_so_many_messages(self, stores: Stores) -> None:
         queues = stores("a").queues
         many = [sent(f"{number:03}", "task") for number in range(MAX_LENT_MESSAGES + 1)]

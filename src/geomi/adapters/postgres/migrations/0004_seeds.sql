@@ -30,6 +30,7 @@ CREATE TABLE seed_tasks (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX seed_tasks_ready ON seed_tasks (dataset, queue, ready_s, task)
 WHERE ready_s IS NOT NULL;
+CREATE INDEX seed_tasks_lent ON seed_tasks (owner) WHERE owner IS NOT NULL;
 CREATE INDEX seed_tasks_tally
 ON seed_tasks (dataset, queue, country, category, date) INCLUDE (state, robots, sitemap, duration_ms);
 

@@ -112,6 +112,12 @@ UPDATE seed_tasks
 SET ready_s = %(until_s)s
 WHERE number = %(task)s AND token = %(token)s AND owner IS NOT NULL;
 
+-- name: pass
+-- End the loans of owners that are dead, of every tenant: they have passed.
+UPDATE seed_tasks
+SET ready_s = %(now_s)s
+WHERE owner = ANY(%(owners)b::text[]) AND ready_s > %(now_s)s;
+
 -- name: done
 -- Messages of a loan are finished.
 DELETE FROM seed_messages

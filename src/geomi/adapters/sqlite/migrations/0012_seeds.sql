@@ -30,6 +30,7 @@ CREATE TABLE seed_tasks (
 );
 CREATE INDEX seed_tasks_ready ON seed_tasks (dataset, queue, ready_s, task)
 WHERE ready_s IS NOT NULL;
+CREATE INDEX seed_tasks_lent ON seed_tasks (owner) WHERE owner IS NOT NULL;
 CREATE INDEX seed_tasks_tally
 ON seed_tasks (dataset, queue, country, category, date, state, robots, sitemap, duration_ms);
 

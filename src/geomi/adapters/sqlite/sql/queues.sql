@@ -91,6 +91,10 @@ UPDATE seed_tasks
 SET ready_s = :until_s
 WHERE number = :task AND token = :token AND owner IS NOT NULL;
 
+-- name: pass
+-- End the loans of an owner that is dead, of every tenant: they have passed.
+UPDATE seed_tasks SET ready_s = :now_s WHERE owner = :owner AND ready_s > :now_s;
+
 -- name: done
 -- A message of a loan is finished.
 DELETE FROM seed_messages WHERE task = :task AND lent = :token AND name = :name;
