@@ -25,7 +25,7 @@ from geomi.testing.server import Reply, Site
 from tests.e2e.command import records, run
 from tests.engine.running import Ear, profile_config
 from tests.engine.seed_contracts import SG
-from tests.engine.test_seed_files import record
+from tests.engine.seed_ground import record
 
 SITEMAP = b"<urlset><url><loc>http://mom.gov.sg/listed</loc></url></urlset>"
 ROUTES = {
@@ -81,8 +81,8 @@ def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Path) -> 
                 record("http://mom.gov.sg/a"),
                 record("http://mom.gov.sg/b"),
                 record("http://mom.gov.sg/private/c"),
-                record("http://moh.gov.sg/", "moh.gov.sg"),
-                record("http://ica.gov.sg/", "ica.gov.sg"),
+                record("http://moh.gov.sg/"),
+                record("http://ica.gov.sg/"),
             ]
         )
     )

@@ -23,7 +23,8 @@ from geomi.seed.partition import (
 )
 from tests.engine.running import run
 from tests.engine.seed_contracts import SG, Host, lay_contract
-from tests.engine.test_seed_files import Ground, on, record
+from tests.engine.seed_ground import record
+from tests.engine.test_seed_files import Ground, on
 
 ALL = PartitionFilter()
 FIRST, SECOND = raw_path(SG, 1), raw_path(SG, 2)
@@ -40,7 +41,7 @@ def root(tmp_path: Path) -> Path:
     """Lay a dataset of two raw files that is as it should be."""
 
     async def work(there: Ground) -> None:
-        there.drop([record("https://mom.gov.sg/a"), record("https://moh.gov.sg/", "moh.gov.sg")])
+        there.drop([record("https://mom.gov.sg/a"), record("https://moh.gov.sg/")])
         there.drop([record("https://mom.gov.sg/b"), record("https://mom.gov.sg/b")], SECOND)
         for key in (FIRST, SECOND):
             await there.process(SeedMessage(key, SG))
@@ -98,7 +99,7 @@ def test_an_empty_one(tmp_path: Path) -> None:
 
 def test_what_waits_is_no_problem(root: Path) -> None:
     (root / raw_metadata_path(SG)).unlink()
-    (root / raw_path(SG, 3)).write_text(json.dumps([record("https://a.sg/", "a.sg")]))
+    (root / raw_path(SG, 3)).write_text(json.dumps([record("https://a.sg/")]))
     found = checked(root)
     assert (found.files, found.processed, found.found) == (3, 2, 0)
 

@@ -36,6 +36,7 @@ from geomi.seed.message import file_message, read_domain_message, read_seed_mess
 from geomi.seed.partition import raw_path, rejects_path, success_path
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import run
+from tests.engine.seed_ground import InHand, record
 
 SG = Partition("sg", "news", "2026-01-28")
 ALL = PartitionFilter()
@@ -43,40 +44,23 @@ FILE = raw_path(SG, 1)
 RULES = SeedRules()
 
 
-def record(url: str, domain: str = "mom.gov.sg", title: str = "Title") -> dict[str, str]:
-    return {
-        "url": url,
-        "title": title,
-        "domain": domain,
-        "registrable_domain": domain,
-        "domain_id": f"gov:sg:{domain}",
-        "source_type": "gov",
-        "content_type": "text/html",
-        "language": "en",
-        "country": "sg",
-        "discovered_at": "2026-01-28T10:00:00Z",
-        "discovery_method": "google_search",
-    }
-
-
 THREE = [
     record("https://mom.gov.sg/a"),
-    record("https://moh.gov.sg/b?c", "moh.gov.sg"),
+    record("https://moh.gov.sg/b?c"),
     record("https://mom.gov.sg/d", title="노동"),
 ]
 
 
 @dataclass
-class InHand:
-    """A task that is ours, or is taken away before the n-th time we ask."""
+class Taken:
+    """Takes a task away when it is asked for the n-th time whether it is still ours."""
 
-    loan: Loan
-    lost_at: int = 10**9
-    kept: int = 0
+    at: int
+    asked: int = 0
 
-    async def keep(self) -> None:
-        self.kept += 1
-        if self.kept >= self.lost_at:
+    def __call__(self) -> None:
+        self.asked += 1
+        if self.asked >= self.at:
             raise LeaseLost("taken away")
 
 
@@ -107,8 +91,8 @@ class Ground:
 
     async def process(self, *messages: SeedMessage, lost_at: int = 10**9) -> Worked:
         sent = tuple(file_message(self.rules, one) for one in messages or (SeedMessage(FILE, SG),))
-        held = InHand(Loan(self.rules.seed_queue, sent[0].task, 1, 0.0, sent), lost_at)
-        return await process_file(self.seeding, held)
+        loan = Loan(self.rules.seed_queue, sent[0].task, 1, 0.0, sent)
+        return await process_file(self.seeding, InHand(loan, Taken(lost_at)))
 
     async def waiting(self, queue: str) -> list[Message]:
         """Take every message out of a queue."""
@@ -309,13 +293,13 @@ def test_more_files_than_are_sent_at_once(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.req("SED-22", "SED-23", "SED-24", "SED-33", "C-59")
 def test_domains_are_sent_and_the_checkpoint_says_so(tmp_path: Path) -> None:
     async def work(there: Ground) -> None:
-        raw = there.drop([*THREE, record("ftp://x"), THREE[0]])
+        raw = there.drop([*THREE, record("https://moh.gov.sg/x", country="my"), THREE[0]])
         worked = await there.process()
         sent = [read_domain_message(one.body) for one in await there.waiting("domain")]
         moh, mom = sorted(sent, key=lambda one: one.domain)
         assert (mom.domain, mom.domain_id) == ("mom.gov.sg", "gov:sg:mom.gov.sg")
         assert mom.urls == (
-            SeedUrl("https://mom.gov.sg/a", "Title", "/a"),
+            SeedUrl("https://mom.gov.sg/a", "A page", "/a"),
             SeedUrl("https://mom.gov.sg/d", "노동", "/d"),
         )
         assert (mom.indexes, moh.indexes) == ((0, 2), (1,))
@@ -489,10 +473,8 @@ def test_large_messages_are_sent_by_themselves(
 
     async def work(there: Ground) -> None:
         there.queues = counting = Stubborn(there.queues)
-        large = [record(f"https://a.sg/{number}", "a.sg", "x" * 500) for number in range(3)]
-        small: list[Mapping[str, str]] = [
-            record(f"https://{name}.sg/", f"{name}.sg") for name in "bcd"
-        ]
+        large = [record(f"https://a.sg/{number}", "x" * 500) for number in range(3)]
+        small: list[Mapping[str, str]] = [record(f"https://{name}.sg/") for name in "bcd"]
         there.drop([*large, *small])
         await there.process()
         assert counting.sizes == [1, 2, 1]
