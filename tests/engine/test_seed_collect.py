@@ -19,6 +19,7 @@ from geomi.errors import SeedError
 from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Lease
+from geomi.model.message import MAX_ERROR_CHARS
 from geomi.model.page import Fetched, Request
 from geomi.model.seed import ErrorType
 from geomi.model.site import Review, SiteRule
@@ -168,6 +169,14 @@ def test_a_sitemap_that_robots_forbids_is_not_asked_for(
         "error": "robots.txt: line 2: Disallow: /sitemap (User-agent: *)",
         "fetched_at": None,
     }
+
+
+def test_what_a_server_wrote_is_quoted_briefly(tmp_path: Path, authority: trustme.CA) -> None:
+    long = robots(
+        "User-agent: *", "Disallow: /*" + "x*" * 900, "Disallow: /sitemap.xml" + "*" * 900
+    )
+    told, _ = collected(tmp_path, authority, {HTTPS: {"/robots.txt": long}})
+    assert len(told["sitemap_xml"]["error"]) == MAX_ERROR_CHARS
 
 
 # what is not there, and what fails

@@ -19,9 +19,11 @@ from geomi.errors import SeedError
 from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.contract import RobotsFacts
+from geomi.model.message import MAX_ERROR_CHARS
 from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome
 from geomi.seed.lastmod import lastmod_s
+from geomi.text.signs import whole_signs
 from geomi.text.times import iso_utc
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -54,6 +56,11 @@ def told(status: int, failure: Outcome | None, detail: str) -> str:
     if failure is None:
         return f"HTTP {status}"
     return detail or (BUSY if failure is Outcome.RATE_LIMITED else UNKNOWN)
+
+
+def brief(error: str) -> str:
+    """Shorten an error that may quote what a server wrote."""
+    return whole_signs(error[:MAX_ERROR_CHARS])
 
 
 def raise_passing(status: int, failure: Outcome | None, error: str) -> None:
@@ -114,7 +121,7 @@ class Reach:
             is_status = heard is not None and heard.status == copy.status
             said = copy.detail if copy.failure is None and not is_status else ""
             error = said or told(copy.status, copy.failure, copy.detail)
-            return RobotsFacts(False, fetched_at=fetched_at, error=error)
+            return RobotsFacts(False, fetched_at=fetched_at, error=brief(error))
         named = (parse_url(text, reached.root.href) for text in reached.reading.file.sitemaps)
         return RobotsFacts(
             exists=True,
