@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geomi.adapters.telemetry.counters import Counters
-from geomi.adapters.telemetry.display import Display
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.display import Display, crawl_display
+from geomi.adapters.telemetry.fan import AllBut, Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.adapters.telemetry.notices import Notices
+from geomi.app.channel import Decision
 from geomi.cli.talk import give, note
 from geomi.engine.supervise import Report
 from geomi.engine.world import World
-from geomi.model.event import Event, JobEnded, RobotsFetched, Warned
+from geomi.model.event import JobEnded, RobotsFetched, Warned
 from geomi.model.job import StopReason
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
@@ -35,10 +36,12 @@ class Show:
         """Make the listener that suits where we are shown."""
         if self._is_live:
             counters = Counters(clock)
-            self._display = Display(counters)
+            self._display = crawl_display(counters)
             return Fan(counters, self._display, Notices(sys.stderr, clock))
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
-        chosen = _Chosen(lines, quiet=self._quiet, verbose=self._verbose)
+        # The last word of the command tells how it ended, with more.
+        untold = (JobEnded,) if self._verbose else (JobEnded, RobotsFetched)
+        chosen = Only((Warned,), lines) if self._quiet else AllBut(untold, lines)
         notices = () if self._quiet else (Notices(sys.stderr, clock),)
         return Fan(chosen, *notices, wants_details=self._verbose)
 
@@ -54,8 +57,8 @@ class Show:
         finally:
             self._display.stop()
 
-    def conclude(self, report: Report, output: Path) -> None:
-        """Say how it ended and where the files are."""
+    def conclude(self, report: Report, output: Path, by: Decision | None = None) -> None:
+        """Say how it ended, where the files are, and by which channel a provider's came."""
         stats = report.job.stats
         if self._json:
             summary = {
@@ -73,7 +76,7 @@ class Show:
                 "strategies": report.strategies,
                 "output": str(output),
             }
-            give(summary)
+            give(summary | ({"channel": by.channel, "why": by.why} if by else {}))
         elif not self._quiet:
             note(
                 f"{report.job.state} ({report.stop}): {stats.collected} pages, "
@@ -82,6 +85,8 @@ class Show:
             )
             if report.strategies:
                 note(f"content found by {_shares(report.strategies)}; `geomi report` tells more")
+            if by is not None:
+                note(f"channel {by.channel}: {by.why}")
             note(f"job {report.job.id} in {output}{_next(report)}")
 
 
@@ -97,22 +102,3 @@ def _next(report: Report) -> str:
     if report.seconds == 0:
         return "; it had ended before, so nothing was fetched (a higher limit would let it go on)"
     return ""
-
-
-class _Chosen:
-    """Passes on the events that were asked for."""
-
-    def __init__(self, sink: EventSink, *, quiet: bool, verbose: bool) -> None:
-        self._sink = sink
-        self._quiet = quiet
-        self._verbose = verbose
-
-    def emit(self, event: Event) -> None:
-        """Hand on what the flags let through."""
-        if self._quiet and not isinstance(event, Warned):
-            return
-        if isinstance(event, JobEnded):
-            return  # the last word of the command tells it, with more
-        if isinstance(event, RobotsFetched) and not self._verbose:
-            return
-        self._sink.emit(event)
