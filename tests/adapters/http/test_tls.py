@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import ssl
+from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,17 @@ def test_a_body_may_end_with_the_connection(authority: trustme.CA, ca_file: Path
     with Site({"/": answer}, tls=server_context(authority, "shop.test")) as site:
         fetched = fetch(site.url(host="shop.test"), rules=rules(site, ca_file))
     assert (fetched.failure, fetched.body) == (None, PAGE)
+
+
+def test_a_closed_connection_lets_its_buffers_go(authority: trustme.CA, ca_file: Path) -> None:
+    """Each has 256 KiB, and a crawl of many hosts closes thousands between two collections."""
+    gc.collect()
+    gc.disable()
+    try:
+        with Site({"/": Reply(PAGE)}, tls=server_context(authority, "shop.test")) as site:
+            fetched = fetch(site.url(host="shop.test"), rules=rules(site, ca_file))
+        kept = [it for it in gc.get_objects() if isinstance(it, SSLProtocol)]
+        ours = [it for it in kept if not it._server_side]
+    finally:
+        gc.enable()
+    assert (fetched.failure, ours) == (None, [])

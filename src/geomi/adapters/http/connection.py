@@ -129,6 +129,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
+        # A transport of TLS has 256 KiB of buffers, and nothing may collect this object for long.
+        self._transport = None
         if self._reader is not None:
             self._reader.end(exc)
             if self._reader.is_over:  # else it is here, and waits for room
@@ -139,11 +141,12 @@ class Connection(asyncio.BufferedProtocol):
     def _go_on(self) -> None:
         """Read on: there is room for the whole body."""
         reader = self._reader
-        if reader is None or reader.failure is not None or self._transport is None:
+        if reader is None or reader.failure is not None:
             return
         reader.proceed()
         self._start_window(self._loop.time(), reader.wire_bytes)
-        self._transport.resume_reading()
+        if self._transport is not None:  # else all of it has come
+            self._transport.resume_reading()
         self._finish_if_over(reader)
 
     def _finish_if_over(self, reader: Reader) -> None:
