@@ -18,13 +18,14 @@ from typing import Any
 import pytest
 
 from geomi.testing.postgres import Cluster
-from geomi.testing.server import Reply
+from geomi.testing.server import Raw, Reply, Seen
 from tests.e2e.command import GEOMI, clean_env, run
 from tests.e2e.serving import Served
 from tests.service.raw_files import FOLDER, put_raw
-from tests.service.seed_web import WEB, Web, seed_web
+from tests.service.seed_web import ROBOTS, WEB, Web, seed_web
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "prepare-domains.md"
+TIMEOUTS = ("connect", "read", "total")
 DOMAINS = ("mom.gov.sg", "moh.gov.sg", "ica.gov.sg")
 
 
@@ -189,7 +190,7 @@ def test_ctrl_c_finishes_what_is_in_hand_and_the_next_run_goes_on(
     def slow(_: object) -> Reply:
         asked.set()
         gate.wait(20)
-        return Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain")
+        return ROBOTS
 
     with seed_web(tmp_path, *DOMAINS, routes={**WEB, "/robots.txt": slow}) as web:
         command = [*GEOMI, "seeds", "run", str(dataset), "-o", str(tmp_path / "data"), "-q"]
@@ -213,6 +214,62 @@ def test_ctrl_c_finishes_what_is_in_hand_and_the_next_run_goes_on(
         assert again.returncode == 0
         assert last_line(again)["processing_stats"]["domains_processed"] == len(DOMAINS)
         assert web.asked("/robots.txt") == len(DOMAINS)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_is_told_and_its_domain_is_done_by_another(
+    tmp_path: Path, dataset: Path
+) -> None:
+    asked: set[str] = set()
+    both = threading.Event()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\n"
+
+    def slow(seen: Seen) -> Raw:
+        asked.add(seen.host)
+        if len(asked) == 2:
+            both.set()
+        return Raw((head, 1.5, b"# -"))
+
+    with seed_web(tmp_path, *DOMAINS, routes={**WEB, "/robots.txt": slow}) as web:
+        command = [*GEOMI, "seeds", "run", str(dataset), "-o", str(tmp_path / "data")]
+        # A dead worker's host comes back when the longest request would be over.
+        short = [f"{part}.{name}_timeout_s=3" for part in ("http", "robots") for name in TIMEOUTS]
+        sets = [flag for one in ("seeds.domain_batch=1", *short) for flag in ("--set", one)]
+        flags = ("--workers", "2", "--json", *sets)
+        with subprocess.Popen(
+            [*command, *flags],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=clean_env() | web.env | {"GEOMI_SILENCE_S": "1"},
+        ) as process:
+            try:
+                assert both.wait(30)
+                children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                (child,) = children.read_text().split()
+                os.kill(int(child), signal.SIGKILL)
+                said, _ = process.communicate(timeout=60)
+                assert process.returncode == 0, said
+            finally:
+                process.kill()
+    lines = [json.loads(line) for line in said.splitlines()]
+    told = [line["message"] for line in lines if line["event"] == "warning"]
+    assert "a process that worked on seeds died" in told
+    assert lines[-1]["processing_stats"]["domains_processed"] == len(DOMAINS)
+
+
+@pytest.mark.slow
+@pytest.mark.req("SED-03")
+def test_validate_names_what_is_wrong_and_changes_nothing(tmp_path: Path, dataset: Path) -> None:
+    good = run("seeds", "validate", str(dataset))
+    assert good.returncode == 0 and re.search(r"^problems +0$", good.stdout, re.M), good.stderr
+    (dataset / f"raw/{FOLDER}/raw_0002.json").write_text("[{")
+    before = sorted(str(path) for path in tmp_path.rglob("*"))
+    bad = run("seeds", "validate", str(dataset), "--country", "sg", "--json")
+    (problem,) = json.loads(bad.stdout)["problems"]
+    assert bad.returncode == 1 and problem["key"] == f"raw/{FOLDER}/raw_0002.json"
+    shown = run("seeds", "validate", str(dataset))
+    assert shown.returncode == 1 and f"{problem['key']}: {problem['what']}" in shown.stdout
+    assert sorted(str(path) for path in tmp_path.rglob("*")) == before
 
 
 @pytest.mark.slow

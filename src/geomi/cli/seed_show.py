@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from rich.table import Table
 
 from geomi.adapters.telemetry.display import Display, grid
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan import AllBut, Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.cli.talk import give, note
 from geomi.engine.alarm import Alarm
@@ -76,11 +76,9 @@ class SeedShow:
             self._display = Display(lambda: _view(self._standing))
             return Fan(self.counts, self._display)
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
-        return Fan(
-            self.counts,
-            _Chosen(lines, quiet=self._quiet, verbose=self._verbose),
-            wants_details=self._verbose,
-        )
+        untold = () if self._verbose else (RobotsFetched,)
+        chosen = Only(WRONG, lines) if self._quiet else AllBut(untold, lines)
+        return Fan(self.counts, chosen, wants_details=self._verbose)
 
     @asynccontextmanager
     async def live(self, seeding: Seeding, which: PartitionFilter) -> AsyncIterator[None]:
@@ -146,20 +144,3 @@ def _view(standing: Standing | None) -> Table:
         table.add_row("messages", f"{standing.waiting - lent:,} waiting, {lent:,} in hand")
         table.add_row("dead letters", f"{standing.dead_letters:,}")
     return table
-
-
-class _Chosen:
-    """Passes on the events that were asked for."""
-
-    def __init__(self, sink: EventSink, *, quiet: bool, verbose: bool) -> None:
-        self._sink = sink
-        self._quiet = quiet
-        self._verbose = verbose
-
-    def emit(self, event: Event) -> None:
-        """Hand on what the flags let through."""
-        if self._quiet and not isinstance(event, WRONG):
-            return
-        if isinstance(event, RobotsFetched) and not self._verbose:
-            return
-        self._sink.emit(event)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display, crawl_display
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan import AllBut, Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.adapters.telemetry.notices import Notices
 from geomi.app.channel import Decision
 from geomi.cli.talk import give, note
 from geomi.engine.supervise import Report
 from geomi.engine.world import World
-from geomi.model.event import Event, JobEnded, RobotsFetched, Warned
+from geomi.model.event import JobEnded, RobotsFetched, Warned
 from geomi.model.job import StopReason
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
@@ -39,7 +39,9 @@ class Show:
             self._display = crawl_display(counters)
             return Fan(counters, self._display, Notices(sys.stderr, clock))
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
-        chosen = _Chosen(lines, quiet=self._quiet, verbose=self._verbose)
+        # The last word of the command tells how it ended, with more.
+        untold = (JobEnded,) if self._verbose else (JobEnded, RobotsFetched)
+        chosen = Only((Warned,), lines) if self._quiet else AllBut(untold, lines)
         notices = () if self._quiet else (Notices(sys.stderr, clock),)
         return Fan(chosen, *notices, wants_details=self._verbose)
 
@@ -100,22 +102,3 @@ def _next(report: Report) -> str:
     if report.seconds == 0:
         return "; it had ended before, so nothing was fetched (a higher limit would let it go on)"
     return ""
-
-
-class _Chosen:
-    """Passes on the events that were asked for."""
-
-    def __init__(self, sink: EventSink, *, quiet: bool, verbose: bool) -> None:
-        self._sink = sink
-        self._quiet = quiet
-        self._verbose = verbose
-
-    def emit(self, event: Event) -> None:
-        """Hand on what the flags let through."""
-        if self._quiet and not isinstance(event, Warned):
-            return
-        if isinstance(event, JobEnded):
-            return  # the last word of the command tells it, with more
-        if isinstance(event, RobotsFetched) and not self._verbose:
-            return
-        self._sink.emit(event)

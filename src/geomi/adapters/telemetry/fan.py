@@ -50,3 +50,16 @@ class Only:
         """Hand on one event, if it is of these kinds."""
         if isinstance(event, self._kinds):
             self._sink.emit(event)
+
+
+class AllBut:
+    """Hands on events of all kinds but some."""
+
+    def __init__(self, kinds: tuple[type, ...], sink: EventSink) -> None:
+        self._kinds = kinds
+        self._sink = sink
+
+    def emit(self, event: Event) -> None:
+        """Hand on one event, unless it is of these kinds."""
+        if not isinstance(event, self._kinds):
+            self._sink.emit(event)

@@ -8,9 +8,9 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from geomi.api.schema.wire import Asked, Flag, Told
-from geomi.engine.seeds.figures import SeedReport
+from geomi.engine.seeds.figures import CollectionStats, ProcessingStats, SeedReport
 from geomi.engine.seeds.letters import written
-from geomi.model.message import DeadLetter
+from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo
 from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter
 from geomi.seed.partition import checked_filter
 
@@ -67,64 +67,26 @@ class OrchestratedTold(_Literal):
         return cls(data=OrchestratedFiles(**asdict(found)))
 
 
-class ProcessingTold(_Literal):
-    """What became of raw files and domains."""
-
-    files_total: int
-    files_processed: int
-    files_failed: int
-    files_pending: int
-    domains_total: int
-    domains_processed: int
-    domains_failed: int
-    domains_pending: int
-
-
-class CollectionTold(_Literal):
-    """What was found of domains; rates are of all of them."""
-
-    robots_txt_found: int
-    robots_txt_rate: float
-    sitemap_xml_found: int
-    sitemap_xml_rate: float
-    avg_processing_time_ms: int
-
-
 class SeedStatusTold(_Literal):
     """How far a dataset is (RPT-04)."""
 
-    processing_stats: ProcessingTold
-    collection_stats: CollectionTold
+    processing_stats: ProcessingStats
+    collection_stats: CollectionStats
 
     @classmethod
     def of(cls, report: SeedReport) -> Self:
         """Write a report."""
-        return cls.model_validate(asdict(report))
-
-
-class ErrorInfoTold(_Literal):
-    """Why a message is dead."""
-
-    error_type: ErrorType
-    error_message: str
-    retry_count: int
-    failed_at: str
-
-
-class ErrorContextTold(_Literal):
-    """Where that happened."""
-
-    queue_name: str
-    worker_version: str
-    processing_duration_ms: int
+        return cls(
+            processing_stats=report.processing_stats, collection_stats=report.collection_stats
+        )
 
 
 class LetterTold(_Literal):
     """A message that nobody tries any more (SED-43)."""
 
     original_message: object
-    error_info: ErrorInfoTold
-    context: ErrorContextTold
+    error_info: ErrorInfo
+    context: ErrorContext
 
     @classmethod
     def of(cls, letter: DeadLetter) -> Self:
