@@ -17,7 +17,15 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from geomi.testing.server import Reply, Site
-from tests.dashboard.stage import browser, chromium, crawl, served, views, visitor
+from tests.dashboard.stage import (
+    browser,
+    chromium,
+    crawl,
+    served,
+    until_given_up,
+    views,
+    visitor,
+)
 from tests.e2e.serving import Served
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images" / "dashboard"
@@ -58,6 +66,7 @@ def fill(server: Served) -> None:
     server.post("/schedules", {"title": "every Monday", "cron": "0 3 * * 1", "crawl": weekly})
     server.post("/schedules", {"title": "", "intervalSeconds": 86_400, "crawl": weekly})
     server.post("/webhooks", {"url": "http://127.0.0.1:9/geomi"})
+    until_given_up(server)
     server.post("/admin/tenants", {"name": "acme", "title": "Acme"})
     server.post("/admin/tenants/acme/keys", {"label": "reader of the wiki", "scopes": ["read"]})
 

@@ -1,4 +1,5 @@
-"""A process of a served geomi: it crawls for every tenant, or understands what was crawled.
+"""A process of a served geomi: it crawls for every tenant, understands what was crawled, or
+prepares domains.
 
 `geomi serve` starts it as `python -m geomi.servant DESCRIPTOR`, and `adapters/crew.py` is the other
 end of its pipe. It ends when it is told to, and when whoever started it is gone.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
@@ -18,6 +20,7 @@ from geomi.engine.shift import Shift
 from geomi.errors import GeomiError
 from geomi.model.job import StopReason
 from geomi.service.crew import Calling, Errand
+from geomi.service.seeds import work_for_all
 from geomi.service.understand import understand_for_all
 
 
@@ -45,7 +48,9 @@ async def _run(errand: Errand, pipe: Connection) -> None:
             case Calling.CRAWL:
                 await _crawl(home, errand, pipe)
             case Calling.UNDERSTAND:
-                await _understand(home, pipe)
+                await _until_told(understand_for_all, home, pipe)
+            case Calling.PREPARE:
+                await _until_told(work_for_all, home, pipe)
         sink.flush()
 
 
@@ -56,10 +61,12 @@ async def _crawl(home: Home, errand: Errand, pipe: Connection) -> None:
     await serve(home, Task(concurrency=errand.concurrency, measures=True), on_start=begin)
 
 
-async def _understand(home: Home, pipe: Connection) -> None:
+async def _until_told(
+    work: Callable[[Home, asyncio.Event], Awaitable[None]], home: Home, pipe: Connection
+) -> None:
     leave = asyncio.Event()
     obey(pipe, leave.set, leave.set)
-    await understand_for_all(home, leave)
+    await work(home, leave)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from geomi.api.listen import Front
 from geomi.app.recover import recover
+from geomi.app.seeds import seed_config
 from geomi.app.serve import CONCURRENCY
 from geomi.engine.heart import beating
 from geomi.errors import ConfigError
@@ -54,11 +55,13 @@ def share_of(settings: Settings, *, workers: int, concurrency: int | None) -> in
         concurrency: what the operator asked for; None for as many as usual, or as fit.
     """
     most = settings.max_fetches
-    share = most // max(1, workers)
+    taken = len(settings.datasets) * seed_config(settings).seeds.domain_batch if workers else 0
+    share = (most - taken) // max(1, workers)
     if share < (concurrency or 1):
         asked = f"{workers} processes with {concurrency or 1} requests at once"
+        seeds = f", and {taken} for datasets," if taken else ""
         raise ConfigError(
-            f"{asked} are more than the {most} that GEOMI_MAX_FETCHES allows",
+            f"{asked}{seeds} are more than the {most} that GEOMI_MAX_FETCHES allows",
             hint="fewer workers, a smaller --concurrency, or a higher limit",
         )
     return concurrency or min(CONCURRENCY, share)
@@ -88,7 +91,10 @@ async def run_server(
 def _errands(service: Service, serving: Serving) -> tuple[Errand, ...]:
     root, settings = service.home.root, service.settings
     crawling = Errand(root, settings, Calling.CRAWL, serving.concurrency)
-    return (Errand(root, settings, Calling.UNDERSTAND), *([crawling] * serving.workers))
+    works = [crawling] * serving.workers
+    if works and settings.datasets:
+        works.append(Errand(root, settings, Calling.PREPARE))
+    return (Errand(root, settings, Calling.UNDERSTAND), *works)
 
 
 class _House:

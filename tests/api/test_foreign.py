@@ -6,16 +6,20 @@ new kind fails until it is named below.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
 
+from geomi.app.seeds import seed_config
 from geomi.service import deliveries, hooks
+from geomi.service.seeds import seeding_of
 from geomi.testing.server import Site
-from tests.api.asking import Client, Ground, Json, run, serving
+from tests.api.asking import LOCAL, Client, Ground, Json, run, serving
 from tests.api.filling import WEB, filled
 from tests.api.test_document import operations
+from tests.service.raw_files import given_up
 
 SECRET = "a-word-of-theirs"
 
@@ -39,6 +43,8 @@ async def _things_of(client: Client, ground: Ground, site: Site) -> dict[str, st
     for slip in slips:
         await desk.slips.add(slip.drawer, slip.name, slip.body, due_at_s=slip.due_at_s)
     key = (await client.post("/keys", {"label": SECRET})).json["keyId"]
+    rules = seed_config(ground.service.settings).seeds
+    (letter,) = await given_up(seeding_of(desk), rules.seed_queue, [f"raw/{SECRET}"])
     return {
         "jobId": job,
         "collectionId": SECRET,
@@ -47,6 +53,7 @@ async def _things_of(client: Client, ground: Ground, site: Site) -> dict[str, st
         "webhookId": hook_id,
         "deliveryId": slips[0].name,
         "keyId": key,
+        "letterId": letter,
         "tenant": "umbrella",
         "provider": "openai",
     }
@@ -76,7 +83,11 @@ def _request(path: str, told: Json, schemas: Json, ids: dict[str, str]) -> tuple
 def test_no_operation_knows_what_belongs_to_another(tmp_path: Path) -> None:
     async def work() -> None:
         with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
+            for name in ("umbrella", "acme"):
+                (tmp_path / name).mkdir()
+            roots = tuple(f"{name}={tmp_path / name}" for name in ("umbrella", "acme"))
+            settings = replace(LOCAL, datasets=roots)
+            async with serving(tmp_path / "data", settings) as ground:
                 ids = await _things_of(ground.other, ground, site)
                 before = await _state(ground.other, ids)
                 stranger = ground.mine.without_prefix()
@@ -127,6 +138,8 @@ async def _state(client: Client, ids: dict[str, str]) -> list[Json]:
         f"/webhooks/{ids['webhookId']}/deliveries",
         "/usage",
         "/audit",
+        f"/seeds/dlq/{ids['letterId']}",
+        "/seeds/status",
     )
     state = [(await client.get(path)).json for path in paths]
     listed = (await client.get("/keys")).json["keys"]

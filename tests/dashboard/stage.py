@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.e2e.command import clean_env
 from tests.e2e.serving import Served
+from tests.service.raw_files import put_raw
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 HOSTS = ("www", "docs", "blog", "shop")
@@ -58,8 +59,21 @@ def served(root: Path) -> Iterator[Served]:
     """Serve geomi, to which the sample site is near."""
     with sample_site() as port:
         flags = [f"--resolve={host}.geomi.test:80:127.0.0.1:{port}" for host in HOSTS]
-        with Served(root, *flags, env={"GEOMI_MIN_DELAY_S": "0"}) as server:
+        dataset = root / "seeds"
+        put_raw(dataset, 1, "geomi.test")
+        (dataset / put_raw(dataset, 2)).write_text("[{")
+        env = {"GEOMI_MIN_DELAY_S": "0", "GEOMI_DATASETS": f"default={dataset}"}
+        with Served(root / "data", *flags, env=env) as server:
+            server.post("/seeds/orchestrate", {})
             yield server
+
+
+def until_given_up(server: Served) -> None:
+    """Wait until the broken raw file is a dead letter, which takes three retries."""
+    end_s = time.monotonic() + LONGEST_CRAWL_S
+    while not server.get("/seeds/dlq")["letters"]:
+        assert time.monotonic() < end_s, "nothing was given up"
+        time.sleep(0.2)
 
 
 @contextmanager
@@ -101,6 +115,7 @@ def views(server: Served, collection: str) -> dict[str, str]:
         "search": "/search?q=거미줄",
         "sites": "/sites",
         "site": "/sites/docs.geomi.test:80",
+        "seeds": "/seeds",
         "alerts": "/alerts",
         "schedules": "/schedules",
         "webhooks": "/webhooks",

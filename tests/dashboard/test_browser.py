@@ -16,7 +16,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from geomi.testing.server import Site
-from tests.dashboard.stage import Visitor, browser, chromium, crawl, served, views, visitor
+from tests.dashboard.stage import (
+    Visitor,
+    browser,
+    chromium,
+    crawl,
+    served,
+    until_given_up,
+    views,
+    visitor,
+)
 from tests.dashboard.test_hostile import HOSTILE
 from tests.e2e.serving import Served
 
@@ -42,6 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve geomi with the sample site crawled; no page of it may break its policy."""
     with served(tmp_path_factory.mktemp("data")) as started:
         crawl(started, "silk", SEEDS)
+        until_given_up(started)
         yield started
         assert "broke its policy" not in started.stop()
 

@@ -25,6 +25,7 @@ HEADINGS = {
     "/documents": ("Documents", "문서"),
     "/search": ("Search", "검색"),
     "/sites": ("Sites", "사이트"),
+    "/seeds": ("Seeds", "시드"),
     "/alerts": ("Alerts", "경보"),
     "/schedules": ("Schedules", "예약"),
     "/webhooks": ("Webhooks", "웹훅"),

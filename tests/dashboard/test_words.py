@@ -17,6 +17,7 @@ from geomi.model.analysis import PageType
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentState
 from geomi.model.job import JobState, StopReason
+from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome
 from geomi.service.hooks import HookEvent
 from geomi.service.keys import Role, Scope
@@ -30,6 +31,7 @@ NAMED: dict[str, list[str]] = {
     "page_type": [*PageType],
     "alarm": [*Rule],
     "event": [*HookEvent],
+    "error_type": [*ErrorType],
     "role": [*Role],
     "scope": [*Scope],
     "answer": [*_ANSWERS.values(), *_NOT_ASKED.values()],

@@ -13,7 +13,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,7 +97,6 @@ class Ground:
     hand: Hand
     seeding: Seeding
     sites: Mapping[str, Site]
-    messages: dict[str, DomainMessage] = field(default_factory=dict)
 
     @property
     def clock(self) -> HandClock:

@@ -19,6 +19,7 @@ from geomi.api.routes import (
     look,
     providers,
     schedules,
+    seeds,
     tenants,
     watch,
 )
@@ -34,6 +35,7 @@ _ROUTERS = (
     look.router,
     knowledge.router,
     schedules.router,
+    seeds.router,
     tenants.router,
     keys.router,
     providers.router,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +15,10 @@ from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import Plan, begin, make_plan, open_home
 from geomi.app import crawl as run_crawl
+from geomi.app.channel import Collected, collect
 from geomi.app.indexing import Indexing, crawl_and_index
 from geomi.cli import INTERRUPTED
+from geomi.cli.manners import warn_of_manners
 from geomi.cli.options import (
     PACE,
     WHAT,
@@ -25,7 +28,6 @@ from geomi.cli.options import (
     Blobs,
     CaFile,
     ConfigFile,
-    Configured,
     Database,
     Delay,
     Depth,
@@ -49,9 +51,7 @@ from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
-from geomi.settings.agent import has_contact
 from geomi.settings.options import Settings
-from geomi.settings.profiles import AGENT
 from geomi.worker import live
 
 _TALK = "How to talk"
@@ -179,7 +179,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     if not quiet:
         named.tell()
-        _warn(configured, is_verbose=verbose)
+        warn_of_manners(configured, is_verbose=verbose)
     if detach and index:
         raise ConfigError(
             "--detach leaves the job to others, and --index would stay",
@@ -192,10 +192,11 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ease_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 else []
-    report, strayed = asyncio.run(
+    ended, strayed = asyncio.run(
         _run(plan, configured.settings, named, show, standby, is_indexed=index)
     )
-    show.conclude(report, Path(plan.resolved.run.output))
+    report = ended.report
+    show.conclude(report, Path(plan.resolved.run.output), ended.decision)
     for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
         note(f"hint: {hint}")
     if report.stop is StopReason.INTERRUPTED:
@@ -216,22 +217,6 @@ def _waiting(report: Report) -> str:
     )
 
 
-def _warn(configured: Configured, *, is_verbose: bool) -> None:
-    """C-04: without a contact the command line crawls and warns; a private site is our own."""
-    settings, http = configured.settings, configured.resolved.config.http
-    agent_from = dict(configured.resolved.origins).get(AGENT, "")
-    is_borrowed = agent_from.startswith("profile") and not http.contact
-    if (is_borrowed or not has_contact(http)) and not settings.allow_private:
-        note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
-    if settings.min_delay_s < Settings().min_delay_s:
-        note(
-            f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
-            f"others are owed {Settings().min_delay_s:g} s between requests"
-        )
-    for variable in configured.strange_variables if is_verbose else ():
-        note(f"note: the variable {variable} says nothing to geomi")
-
-
 async def _begin(plan: Plan, settings: Settings, named: Named, *, json: bool) -> None:
     async with open_home(Path(plan.resolved.run.output), settings, lambda _: Fan()) as home:
         await named.hand_over(home, plan.resolved)
@@ -250,18 +235,16 @@ async def _run(
     standby: Sequence[Started],
     *,
     is_indexed: bool,
-) -> tuple[Report, str]:
+) -> tuple[Collected, str]:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
         await named.hand_over(home, plan.resolved)
+        work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
         with show.live(home.world):
-            if is_indexed:
-                report = await crawl_and_index(
-                    home, plan, standby=standby, on_start=obey_ctrl_c, on_end=_let_leave
-                )
-            else:
-                report = await run_crawl(home, plan, standby=standby, on_start=obey_ctrl_c)
-        return report, await strayed_seed(home.world, report.job)
+            ended = await collect(
+                home, plan, lambda one: work(home, one, standby=standby, on_start=obey_ctrl_c)
+            )
+        return ended, await strayed_seed(home.world, ended.report.job)
 
 
 def obey_ctrl_c(supervisor: Supervisor) -> None:

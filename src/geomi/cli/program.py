@@ -58,7 +58,18 @@ COMMANDS = {
     "demo": "demo",
     "serve": "serve",
 }
-GROUPS = ("keys", "jobs", "fleet", "config", "profiles", "providers", "ranks", "blocked", "traps")
+GROUPS = (
+    "seeds",
+    "keys",
+    "jobs",
+    "fleet",
+    "config",
+    "profiles",
+    "providers",
+    "ranks",
+    "blocked",
+    "traps",
+)
 _OWN_NAMES = {"map": "map_"}  # Python has one of that name
 
 

@@ -34,6 +34,11 @@ class Rule(StrEnum):
     EMPTY = "empty_rate"  # MON-05
     DURATION = "duration"  # MON-06
     RETRIES = "retry_rate"  # MON-07
+    # Of a dataset; `engine/seeds/alarm.py` judges them (MON-15).
+    FILE_FAILURES = "file_failures"
+    DOMAIN_FAILURES = "domain_failures"
+    PROCESSING = "processing_time"
+    DEAD_LETTERS = "dead_letters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One figure out of bounds; `subject` is the host, where it is about one."""
+    """One figure out of bounds; `subject` is the host or the kind of task that it is about."""
 
     rule: Rule
     value: float

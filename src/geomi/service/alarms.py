@@ -1,14 +1,15 @@
 """What of a tenant's crawls a person has to know: looked for while they run and when they end.
 
 An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a
-warning, and sent to the operator's channel, where one is set (MON-08).
+warning, and sent to the operator's channel, where one is set (MON-08). Those of its dataset are
+kept here, too; `seed_alarms` looks for them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -33,13 +34,25 @@ MOST_URLS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class KeptAlarm:
-    """An alarm of a crawl; times are of the wall clock."""
+    """An alarm of a crawl, or of a dataset; times are of the wall clock.
+
+    Args:
+        cleared_at_s: since when the figure is within its bounds again; of a dataset alone, as what
+            a crawl has come to stays what it is.
+    """
 
     id: str
     at_s: float
     job: str
     collection: str
     alarm: Alarm
+    dataset: str = ""
+    cleared_at_s: float | None = None
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        return f"dataset {self.dataset}" if self.dataset else f"crawl {self.job}"
 
 
 async def look(service: Service) -> int:
@@ -90,27 +103,52 @@ async def _indexed_before(desk: Desk, job: CrawlJob) -> int | None:
     return None
 
 
+async def keep(desk: Desk, kept: KeptAlarm) -> None:
+    """Keep an alarm and tell of it, unless that was done before."""
+    if await _drawer(desk).add(kept.id, kept, due_at_s=_due_s(kept)):
+        alarm = kept.alarm
+        desk.world.sink.emit(Warned(kept.job, f"alarm {alarm.rule}: {alarm.message}"))
+        await _send(desk, kept, alarm.message)
+
+
+async def clear(desk: Desk, name: str) -> None:
+    """Note that an alarm is over and tell of it, unless that was done before."""
+    kept = await _drawer(desk).get(name)
+    if kept is None or kept.value.cleared_at_s is not None:
+        return
+    cleared = replace(kept.value, cleared_at_s=desk.wall_s)
+    if await _drawer(desk).change(kept, cleared, due_at_s=_due_s(cleared)):
+        told = f"within bounds again: {cleared.alarm.rule}"
+        desk.world.sink.emit(Warned(cleared.job, f"alarm over: {told} of {cleared.about}"))
+        await _send(desk, cleared, told)
+
+
 async def _raise_alarms(desk: Desk, job: CrawlJob, alarms: Sequence[Alarm]) -> None:
     for alarm in alarms:
         # By the time of the crawl, so that they are listed in that order; the rest is a digest.
-        name = f"{job.id}-{sha256_hex(f'{alarm.rule} {alarm.subject}'.encode())[:16]}"
-        kept = KeptAlarm(name, desk.wall_s, job.id, job.collection, alarm)
-        if not await _drawer(desk).add(name, kept, due_at_s=desk.wall_s + KEPT_S):
-            continue
-        desk.world.sink.emit(Warned(job.id, f"alarm {alarm.rule}: {alarm.message}"))
-        await _send(desk, kept)
+        name = f"{job.id}-{digest_of(alarm)}"
+        await keep(desk, KeptAlarm(name, desk.wall_s, job.id, job.collection, alarm))
 
 
-async def _send(desk: Desk, kept: KeptAlarm) -> None:
+def digest_of(alarm: Alarm, *more: str) -> str:
+    """Name the figure that an alarm is about, as the end of its id."""
+    return sha256_hex(" ".join((*more, alarm.rule, alarm.subject)).encode())[:16]
+
+
+async def _send(desk: Desk, kept: KeptAlarm, message: str) -> None:
     url = desk.service.settings.alarm_url
     if not url:
         return
-    text = f"geomi: {kept.alarm.message} (crawl {kept.job} of {desk.tenant})"
+    text = f"geomi: {message} ({kept.about} of {desk.tenant})"
     headers = {"Content-Type": "application/json"}
     answer = await post(desk.world.fetcher, url, headers, orjson.dumps({"text": text}))
     if not answer.is_taken:
         problem = answer.problem or f"it answered {answer.status}"
         desk.world.sink.emit(Warned(kept.job, f"the alarm could not be sent: {problem}"))
+
+
+def _due_s(kept: KeptAlarm) -> float:
+    return kept.at_s + KEPT_S
 
 
 def _drawer(desk: Desk) -> Drawer[KeptAlarm]:

@@ -29,6 +29,7 @@ class Calling(StrEnum):
 
     CRAWL = "crawl"
     UNDERSTAND = "understand"
+    PREPARE = "prepare domains"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from geomi.service import deliveries
+from geomi.engine.seeds.figures import EVERYTHING
+from geomi.model.message import TaskState
+from geomi.service import deliveries, seeds
 from geomi.service.open import Service
 
 MOST_JOBS = 10_000
@@ -21,12 +23,16 @@ class Depths:
         jobs: jobs that are not over, by what they wait for.
         workers: processes, by role.
         deliveries: those that are due or will be, counted up to a limit.
+        seed_tasks: raw files and domains, by tenant, which of both, and state.
+        dead_letters: by tenant.
     """
 
     waiting: dict[str, int]
     jobs: dict[str, int]
     workers: dict[str, int]
     deliveries: int
+    seed_tasks: dict[tuple[str, ...], float]
+    dead_letters: dict[tuple[str, ...], float]
 
 
 async def measure(service: Service) -> Depths:
@@ -37,6 +43,10 @@ async def measure(service: Service) -> Depths:
     for tenant, job in active:
         outlook = await service.desk(tenant).world.census.outlook(job, now_s=now_s)
         waiting[tenant] += outlook.pending
+    standings = {
+        tenant: await seeds.standing(service.desk(tenant), EVERYTHING)
+        for tenant in service.datasets
+    }
     later = await store.due_slips.due(deliveries.DRAWER, wall_s=float("inf"), limit=MOST_DELIVERIES)
     return Depths(
         waiting=dict(waiting),
@@ -47,4 +57,11 @@ async def measure(service: Service) -> Depths:
         },
         workers=dict(Counter(str(card.role) for card in await store.workers.list())),
         deliveries=len(later),
+        seed_tasks={
+            (tenant, kind, state): getattr(getattr(standing, kind), state)
+            for tenant, standing in standings.items()
+            for kind in ("files", "domains")
+            for state in TaskState
+        },
+        dead_letters={(tenant,): standing.dead_letters for tenant, standing in standings.items()},
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from geomi.app import Home, open_home
+from geomi.app.seeds import open_datasets
 from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine.enrich import Shelf
 from geomi.engine.rest import rest
@@ -16,6 +17,7 @@ from geomi.engine.world import World
 from geomi.errors import QuotaReached
 from geomi.model.drawer import SYSTEM
 from geomi.ports.clock import Clock
+from geomi.ports.dataset import Dataset
 from geomi.ports.drawers import Drawers
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
@@ -23,6 +25,8 @@ from geomi.text.ulid import new_ulid
 
 # Each waits for a host and then for a page, and each asks the store twice a second.
 MAX_LOOKS, MAX_STREAMS = 8, 50
+# It goes through all raw files of a dataset; another would find the same.
+MAX_ORCHESTRATIONS = 1
 # One ends within seconds, the other when somebody has seen enough.
 BUSY_S = 10.0
 
@@ -63,6 +67,7 @@ class Desk:
         door: whoever counts before adding does both behind it, so that no limit is overrun.
         looks: pages that are looked at for the tenant now.
         streams: crawls that are followed for the tenant now.
+        orchestrations: of its dataset, under way now.
     """
 
     tenant: str
@@ -71,6 +76,9 @@ class Desk:
     door: asyncio.Lock = field(default_factory=asyncio.Lock)
     looks: Places = field(default_factory=lambda: Places(MAX_LOOKS, "pages are looked at"))
     streams: Places = field(default_factory=lambda: Places(MAX_STREAMS, "crawls are followed"))
+    orchestrations: Places = field(
+        default_factory=lambda: Places(MAX_ORCHESTRATIONS, "orchestrations are under way")
+    )
 
     @property
     def world(self) -> World:
@@ -133,6 +141,7 @@ class Service:
     library: Library | None = None
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
     _desks: dict[str, Desk] = field(default_factory=dict)
+    _datasets: dict[str, Dataset] = field(default_factory=dict)
 
     def desk(self, tenant: str) -> Desk:
         """Return the desk of a tenant; there are as many as tenants that have asked so far."""
@@ -143,6 +152,13 @@ class Service:
     async def leaves_within(self, seconds: float) -> bool:
         """Wait for a while, or until the process is told to end; say whether it was."""
         return await rest(self.leaving, seconds)
+
+    @property
+    def datasets(self) -> Mapping[str, Dataset]:
+        """The dataset of each tenant that has one, opened once."""
+        if not self._datasets and self.settings.datasets:
+            self._datasets.update(open_datasets(self.settings))
+        return self._datasets
 
     @property
     def office(self) -> Desk:
@@ -160,6 +176,7 @@ async def open_service(
     root: Path, settings: Settings, listen: Callable[[Clock], EventSink]
 ) -> AsyncIterator[Service]:
     """Open a data directory, which is made if need be, to be served; secrets of hooks lie in it."""
+    open_datasets(settings)  # nonsense is refused before anything is made
     _make_private(root)
     async with open_home(root, settings, listen) as home, AsyncExitStack() as opened:
         yield Service(home, Library(home, opened))

@@ -36,10 +36,13 @@ class Settings:
     model_extract: str = ""  # which is asked for fields; the same where nothing is said
     model_prices: tuple[str, ...] = ()  # name=IN/OUT, in dollars for a million tokens
     unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
+    context7_url: str = ""  # a source of ready documents, such as https://context7.com
+    context7_key: str = ""
     # URLs of all jobs that wait at once; 0: no limit. None is that too, except in a service (G-03).
     max_queued: Annotated[int, Ge(0)] | None = None
     max_fetches: Annotated[int, Ge(1), Le(10_000)] = 100  # at once, of all a server starts (G-03)
     session_pages: Annotated[int, Ge(0)] = 5000  # of all providers in one session; 0: no limit
+    datasets: tuple[str, ...] = ()  # tenant=URL, a root of the seed engine for each of them
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from geomi.adapters.telemetry.counters import Counters, Snapshot
-from geomi.adapters.telemetry.display import MAX_WARNING_CHARS, Display, view
+from geomi.adapters.telemetry.display import MAX_WARNING_CHARS, crawl_display, view
 from geomi.model.event import JobStarted, Warned
 from geomi.model.verdict import Outcome
 
@@ -63,7 +63,7 @@ def test_a_view_leaves_out_what_is_not_known() -> None:
 
 def test_a_display_draws_until_it_is_stopped() -> None:
     screen = console(is_terminal=True)
-    display = Display(Counters(StoppedClock()), console=screen)
+    display = crawl_display(Counters(StoppedClock()), console=screen)
     display.start()
     display.emit(JobStarted("j", (), False))
     display.emit(Warned("j", "slow host", "raise the limit"))
@@ -74,7 +74,7 @@ def test_a_display_draws_until_it_is_stopped() -> None:
 
 
 def test_stdout_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    display = Display(Counters(StoppedClock()), console=console(is_terminal=True))
+    display = crawl_display(Counters(StoppedClock()), console=console(is_terminal=True))
     display.start()
     sys.stdout.write("data\n")
     display.stop()
@@ -83,7 +83,7 @@ def test_stdout_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_without_a_terminal_only_the_last_view_is_written() -> None:
     screen = console(is_terminal=False)
-    display = Display(Counters(StoppedClock()), console=screen)
+    display = crawl_display(Counters(StoppedClock()), console=screen)
     display.start()
     assert text(screen) == ""
     display.stop()
@@ -92,14 +92,14 @@ def test_without_a_terminal_only_the_last_view_is_written() -> None:
 
 def test_no_color_is_honoured() -> None:
     screen = console(is_terminal=True, no_color=True)
-    Display(Counters(StoppedClock()), console=screen).emit(Warned("j", "look"))
+    crawl_display(Counters(StoppedClock()), console=screen).emit(Warned("j", "look"))
     assert "\x1b[3" not in text(screen)
 
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b2J", "\r\n", "\u202e", "\x07"])
 def test_a_warning_cannot_drive_the_terminal(evil: str) -> None:
     screen = console(is_terminal=True, no_color=True)
-    Display(Counters(StoppedClock()), console=screen).emit(Warned("j", f"a[bold]{evil}b"))
+    crawl_display(Counters(StoppedClock()), console=screen).emit(Warned("j", f"a[bold]{evil}b"))
     assert text(screen).rstrip("\n").isprintable()
     assert "a[bold]" in text(screen)
 
@@ -107,5 +107,5 @@ def test_a_warning_cannot_drive_the_terminal(evil: str) -> None:
 def test_a_warning_stops_at_its_limit() -> None:
     screen = console(is_terminal=False)
     message = "x" * (MAX_WARNING_CHARS + 1)
-    Display(Counters(StoppedClock()), console=screen).emit(Warned("j", message))
+    crawl_display(Counters(StoppedClock()), console=screen).emit(Warned("j", message))
     assert text(screen).count("x") == MAX_WARNING_CHARS

@@ -96,13 +96,17 @@ def test_every_other_event_is_counted_too() -> None:
     assert found['geomi_stage_cpu_seconds_total{stage="extract"}'] == 0.25
 
 
+@pytest.mark.req("MON-14")
 def test_the_seed_engine_is_counted_too() -> None:
     metrics = Metrics()
     metrics.emit(SeedFileDone("raw/x", domains=3, rejected=2, ms=5))
     metrics.emit(SeedDomainDone("a.test", urls=1, robots=True, sitemap=False, ms=200))
     metrics.emit(SeedFailed("domain", "prod/a.test", ErrorType.TIMEOUT, "no answer", is_dead=True))
     found = numbers(metrics)
-    assert found["geomi_seed_files_total"] == 1
+    assert found["geomi_seed_file_seconds_count"] == 1
+    assert found["geomi_seed_file_seconds_sum"] == 0.005
+    assert found['geomi_seed_found_total{what="robots",found="true"}'] == 1
+    assert found['geomi_seed_found_total{what="sitemap",found="false"}'] == 1
     assert found["geomi_seed_rejects_total"] == 2
     assert found['geomi_seed_domain_seconds_bucket{le="0.1"}'] == 0
     assert found['geomi_seed_domain_seconds_bucket{le="0.25"}'] == 1

@@ -1,4 +1,4 @@
-"""A live view of a crawl on stderr: a few numbers, redrawn four times a second.
+"""A live view of work on stderr: a few numbers, redrawn four times a second.
 
 Only counts and our own words are drawn; a warning may quote a site, so it is escaped first. Where
 stderr is no terminal, only the last view is written. Rich itself honours NO_COLOR.
@@ -6,6 +6,7 @@ stderr is no terminal, only the last view is written. Rich itself honours NO_COL
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from rich.console import Console, RenderableType
@@ -23,13 +24,18 @@ MAX_WARNING_CHARS = 500
 
 
 class Display:
-    """Draw the counters until stopped; also a listener, for warnings."""
+    """Draw a view until stopped; also a listener, for warnings.
 
-    def __init__(self, counters: Counters, *, console: Console | None = None) -> None:
-        self._counters = counters
+    Args:
+        draw: lays out what is known at this moment; called from another thread.
+    """
+
+    def __init__(
+        self, draw: Callable[[], RenderableType], *, console: Console | None = None
+    ) -> None:
         self._console = console or Console(stderr=True)
         self._live = Live(
-            get_renderable=self._view,
+            get_renderable=draw,
             console=self._console,
             refresh_per_second=REDRAWS_PER_S,
             redirect_stdout=False,  # stdout is data and stays what it is
@@ -49,15 +55,15 @@ class Display:
         """Draw the last view and give the terminal back."""
         self._live.stop()
 
-    def _view(self) -> RenderableType:
-        return view(self._counters.snapshot())
+
+def crawl_display(counters: Counters, *, console: Console | None = None) -> Display:
+    """Make the view of a crawl."""
+    return Display(lambda: view(counters.snapshot()), console=console)
 
 
 def view(counts: Snapshot) -> Table:
     """Lay out one moment's counts."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
-    table.add_column()
+    table = grid()
     table.add_row("pages", f"{counts.pages:,} of {counts.visits:,} visits")
     table.add_row("rate", f"{counts.pages_per_s:.1f} a second")
     table.add_row("hosts", f"{counts.hosts:,}")
@@ -67,6 +73,14 @@ def view(counts: Snapshot) -> Table:
     if counts.problems:
         table.add_row("no page", Text(_problems(counts), style="yellow"))
     table.add_row("time", _times(counts))
+    return table
+
+
+def grid() -> Table:
+    """Make a view without rows: names, and what is known of each."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
     return table
 
 

@@ -7,6 +7,7 @@ is asked for at each scrape and set by whoever answers it.
 from __future__ import annotations
 
 from geomi.adapters.telemetry.prometheus import Counter, Gauge, Histogram, write_text
+from geomi.adapters.telemetry.seed_metrics import SeedMetrics
 from geomi.model.event import (
     Enriched,
     Event,
@@ -15,9 +16,7 @@ from geomi.model.event import (
     Measured,
     PageSettled,
     RobotsFetched,
-    SeedDomainDone,
-    SeedFailed,
-    SeedFileDone,
+    SeedEvent,
     Warned,
 )
 from geomi.model.verdict import Outcome, State
@@ -73,16 +72,6 @@ class Metrics:
             "Pages that were understood, by what became of them.",
             ("state",),
         )
-        self._seed_files = Counter("geomi_seed_files_total", "Raw files that were processed.")
-        self._rejects = Counter("geomi_seed_rejects_total", "Records of raw files not taken.")
-        self._domains = Histogram(
-            "geomi_seed_domain_seconds", "How long contracts of domains took.", FETCH_BOUNDS
-        )
-        self._seed_failures = Counter(
-            "geomi_seed_failures_total",
-            "Raw files and domains that failed; the dead are not tried again.",
-            ("type", "dead"),
-        )
         self._warnings = Counter("geomi_warnings_total", "What a person should know.")
         self.waiting = Gauge("geomi_waiting_urls", "URLs that wait, by tenant.", ("tenant",))
         self.jobs = Gauge("geomi_jobs", "Jobs that are not over, by state.", ("state",))
@@ -90,9 +79,13 @@ class Metrics:
             "geomi_workers", "Processes that work on the store, by role.", ("role",)
         )
         self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
+        self.seeds = SeedMetrics()
 
     def emit(self, event: Event) -> None:
         """Count one event."""
+        if isinstance(event, SeedEvent):
+            self.seeds.emit(event)
+            return
         match event:
             case PageSettled():
                 self._count_page(event)
@@ -107,13 +100,6 @@ class Metrics:
             case Enriched():
                 for state in ("indexed", "skipped", "failed"):
                     self._documents.add(getattr(event, state), state)
-            case SeedFileDone():
-                self._seed_files.add()
-                self._rejects.add(event.rejected)
-            case SeedDomainDone():
-                self._domains.observe(event.ms / 1000)
-            case SeedFailed():
-                self._seed_failures.add(1, event.error_type, str(event.is_dead).lower())
             case Warned():
                 self._warnings.add()
             case _:
@@ -121,7 +107,8 @@ class Metrics:
 
     def text(self) -> str:
         """Return what a scrape is answered with."""
-        return write_text(value for value in vars(self).values())
+        own = {name: value for name, value in vars(self).items() if value is not self.seeds}
+        return write_text([*own.values(), *vars(self.seeds).values()])
 
     def _count_page(self, page: PageSettled) -> None:
         self._pages.add(1, page.outcome, page.state)

@@ -36,6 +36,8 @@ async def metrics(request: Request, service: OfService) -> Response:
     counted.jobs.set({(state,): many for state, many in depths.jobs.items()})
     counted.workers.set({(role,): many for role, many in depths.workers.items()})
     counted.deliveries.set({(): depths.deliveries})
+    counted.seeds.tasks.set(depths.seed_tasks)
+    counted.seeds.dead_letters.set(depths.dead_letters)
     return PlainTextResponse(counted.text(), media_type=CONTENT_TYPE)
 
 
@@ -47,7 +49,7 @@ async def metrics(request: Request, service: OfService) -> Response:
     tags=["usage"],
 )
 async def list_alarms(wanted: Annotated[Part, Query()], desk: OfDesk) -> AlarmsTold:
-    """List what is wrong with crawls: too many errors, slow hosts, pages that are gone."""
+    """List what is wrong with crawls, and with the dataset: errors, slow hosts, dead letters."""
     before = place_of(wanted.cursor, alarms.NAME)
     found = await alarms.page(desk, before=before, limit=wanted.limit + 1)
     shown, cursor = cut(found, wanted.limit, lambda one: one.id)

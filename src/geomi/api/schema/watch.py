@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from geomi.api.schema.wire import Told, moment
+from geomi.api.schema.wire import Told, moment, moment_or_none
 from geomi.engine.alarm import Rule
 from geomi.service.alarms import KeptAlarm
 
 
 class AlarmTold(Told):
-    """One figure of a crawl that is out of its bounds."""
+    """One figure of a crawl, or of a dataset, that is out of its bounds.
+
+    That of a dataset has a `dataset` and no `jobId`, and a `clearedAt` once it is over.
+    """
 
     id: str
     at: datetime
@@ -22,6 +25,8 @@ class AlarmTold(Told):
     value: float
     limit: float
     message: str
+    dataset: str = ""
+    cleared_at: datetime | None = None
 
     @classmethod
     def of(cls, kept: KeptAlarm) -> Self:
@@ -37,6 +42,8 @@ class AlarmTold(Told):
             value=alarm.value,
             limit=alarm.limit,
             message=alarm.message,
+            dataset=kept.dataset,
+            cleared_at=moment_or_none(kept.cleared_at_s),
         )
 
 

@@ -1,0 +1,107 @@
+"""The seed engine of a tenant's dataset: start it, look at it, mend what it gave up (API-13)."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Path, Query
+
+from geomi.api.guard import GuardedRoute, OfDesk, needs
+from geomi.api.paging import cut, place_of
+from geomi.api.schema.seed import (
+    LetterLine,
+    LettersTold,
+    LetterTold,
+    OrchestratedTold,
+    OrchestrateRequest,
+    PartitionQuery,
+    SeedStatusTold,
+)
+from geomi.api.schema.wire import Part
+from geomi.engine.seeds.figures import report
+from geomi.service import seeds
+from geomi.service.keys import Scope
+
+router = APIRouter(route_class=GuardedRoute, tags=["seeds"])
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+LETTER = r"^[0-9A-Za-z_-]{1,64}$"
+
+LetterId = Annotated[
+    str, Path(alias="letterId", pattern=LETTER, examples=["01KA5Q2V7Z3M9X4C8B6N1D0E5F"])
+]
+NOTHING = OrchestrateRequest()
+
+
+@router.post(
+    "/seeds/orchestrate",
+    operation_id="orchestrateSeeds",
+    openapi_extra=WRITE,
+    summary="Process raw files",
+)
+async def orchestrate(
+    desk: OfDesk, asked: Annotated[OrchestrateRequest, Body()] = NOTHING
+) -> OrchestratedTold:
+    """Send raw files that are not processed yet to the queue; the service works on it by itself."""
+    return OrchestratedTold.of(await seeds.orchestrate(desk, asked.which(), force=asked.force))
+
+
+@router.get(
+    "/seeds/status",
+    operation_id="getSeedStatus",
+    openapi_extra=READ,
+    summary="How far the dataset is",
+)
+async def status(wanted: Annotated[PartitionQuery, Query()], desk: OfDesk) -> SeedStatusTold:
+    """Count raw files and domains by what became of them, and what was found of domains."""
+    return SeedStatusTold.of(report(await seeds.standing(desk, wanted.which())))
+
+
+@router.get(
+    "/seeds/dlq",
+    operation_id="listDeadLetters",
+    openapi_extra=READ,
+    summary="List dead letters",
+)
+async def list_letters(wanted: Annotated[Part, Query()], desk: OfDesk) -> LettersTold:
+    """List messages that nobody tries any more, and why."""
+    after = place_of(wanted.cursor, re.compile(LETTER))
+    found = await seeds.page(desk, after=after, limit=wanted.limit + 1)
+    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
+    return LettersTold(letters=tuple(map(LetterLine.of, shown)), next_cursor=cursor)
+
+
+@router.get(
+    "/seeds/dlq/{letterId}",
+    operation_id="getDeadLetter",
+    openapi_extra=READ,
+    summary="Look at a dead letter",
+)
+async def get(letter_id: LetterId, desk: OfDesk) -> LetterTold:
+    """Return a dead letter with its message."""
+    return LetterTold.of(await seeds.letter(desk, letter_id))
+
+
+@router.post(
+    "/seeds/dlq/{letterId}/retry",
+    operation_id="retryDeadLetter",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Try a dead letter again",
+)
+async def retry(letter_id: LetterId, desk: OfDesk) -> None:
+    """Let a dead letter wait in its queue again, from the beginning."""
+    await seeds.retry(desk, letter_id)
+
+
+@router.delete(
+    "/seeds/dlq/{letterId}",
+    operation_id="dropDeadLetter",
+    status_code=HTTPStatus.NO_CONTENT,
+    openapi_extra=WRITE,
+    summary="Drop a dead letter",
+)
+async def drop(letter_id: LetterId, desk: OfDesk) -> None:
+    """Forget a dead letter; what it was about stays failed."""
+    await seeds.drop(desk, letter_id)

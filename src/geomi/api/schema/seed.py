@@ -1,0 +1,163 @@
+"""The seed engine on the wire; its fields are named as the catalogue has them (SED-17, RPT-04)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from geomi.api.schema.wire import Asked, Flag, Told
+from geomi.engine.seeds.figures import SeedReport
+from geomi.engine.seeds.letters import written
+from geomi.model.message import DeadLetter
+from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter
+from geomi.seed.partition import checked_filter
+
+Country = Annotated[str, Field(pattern=r"^[A-Za-z]{2}$", description="Two letters.")]
+Category = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+Date = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description="`YYYY-MM-DD`.")]
+
+
+class _Literal(BaseModel):
+    """A shape whose fields keep their names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PartitionQuery(Asked):
+    """Which partitions are meant; what is left out is not asked for."""
+
+    country: Country | None = None
+    category: Category | None = None
+    date: Date | None = None
+
+    def which(self) -> PartitionFilter:
+        """Return the partitions; a day that no calendar has is refused."""
+        return checked_filter(self.country, self.category, self.date)
+
+
+class OrchestrateRequest(PartitionQuery):
+    """Which raw files are to be processed (SED-17); without a field, all that are not yet."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"country": "sg", "category": "news"}]}
+    )
+
+    force: Annotated[Flag, Field(description="Those that are processed, too.")] = False
+
+
+class OrchestratedFiles(_Literal):
+    """What an orchestration found."""
+
+    files_found: int = Field(description="Raw files of these partitions.")
+    sent: int = Field(description="Those that were sent to the queue.")
+    skipped: int = Field(description="Those that are processed already.")
+
+
+class OrchestratedTold(_Literal):
+    """What an orchestration found (SED-18)."""
+
+    success: bool = True
+    data: OrchestratedFiles
+
+    @classmethod
+    def of(cls, found: Orchestrated) -> Self:
+        """Write what was found."""
+        return cls(data=OrchestratedFiles(**asdict(found)))
+
+
+class ProcessingTold(_Literal):
+    """What became of raw files and domains."""
+
+    files_total: int
+    files_processed: int
+    files_failed: int
+    files_pending: int
+    domains_total: int
+    domains_processed: int
+    domains_failed: int
+    domains_pending: int
+
+
+class CollectionTold(_Literal):
+    """What was found of domains; rates are of all of them."""
+
+    robots_txt_found: int
+    robots_txt_rate: float
+    sitemap_xml_found: int
+    sitemap_xml_rate: float
+    avg_processing_time_ms: int
+
+
+class SeedStatusTold(_Literal):
+    """How far a dataset is (RPT-04)."""
+
+    processing_stats: ProcessingTold
+    collection_stats: CollectionTold
+
+    @classmethod
+    def of(cls, report: SeedReport) -> Self:
+        """Write a report."""
+        return cls.model_validate(asdict(report))
+
+
+class ErrorInfoTold(_Literal):
+    """Why a message is dead."""
+
+    error_type: ErrorType
+    error_message: str
+    retry_count: int
+    failed_at: str
+
+
+class ErrorContextTold(_Literal):
+    """Where that happened."""
+
+    queue_name: str
+    worker_version: str
+    processing_duration_ms: int
+
+
+class LetterTold(_Literal):
+    """A message that nobody tries any more (SED-43)."""
+
+    original_message: object
+    error_info: ErrorInfoTold
+    context: ErrorContextTold
+
+    @classmethod
+    def of(cls, letter: DeadLetter) -> Self:
+        """Write a dead letter."""
+        return cls.model_validate(written(letter))
+
+
+class LetterLine(Told):
+    """A dead letter in a list, without its message."""
+
+    letter_id: str
+    task: str = Field(description="The raw file, or the folder of the domain's contract.")
+    queue: str
+    error_type: ErrorType
+    error_message: str
+    failed_at: str
+
+    @classmethod
+    def of(cls, letter: DeadLetter) -> Self:
+        """Write a dead letter's line."""
+        info = letter.error_info
+        return cls(
+            letter_id=letter.id,
+            task=letter.message.task,
+            queue=letter.message.queue,
+            error_type=info.error_type,
+            error_message=info.error_message,
+            failed_at=info.failed_at,
+        )
+
+
+class LettersTold(Told):
+    """Some dead letters, in the order of their ids."""
+
+    letters: tuple[LetterLine, ...]
+    next_cursor: str | None = None

@@ -1,0 +1,171 @@
+"""The seed engine, wired: a dataset, the queues of its tenant, and whoever works on them.
+
+A dataset belongs to one tenant (C-92): to the one that the setting `datasets` names, or else to the
+command line. No root lies in another's, or two tenants would write the same files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from geomi.adapters.crew import ProcessHand, Started, start_worker
+from geomi.app.datasets import open_dataset
+from geomi.app.home import Home
+from geomi.app.plan import check_identity
+from geomi.app.recover import recover
+from geomi.app.store import TENANT
+from geomi.engine.heart import beating
+from geomi.engine.seeds.run import work
+from geomi.engine.seeds.seeding import Seeding
+from geomi.errors import ConfigError, GeomiError
+from geomi.model.config import CrawlConfig
+from geomi.model.event import Warned
+from geomi.model.worker import Role
+from geomi.ports.dataset import Dataset
+from geomi.settings.datasets import read_datasets
+from geomi.settings.layers import Layer, settings_layer
+from geomi.settings.options import Settings
+from geomi.settings.profiles import resolve_under_profile
+
+PROFILE = "seed-engine"
+PROGRAM = "geomi.seeder"
+
+
+def open_datasets(settings: Settings) -> dict[str, Dataset]:
+    """Return each tenant's dataset; roots that are shared, or lie in one another, are refused."""
+    found = {
+        tenant: open_dataset(text) for tenant, text in read_datasets(settings.datasets).items()
+    }
+    for (one, own), (other, theirs) in combinations(found.items(), 2):
+        if _overlap(own.name, theirs.name):
+            raise ConfigError(
+                f"the datasets of tenants `{one}` and `{other}` are not apart: "
+                f"{own.name} and {theirs.name}",
+                hint="a root belongs to one tenant, and lies in no other's",
+            )
+    return found
+
+
+def tenant_of(dataset: Dataset, settings: Settings) -> str:
+    """Say whose a dataset is."""
+    for tenant, own in open_datasets(settings).items():
+        if own.name == dataset.name:
+            return tenant
+        if _overlap(own.name, dataset.name):
+            raise ConfigError(
+                f"{dataset.name} and {own.name}, which is tenant `{tenant}`'s, are not apart",
+                hint=f"name {own.name} itself; --country, --category and --date name a part of it",
+            )
+    return TENANT
+
+
+def seed_config(settings: Settings) -> CrawlConfig:
+    """Return how the seed engine works where nobody says otherwise."""
+    asked = Layer("service", {"run.profile": PROFILE})
+    return resolve_under_profile([asked, settings_layer(settings)]).config
+
+
+def seeding_for(home: Home, config: CrawlConfig, dataset: Dataset) -> Seeding:
+    """Bundle what the seed engine needs, for the tenant of a home."""
+    check_identity(config)
+    return Seeding(home.world, config, home.store.queues, dataset)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedOrder:
+    """What a process is told that works on a dataset beside another."""
+
+    root: Path
+    settings: Settings
+    config: CrawlConfig
+    dataset: str
+    is_done_when_empty: bool
+
+
+class Team:
+    """Everybody who works on a dataset here: this process, and those that it starts.
+
+    Args:
+        order: what the others are told.
+        workers: processes, this one among them.
+        standby: processes that wait for orders; more are started where these do not suffice.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        seeding: Seeding,
+        order: SeedOrder,
+        *,
+        workers: int = 1,
+        standby: Sequence[Started] = (),
+    ) -> None:
+        self._home = home
+        self._seeding = seeding
+        self._order = order
+        self._others = workers - 1
+        self._standby = iter(standby)
+        self._hands: list[ProcessHand] = []
+        self._leaving = asyncio.Event()
+        self._own: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Work until the queues are empty, or until told to leave, as the order says."""
+        await recover(self._home)
+        await self._home.heart.enrol(Role.WORKER, [self._seeding.config])
+        await beating(self._home.heart, self._run())
+
+    def interrupt(self) -> bool:
+        """First call: finish what is in hand. Second call: stop now, and say so."""
+        was_leaving = self._leaving.is_set()
+        self._leaving.set()
+        for hand in self._hands:
+            hand.drain()  # a second one ends it
+        if was_leaving and self._own is not None:
+            self._own.cancel()
+        return was_leaving
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether it was told to leave."""
+        return self._leaving.is_set()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(self._others):
+                group.create_task(self._help(f"seeder {number}"), name=f"seeder {number}")
+            self._own = group.create_task(
+                work(
+                    self._seeding,
+                    leaving=self._leaving,
+                    is_done_when_empty=self._order.is_done_when_empty,
+                ),
+                name="seeds",
+            )
+
+    async def _help(self, name: str) -> None:
+        """Let another process work beside us; what it leaves is done by the others."""
+        sink = self._home.world.sink
+        started = next(self._standby, None)
+        if started is None:
+            started = await asyncio.to_thread(start_worker, PROGRAM)
+        hand = ProcessHand(name, started, self._order, sink)
+        self._hands.append(hand)
+        if self._leaving.is_set():
+            hand.drain()
+        problem = "died"
+        try:
+            if await hand.wait() is not None:
+                return
+        except GeomiError as error:
+            problem = f"gave up: {error.message}"
+        sink.emit(Warned("", f"a process that worked on seeds {problem}", "the others go on"))
+
+
+def _overlap(one: str, other: str) -> bool:
+    shorter, longer = sorted((one.rstrip("/") + "/", other.rstrip("/") + "/"), key=len)
+    return longer.startswith(shorter)

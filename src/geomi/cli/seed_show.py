@@ -1,0 +1,165 @@
+"""How work on a dataset is shown: a live view on a terminal, JSON lines elsewhere, a last word."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+
+from rich.table import Table
+
+from geomi.adapters.telemetry.display import Display, grid
+from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.lines import EventLines
+from geomi.cli.talk import give, note
+from geomi.engine.alarm import Alarm
+from geomi.engine.seeds.figures import Standing, look, report
+from geomi.engine.seeds.seeding import Seeding
+from geomi.model.event import (
+    Event,
+    RobotsFetched,
+    SeedDomainDone,
+    SeedFailed,
+    SeedFileDone,
+    SeedSendFailed,
+    Warned,
+)
+from geomi.model.message import TaskTally
+from geomi.model.seed import Orchestrated, PartitionFilter
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+
+LOOK_S = 0.5
+WRONG = (Warned, SeedFailed, SeedSendFailed)
+
+
+@dataclass(slots=True)
+class SeedCounts:
+    """What this run has done, counted from its events, those of its other processes among them."""
+
+    files: int = 0
+    domains: int = 0
+    rejected: int = 0
+    dead: int = 0
+
+    def emit(self, event: Event) -> None:
+        """Count one event."""
+        match event:
+            case SeedFileDone(rejected=rejected):
+                self.files += 1
+                self.rejected += rejected
+            case SeedDomainDone():
+                self.domains += 1
+            case SeedFailed(is_dead=True):
+                self.dead += 1
+            case _:
+                pass
+
+
+class SeedShow:
+    """What one command prints while it works on a dataset, and when that is over."""
+
+    def __init__(self, *, json: bool, quiet: bool, verbose: bool) -> None:
+        self._json = json
+        self._quiet = quiet
+        self._verbose = verbose
+        self._is_live = sys.stderr.isatty() and not (json or quiet or verbose)
+        self._display: Display | None = None
+        self._standing: Standing | None = None
+        self.counts = SeedCounts()
+
+    def listen(self, clock: Clock) -> EventSink:
+        """Make the listener that suits where we are shown."""
+        if self._is_live:
+            self._display = Display(lambda: _view(self._standing))
+            return Fan(self.counts, self._display)
+        lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
+        return Fan(
+            self.counts,
+            _Chosen(lines, quiet=self._quiet, verbose=self._verbose),
+            wants_details=self._verbose,
+        )
+
+    @asynccontextmanager
+    async def live(self, seeding: Seeding, which: PartitionFilter) -> AsyncIterator[None]:
+        """Draw while the work goes on."""
+        if self._display is None:
+            yield
+            return
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(self._follow(seeding, which), name="follow")
+            self._display.start()
+            try:
+                yield
+            finally:
+                following.cancel()
+                self._standing = await look(seeding, which)
+                self._display.stop()
+
+    async def _follow(self, seeding: Seeding, which: PartitionFilter) -> None:
+        while True:
+            self._standing = await look(seeding, which)
+            await asyncio.sleep(LOOK_S)
+
+    def conclude(
+        self, found: Orchestrated, standing: Standing, alarms: tuple[Alarm, ...], seconds: float
+    ) -> None:
+        """Say what was done, how far the dataset is, and what is out of its bounds."""
+        done = self.counts
+        if self._json:
+            ended = {
+                "event": "ended",
+                **asdict(found),
+                **asdict(done),
+                "seconds": round(seconds, 3),
+            }
+            give({**ended, **asdict(report(standing)), "alarms": [one.message for one in alarms]})
+            return
+        for alarm in alarms:
+            note(f"warning: alarm {alarm.rule}: {alarm.message}")
+        if self._quiet:
+            return
+        note(
+            f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped; "
+            f"{done.files} files and {done.domains} domains done, {done.rejected} records "
+            f"rejected, {done.dead} dead letters in {seconds:.1f} s"
+        )
+        note(f"files: {told(standing.files)}; domains: {told(standing.domains)}")
+
+
+def told(tally: TaskTally) -> str:
+    """Write a tally in a few words."""
+    failed = f", {tally.failed:,} failed" if tally.failed else ""
+    waiting = f", {tally.pending:,} waiting" if tally.pending else ""
+    return f"{tally.processed:,} of {tally.total:,}{failed}{waiting}"
+
+
+def _view(standing: Standing | None) -> Table:
+    """Lay out how far a dataset is."""
+    table = grid()
+    if standing is not None:
+        table.add_row("files", told(standing.files))
+        table.add_row("domains", told(standing.domains))
+        lent = standing.seed_queue.lent + standing.domain_queue.lent
+        table.add_row("messages", f"{standing.waiting - lent:,} waiting, {lent:,} in hand")
+        table.add_row("dead letters", f"{standing.dead_letters:,}")
+    return table
+
+
+class _Chosen:
+    """Passes on the events that were asked for."""
+
+    def __init__(self, sink: EventSink, *, quiet: bool, verbose: bool) -> None:
+        self._sink = sink
+        self._quiet = quiet
+        self._verbose = verbose
+
+    def emit(self, event: Event) -> None:
+        """Hand on what the flags let through."""
+        if self._quiet and not isinstance(event, WRONG):
+            return
+        if isinstance(event, RobotsFetched) and not self._verbose:
+            return
+        self._sink.emit(event)

@@ -1,0 +1,77 @@
+"""Work on a dataset as a command does it: until nothing is left or somebody says enough."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+
+from geomi.adapters.crew import Started, ease_collector, fork_workers
+from geomi.app.seeds import Team
+from geomi.cli.chosen import Chosen, opened
+from geomi.cli.seed_show import SeedShow
+from geomi.cli.talk import note
+from geomi.engine.seeds.alarm import judge_seeds
+from geomi.engine.seeds.figures import EVERYTHING, look
+from geomi.engine.seeds.orchestrate import orchestrate
+from geomi.errors import StoreError
+from geomi.model.seed import Orchestrated
+from geomi.seeder import live
+
+
+def standby(chosen: Chosen) -> list[Started]:
+    """Start the other processes, before this one has a thread."""
+    ease_collector()
+    return fork_workers(chosen.workers - 1, live)
+
+
+async def run_to_end(
+    chosen: Chosen, show: SeedShow, waiting: Sequence[Started], *, force: bool
+) -> bool:
+    """Send, work, and tell; return whether somebody cut it short."""
+    async with opened(chosen, show.listen, create=True) as (home, seeding):
+        order = chosen.order(is_done_when_empty=True)
+        team = Team(home, seeding, order, workers=chosen.workers, standby=waiting)
+        _obey_ctrl_c(team)
+        began_s = home.world.clock.now_s()
+        async with show.live(seeding, chosen.which):
+            found = await orchestrate(seeding, chosen.which, force=force)
+            await team.run()
+        seconds = home.world.clock.now_s() - began_s
+        standing = await look(seeding, EVERYTHING)
+        show.conclude(found, standing, judge_seeds(standing), seconds)
+        refuse_unsent(found)
+        return team.was_interrupted
+
+
+async def serve_queues(chosen: Chosen, show: SeedShow, waiting: Sequence[Started]) -> None:
+    """Work on whatever is sent until told to end."""
+    async with opened(chosen, show.listen, create=True) as (home, seeding):
+        order = chosen.order(is_done_when_empty=False)
+        team = Team(home, seeding, order, workers=chosen.workers, standby=waiting)
+        _obey_ctrl_c(team)
+        async with show.live(seeding, EVERYTHING):
+            await team.run()
+
+
+def unsent(found: Orchestrated) -> int:
+    """Count raw files that could not be sent."""
+    return found.files_found - found.sent - found.skipped
+
+
+def refuse_unsent(found: Orchestrated) -> None:
+    """Raise where raw files could not be sent, after all others were (SED-20)."""
+    if many := unsent(found):
+        raise StoreError(f"{many} raw files could not be sent", hint="run it again")
+
+
+def _obey_ctrl_c(team: Team) -> None:
+    """First Ctrl-C (or SIGTERM): finish what is in hand. Second: stop now. Both can go on."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _interrupt, team)
+
+
+def _interrupt(team: Team) -> None:
+    is_second = team.interrupt()
+    note("stopping now" if is_second else "finishing what is in hand; again to stop now")

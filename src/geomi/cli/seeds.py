@@ -1,0 +1,259 @@
+"""`geomi seeds`: from lists of URLs to contracts about how their domains are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from geomi.cli import INTERRUPTED, dlq
+from geomi.cli.chosen import (
+    Category,
+    Chosen,
+    Country,
+    DatasetUrl,
+    Date,
+    choose,
+    opened,
+    with_seeding,
+)
+from geomi.cli.manners import warn_of_manners
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    CaFile,
+    ConfigFile,
+    Database,
+    Directory,
+    Profile,
+    Resolve,
+    process_flags,
+)
+from geomi.cli.seed_show import SeedShow, told
+from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby, unsent
+from geomi.cli.talk import give, note, say, say_pairs
+from geomi.engine.seeds.alarm import judge_seeds
+from geomi.engine.seeds.check import check
+from geomi.engine.seeds.figures import Standing, look, report
+from geomi.engine.seeds.orchestrate import orchestrate as send_files
+from geomi.errors import SeedsDead
+from geomi.model.checked import Checked
+from geomi.model.seed import Orchestrated
+
+WRONG = 1
+
+commands = typer.Typer(
+    help="Prepare domains: from lists of URLs to contracts about how they are fetched.",
+    no_args_is_help=True,
+)
+commands.add_typer(dlq.commands, name="dlq")
+
+Force = Annotated[bool, typer.Option("--force", help="Process what is processed already, too.")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")]
+
+
+@commands.command("run")
+def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    force: Force = False,
+    workers: Workers = None,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Process raw files and collect their domains, until nothing is left; run again to go on."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile, "workers": workers},
+        assignments=assignments,
+        config=config,
+        process=process_flags(allow_private, resolve, ca_file, db),
+        which=(country, category, date),
+    )
+    if not quiet:
+        warn_of_manners(chosen.configured, is_verbose=verbose)
+    show = SeedShow(json=json, quiet=quiet, verbose=verbose)
+    was_interrupted = asyncio.run(run_to_end(chosen, show, standby(chosen), force=force))
+    if was_interrupted:
+        note("interrupted; the same command goes on")
+        raise typer.Exit(INTERRUPTED)
+    if show.counts.dead:
+        raise SeedsDead(
+            f"{show.counts.dead} raw files or domains failed for good: see the dead letters",
+            hint=f"geomi seeds dlq list {dataset}, then geomi seeds dlq retry {dataset} --all",
+        )
+
+
+@commands.command("orchestrate")
+def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    force: Force = False,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Send raw files to be processed, and leave the work to `geomi seeds work`."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile},
+        process={"db": db},
+        assignments=assignments,
+        config=config,
+        which=(country, category, date),
+    )
+    show = SeedShow(json=False, quiet=True, verbose=False)
+
+    async def send() -> Orchestrated:
+        async with opened(chosen, show.listen, create=True) as (_, seeding):
+            return await send_files(seeding, chosen.which, force=force)
+
+    found = asyncio.run(send())
+    if json:
+        give({"success": not unsent(found), "data": asdict(found)})
+    else:
+        say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
+    refuse_unsent(found)
+
+
+@commands.command("work")
+def work(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    workers: Workers = None,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Work on what was sent until told to end; SIGTERM or Ctrl-C finishes what is in hand."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile, "workers": workers},
+        assignments=assignments,
+        config=config,
+        process=process_flags(allow_private, resolve, ca_file, db),
+    )
+    if not quiet:
+        warn_of_manners(chosen.configured, is_verbose=verbose)
+    show = SeedShow(json=json, quiet=quiet, verbose=verbose)
+    asyncio.run(serve_queues(chosen, show, standby(chosen)))
+
+
+@commands.command("status")
+def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    output: Directory = None,
+    db: Database = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Say how far a dataset is: raw files, domains, what was found, and what is out of bounds."""
+    chosen = choose(
+        dataset,
+        {"output": output, "profile": profile},
+        process={"db": db},
+        assignments=assignments,
+        config=config,
+        which=(country, category, date),
+    )
+    standing = with_seeding(chosen, lambda seeding: look(seeding, chosen.which))
+    alarms = judge_seeds(standing)
+    if json:
+        queues = {"seed": asdict(standing.seed_queue), "domain": asdict(standing.domain_queue)}
+        more = {"queues": queues, "alarms": [asdict(one) for one in alarms]}
+        give(asdict(report(standing)) | more)
+        return
+    say_pairs(_lines(chosen, standing))
+    for alarm in alarms:
+        say(f"alarm {alarm.rule}: {alarm.message}", style="yellow")
+
+
+@commands.command("validate")
+def validate(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    dataset: DatasetUrl,
+    country: Country = None,
+    category: Category = None,
+    date: Date = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Read a dataset and say what is wrong with it; nothing is written and nobody is asked."""
+    chosen = choose(
+        dataset,
+        {"profile": profile},
+        process={},
+        assignments=assignments,
+        config=config,
+        which=(country, category, date),
+    )
+    found = asyncio.run(check(chosen.dataset, chosen.configured.resolved.config, chosen.which))
+    if json:
+        give(asdict(found))
+    else:
+        say_pairs({name: f"{many:,}" for name, many in _counts(found).items()})
+        for problem in found.problems:
+            say(f"{problem.key}: {problem.what}; {problem.remedy}", style="red")
+        if found.found > len(found.problems):
+            say(f"and {found.found - len(found.problems):,} more")
+    if found.found:
+        raise typer.Exit(WRONG)
+
+
+def _counts(found: Checked) -> dict[str, int]:
+    told = asdict(found)
+    problems = told.pop("found")
+    del told["problems"]
+    return {**told, "problems": problems}
+
+
+def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:
+    stats = report(standing).collection_stats
+    queues = {"seed queue": standing.seed_queue, "domain queue": standing.domain_queue}
+    return {
+        "dataset": chosen.dataset.name,
+        "files": told(standing.files),
+        "domains": told(standing.domains),
+        "robots.txt": f"{stats.robots_txt_found:,} ({stats.robots_txt_rate:.0%})",
+        "sitemap.xml": f"{stats.sitemap_xml_found:,} ({stats.sitemap_xml_rate:.0%})",
+        "mean time": f"{stats.avg_processing_time_ms:,} ms a domain, "
+        f"{standing.files.duration_ms:,.0f} ms a file",
+        **{
+            name: f"{depth.waiting:,} waiting, {depth.lent:,} in hand, {depth.dead:,} dead"
+            for name, depth in queues.items()
+        },
+    }

@@ -1,0 +1,88 @@
+"""Seeds: how far a tenant's dataset is, what waits, what was given up, and a form to begin."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from geomi.api.guard import needs
+from geomi.api.paging import cut, place_of
+from geomi.api.routes.seeds import LETTER
+from geomi.api.schema.seed import OrchestrateRequest
+from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.order import FORM, Faults, fault_of, filled
+from geomi.dashboard.pages import Visit
+from geomi.engine.seeds.figures import EVERYTHING, report
+from geomi.errors import FieldRefused, GeomiError
+from geomi.model.seed import Orchestrated
+from geomi.service import seeds
+from geomi.service.keys import Scope
+
+SHOWN = 30
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+
+
+@router.get("/seeds", openapi_extra=READ)
+async def look(visit: OfVisit) -> Response:
+    """Show the tallies, the queues and the dead letters, with a form to begin."""
+    return await _page(visit, {})
+
+
+@router.post("/seeds", openapi_extra=WRITE, operation_id="orchestrateSeeds")
+async def orchestrate(visit: OfVisit) -> Response:
+    """Send raw files to be processed."""
+    payload: dict[str, object] = {
+        name: visit.form.text(name)
+        for name in ("country", "category", "date")
+        if visit.form.text(name)
+    }
+    request, faults = filled(OrchestrateRequest, payload | {"force": visit.form.is_set("force")})
+    if not isinstance(request, OrchestrateRequest):
+        return await _page(visit, faults)
+    try:
+        found = await seeds.orchestrate(visit.desk, request.which(), force=request.force)
+    except FieldRefused as error:
+        return await _page(visit, fault_of(error))
+    except GeomiError as error:
+        return await _page(visit, {FORM: error.message})
+    return await _page(visit, {}, found)
+
+
+@router.post("/seeds/{name}/retry", openapi_extra=WRITE, operation_id="retryDeadLetter")
+async def retry(name: str, visit: OfVisit) -> Response:
+    """Let a dead letter be tried again."""
+    await seeds.retry(visit.desk, name)
+    return visit.go("/seeds")
+
+
+@router.post("/seeds/{name}/drop", openapi_extra=WRITE, operation_id="dropDeadLetter")
+async def drop(name: str, visit: OfVisit) -> Response:
+    """Forget a dead letter."""
+    await seeds.drop(visit.desk, name)
+    return visit.go("/seeds")
+
+
+async def _page(visit: Visit, faults: Faults, found: Orchestrated | None = None) -> Response:
+    if not seeds.has_dataset(visit.desk):
+        return visit.page("seeds.html", dataset="")
+    after = place_of(visit.asked("cursor") or None, re.compile(LETTER))
+    letters = await seeds.page(visit.desk, after=after, limit=SHOWN + 1)
+    shown, cursor = cut(letters, SHOWN, lambda one: one.id)
+    standing = await seeds.standing(visit.desk, EVERYTHING)
+    return visit.page(
+        "seeds.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
+        dataset=visit.service.datasets[visit.desk.tenant].name,
+        told=report(standing),
+        queues={"files": standing.seed_queue, "domains": standing.domain_queue},
+        letters=shown,
+        cursor=cursor,
+        found=found,
+        form=visit.form,
+        faults=faults,
+    )

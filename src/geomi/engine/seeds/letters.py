@@ -1,0 +1,68 @@
+"""Dead letters of a dataset: what nobody tries any more is looked at, tried again, or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+
+import orjson
+
+from geomi.engine.seeds.seeding import Seeding
+from geomi.errors import UnknownName
+from geomi.model.message import DeadLetter
+
+PER_READ = 100
+MAX_ID_CHARS = 80  # shown of one that is not there
+
+
+async def find(seeding: Seeding, letter: str) -> DeadLetter:
+    """Find a dead letter by its id."""
+    found = await seeding.queues.letter(seeding.dataset.name, letter)
+    if found is None:
+        raise _unknown(seeding, letter)
+    return found
+
+
+async def every(seeding: Seeding) -> AsyncIterator[DeadLetter]:
+    """Read all dead letters, some at a time."""
+    after = ""
+    while found := await seeding.queues.dead(seeding.dataset.name, after=after, limit=PER_READ):
+        after = found[-1].id
+        for letter in found:
+            yield letter
+
+
+async def retry(seeding: Seeding, letter: str) -> None:
+    """Let a dead letter wait again, from the beginning."""
+    now_s = seeding.world.clock.now_s()
+    if not await seeding.queues.revive(seeding.dataset.name, letter, now_s=now_s):
+        raise _unknown(seeding, letter)
+
+
+async def drop(seeding: Seeding, letter: str) -> None:
+    """Forget a dead letter; what it was about stays failed."""
+    if not await seeding.queues.drop(seeding.dataset.name, letter):
+        raise _unknown(seeding, letter)
+
+
+def written(letter: DeadLetter) -> dict[str, object]:
+    """Write a dead letter as the catalogue has it (SED-43)."""
+    return {
+        "original_message": _body(letter.message.body),
+        "error_info": asdict(letter.error_info),
+        "context": asdict(letter.context),
+    }
+
+
+def _body(body: bytes) -> object:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:  # nobody of ours has written it
+        return body.decode("utf-8", "backslashreplace")
+
+
+def _unknown(seeding: Seeding, letter: str) -> UnknownName:
+    return UnknownName(
+        f"no dead letter `{letter[:MAX_ID_CHARS]}` in {seeding.dataset.name}",
+        hint="geomi seeds dlq list tells those that there are",
+    )

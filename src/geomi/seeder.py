@@ -1,0 +1,44 @@
+"""A process that works on a dataset beside another: `python -m geomi.seeder DESCRIPTOR`.
+
+`geomi seeds run --workers N` starts it; its order comes through the pipe whose descriptor it is
+given, its events and its last word go back the same way. It ends when the queues are empty, when it
+is told to leave, and when whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from multiprocessing.connection import Connection
+
+from geomi.adapters.crew import PipeSink, carry_out, ease_collector, first_word, obey
+from geomi.app import open_home
+from geomi.app.datasets import open_dataset
+from geomi.app.seeds import SeedOrder, Team, seeding_for, tenant_of
+from geomi.model.job import StopReason
+
+
+def live(pipe: Connection) -> None:
+    """Take the order, carry it out, and say how it ended."""
+    order = first_word(pipe)
+    if order is None:
+        return
+    assert isinstance(order, SeedOrder)
+    ease_collector()
+    carry_out(lambda: asyncio.run(_work(order, pipe)), pipe)
+
+
+async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
+    sink = PipeSink(pipe)
+    dataset = open_dataset(order.dataset)
+    async with open_home(order.root, order.settings, lambda _: sink) as opened:
+        home = opened.open_for(tenant_of(dataset, order.settings))
+        team = Team(home, seeding_for(home, order.config, dataset), order)
+        obey(pipe, team.interrupt, team.interrupt)
+        await team.run()
+        sink.flush()
+    return StopReason.INTERRUPTED if team.was_interrupted else StopReason.DONE
+
+
+if __name__ == "__main__":
+    live(Connection(int(sys.argv[1])))

@@ -1,0 +1,119 @@
+"""The seed engine for tenants: each that has a dataset starts it, looks at it, and mends it.
+
+Which dataset is whose is a setting of the process, and nothing that a tenant says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Sequence
+
+from geomi.app.home import Home
+from geomi.app.recover import recover
+from geomi.app.seeds import seed_config, seeding_for
+from geomi.engine.heart import beating
+from geomi.engine.rest import rest
+from geomi.engine.seeds import letters
+from geomi.engine.seeds.figures import Standing, look
+from geomi.engine.seeds.orchestrate import orchestrate as send_files
+from geomi.engine.seeds.run import work
+from geomi.engine.seeds.seeding import Seeding
+from geomi.errors import ConfigError, GeomiError, UnknownName
+from geomi.model.event import Warned
+from geomi.model.message import DeadLetter
+from geomi.model.seed import Orchestrated, PartitionFilter
+from geomi.model.worker import Role
+from geomi.service.open import Desk, Service
+
+# How long nobody works on a dataset that could not be worked on: its bucket may be away.
+AGAIN_S = 10.0
+
+
+def has_dataset(desk: Desk) -> bool:
+    """Say whether a tenant has a dataset here."""
+    return desk.tenant in desk.service.datasets
+
+
+def seeding_of(desk: Desk) -> Seeding:
+    """Return a tenant's dataset and what works on it; `UnknownName` where it has none."""
+    dataset = desk.service.datasets.get(desk.tenant)
+    if dataset is None:
+        raise UnknownName(
+            "this tenant has no dataset",
+            hint=f"the operator names one with GEOMI_DATASETS={desk.tenant}=URL",
+        )
+    return seeding_for(desk.home, seed_config(desk.service.settings), dataset)
+
+
+async def orchestrate(desk: Desk, which: PartitionFilter, *, force: bool) -> Orchestrated:
+    """Send raw files to be processed (SED-16); one at a time for each tenant."""
+    seeding = seeding_of(desk)
+    settings = desk.service.settings
+    if not settings.contact and not settings.allow_private:  # LEG-08
+        raise ConfigError(
+            "domains are on public hosts, and no contact address is set",
+            hint="start the service with GEOMI_CONTACT, a URL or an e-mail address",
+        )
+    with desk.orchestrations.taken():
+        return await send_files(seeding, which, force=force)
+
+
+async def standing(desk: Desk, which: PartitionFilter) -> Standing:
+    """Say how far a tenant's dataset is."""
+    return await look(seeding_of(desk), which)
+
+
+async def page(desk: Desk, *, after: str, limit: int) -> Sequence[DeadLetter]:
+    """List dead letters in the order of their ids, for paging."""
+    seeding = seeding_of(desk)
+    return await seeding.queues.dead(seeding.dataset.name, after=after, limit=limit)
+
+
+async def letter(desk: Desk, name: str) -> DeadLetter:
+    """Find a dead letter."""
+    return await letters.find(seeding_of(desk), name)
+
+
+async def retry(desk: Desk, name: str) -> None:
+    """Let a dead letter be tried again."""
+    await letters.retry(seeding_of(desk), name)
+
+
+async def drop(desk: Desk, name: str) -> None:
+    """Forget a dead letter."""
+    await letters.drop(seeding_of(desk), name)
+
+
+async def work_for_all(home: Home, leave: asyncio.Event) -> None:
+    """Work on the datasets of all tenants, until told to leave."""
+    await recover(home)
+    service = Service(home)
+    config = seed_config(home.settings)
+    await home.heart.enrol(Role.WORKER, [config])
+    await beating(home.heart, _all(service, leave))
+
+
+async def _all(service: Service, leave: asyncio.Event) -> None:
+    async with asyncio.TaskGroup() as group:
+        for tenant in service.datasets:
+            group.create_task(_one(service.desk(tenant), leave), name=f"seeds of {tenant}")
+
+
+async def _one(desk: Desk, leave: asyncio.Event) -> None:
+    """Work on one dataset; whatever is wrong with it costs the others nothing."""
+    told: Warned | None = None
+    while not leave.is_set():
+        problem = None
+        try:
+            await work(seeding_of(desk), leaving=leave, is_done_when_empty=False)
+        except GeomiError as error:  # a bucket or a store that is away comes back
+            message = f"cannot work on the dataset of tenant {desk.tenant}: {error.message}"
+            problem = Warned("", message, error.hint)
+        except Exception:  # a fault of ours with one dataset must not end the others
+            trace = traceback.format_exc()
+            problem = Warned("", f"cannot work on the dataset of tenant {desk.tenant}: {trace}")
+        if problem is not None and problem != told:
+            desk.world.sink.emit(problem)
+        told = problem
+        await rest(leave, AGAIN_S)

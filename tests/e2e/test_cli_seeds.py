@@ -1,0 +1,293 @@
+"""`geomi seeds` as somebody uses it: run, interrupted, mended, by several processes, served."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geomi.testing.postgres import Cluster
+from geomi.testing.server import Reply
+from tests.e2e.command import GEOMI, clean_env, run
+from tests.e2e.serving import Served
+from tests.service.raw_files import FOLDER, put_raw
+from tests.service.seed_web import WEB, Web, seed_web
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "prepare-domains.md"
+DOMAINS = ("mom.gov.sg", "moh.gov.sg", "ica.gov.sg")
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Web]:
+    """Serve the domains of the seed document on loopback."""
+    pages = {
+        path: Reply(f"<html><title>News</title><p>{'All the news. ' * 30}".encode())
+        for path in ("/newsroom", "/news")
+    }
+    with seed_web(tmp_path, *DOMAINS, routes={**WEB, **pages}) as served:
+        yield served
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """Return a dataset with one raw file."""
+    put_raw(tmp_path / "seeds", 1, *DOMAINS)
+    return tmp_path / "seeds"
+
+
+def seeds(
+    web: Web, tmp_path: Path, *arguments: str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run one of the commands in its own data directory."""
+    return run("seeds", *arguments, "-o", str(tmp_path / "data"), env={**web.env, **env})
+
+
+def last_line(done: subprocess.CompletedProcess[str]) -> Any:
+    """Return the last line of what was printed, read."""
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.req("SED-15", "SED-35", "DAT-09")
+def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
+    web: Web, tmp_path: Path, dataset: Path
+) -> None:
+    done = seeds(web, tmp_path, "run", str(dataset), "--json")
+    assert done.returncode == 0, done.stderr
+    ended = last_line(done)
+    assert (ended["files_found"], ended["sent"], ended["skipped"]) == (1, 1, 0)
+    assert (ended["files"], ended["domains"], ended["rejected"], ended["dead"]) == (1, 3, 0, 0)
+    assert ended["processing_stats"]["domains_processed"] == 3
+    assert ended["collection_stats"]["robots_txt_rate"] == 1.0
+    sentences = [json.loads(line).get("sentence", "") for line in done.stdout.splitlines()]
+    assert "Domain processed: mom.gov.sg (1 URLs)" in sentences
+    for domain in DOMAINS:
+        assert (dataset / f"prod/{FOLDER}/{domain}/domain_metadata.json.success").is_file()
+    asked = len(web.site.log)
+    again = seeds(web, tmp_path, "run", str(dataset), "--date", "2026-01-28")
+    assert again.returncode == 0 and "0 of 1 raw files sent, 1 skipped" in again.stderr
+    assert len(web.site.log) == asked
+    forced = seeds(web, tmp_path, "run", str(dataset), "--force", "-q")
+    assert (forced.returncode, forced.stdout, forced.stderr) == (0, "", "")
+    assert len(web.site.log) == 2 * asked
+    status = seeds(web, tmp_path, "status", str(dataset), "--json")
+    told = json.loads(status.stdout)
+    assert told["processing_stats"] == ended["processing_stats"]
+    assert told["queues"]["seed"] == {"waiting": 0, "lent": 0, "dead": 0, "next_s": None}
+
+
+@pytest.mark.slow
+@pytest.mark.req("SED-42", "SED-43", "MON-15")
+def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
+    web: Web, tmp_path: Path, dataset: Path
+) -> None:
+    broken = dataset / f"raw/{FOLDER}/raw_0002.json"
+    broken.write_text("[{")
+    quick = ("--set", "seeds.max_retries=0")
+    done = seeds(web, tmp_path, "run", str(dataset), *quick)
+    assert done.returncode == 8, done.stderr
+    assert (
+        "1 raw files or domains failed for good" in done.stderr
+        and "geomi seeds dlq list" in done.stderr
+    )
+    assert "alarm file_failures: 50.0% of raw files failed" in done.stderr
+    (letter,) = json.loads(seeds(web, tmp_path, "dlq", "list", str(dataset), "--json").stdout)
+    assert letter["task"] == f"raw/{FOLDER}/raw_0002.json"
+    shown = json.loads(
+        seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"], "--json").stdout
+    )
+    assert shown["original_message"]["file_path"] == letter["task"]
+    assert shown["error_info"]["error_type"] == "parse_error"
+    assert shown["context"]["queue_name"] == "newsfork-seed-staging"
+    assert "parse_error" in seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"]).stdout
+    told = seeds(web, tmp_path, "status", str(dataset)).stdout
+    assert re.search(r"^domains +3 of 3$", told, re.M) and "alarm file_failures" in told
+    broken.write_text("[]")
+    back = seeds(web, tmp_path, "dlq", "retry", str(dataset), letter["id"])
+    assert "1 dead letters wait again" in back.stderr
+    assert seeds(web, tmp_path, "run", str(dataset), *quick).returncode == 0
+    assert json.loads(
+        seeds(web, tmp_path, "dlq", "drop", str(dataset), "--all", "--json").stdout
+    ) == {"dropped": 0}
+
+
+@pytest.mark.slow
+def test_several_processes_share_the_work_and_ask_nobody_twice(
+    web: Web, tmp_path: Path, dataset: Path
+) -> None:
+    for number in range(2, 6):
+        put_raw(dataset, number, *DOMAINS)
+    done = seeds(web, tmp_path, "run", str(dataset), "--workers", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    told = last_line(done)
+    assert (told["files"], told["processing_stats"]["domains_processed"]) == (5, 3)
+    assert web.asked("/robots.txt") == len(DOMAINS)
+    contract = json.loads(
+        (dataset / f"prod/{FOLDER}/{DOMAINS[0]}/domain_metadata.json").read_text()
+    )
+    assert [url["path"] for url in contract["urls"]] == [f"/{number}" for number in range(1, 6)]
+
+
+@pytest.mark.slow
+@pytest.mark.req("DAT-09", "SED-37")
+def test_processes_share_the_queues_of_a_database(
+    web: Web, tmp_path: Path, dataset: Path, cluster: Cluster
+) -> None:
+    db = cluster.new_schema()
+    put_raw(dataset, 2, *DOMAINS)
+    done = seeds(web, tmp_path, "run", str(dataset), "--workers", "2", "--db", db, "--json")
+    assert done.returncode == 0, done.stderr
+    assert web.asked("/robots.txt") == len(DOMAINS)
+    told = seeds(web, tmp_path, "status", str(dataset), "--json", GEOMI_DB=db)
+    assert json.loads(told.stdout)["processing_stats"] == last_line(done)["processing_stats"]
+    assert not (tmp_path / "data" / "geomi.db").exists()
+
+
+@pytest.mark.slow
+def test_whoever_serves_the_queues_works_on_what_others_send(
+    web: Web, tmp_path: Path, dataset: Path
+) -> None:
+    command = [*GEOMI, "seeds", "work", str(dataset), "-o", str(tmp_path / "data"), "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=clean_env() | web.env
+    ) as worker:
+        try:
+            sent = seeds(web, tmp_path, "orchestrate", str(dataset), "--country", "sg", "--json")
+            assert json.loads(sent.stdout) == {
+                "success": True,
+                "data": {"files_found": 1, "sent": 1, "skipped": 0},
+            }
+            assert worker.stdout is not None
+            seen: Counter[str] = Counter()
+            for line in worker.stdout:
+                seen[json.loads(line)["event"]] += 1
+                if seen["seed_domain"] == len(DOMAINS):
+                    break
+            os.kill(worker.pid, signal.SIGTERM)
+            assert worker.wait(timeout=30) == 0
+        finally:
+            worker.kill()
+
+
+@pytest.mark.slow
+def test_ctrl_c_finishes_what_is_in_hand_and_the_next_run_goes_on(
+    tmp_path: Path, dataset: Path
+) -> None:
+    asked, gate = threading.Event(), threading.Event()
+
+    def slow(_: object) -> Reply:
+        asked.set()
+        gate.wait(20)
+        return Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain")
+
+    with seed_web(tmp_path, *DOMAINS, routes={**WEB, "/robots.txt": slow}) as web:
+        command = [*GEOMI, "seeds", "run", str(dataset), "-o", str(tmp_path / "data"), "-q"]
+        one = ("--set", "seeds.domain_batch=1")
+        with subprocess.Popen(
+            [*command, *one], stderr=subprocess.PIPE, text=True, env=clean_env() | web.env
+        ) as process:
+            try:
+                assert asked.wait(30)
+                os.kill(process.pid, signal.SIGINT)
+                assert process.stderr is not None
+                assert process.stderr.readline().startswith("finishing what is in hand")
+                gate.set()
+                assert process.wait(timeout=30) == 130
+                assert "the same command goes on" in process.stderr.read()
+            finally:
+                process.kill()
+        done = list((dataset / f"prod/{FOLDER}").glob("*/domain_metadata.json.success"))
+        assert len(done) == 1  # what was in hand, and nothing more
+        again = seeds(web, tmp_path, "run", str(dataset), "--json")
+        assert again.returncode == 0
+        assert last_line(again)["processing_stats"]["domains_processed"] == len(DOMAINS)
+        assert web.asked("/robots.txt") == len(DOMAINS)
+
+
+@pytest.mark.slow
+@pytest.mark.req("SED-16", "SED-37")
+def test_the_service_does_it_by_itself(web: Web, tmp_path: Path, dataset: Path) -> None:
+    env = {**web.env, "GEOMI_DATASETS": f"default={dataset}"}
+    with Served(tmp_path / "served", env=env) as served:
+        assert served.post("/seeds/orchestrate", {})["data"]["sent"] == 1
+        path = dataset / f"prod/{FOLDER}"
+        for _ in range(600):
+            stats = served.get("/seeds/status")["processing_stats"]
+            if stats["domains_processed"] == len(DOMAINS):
+                break
+            time.sleep(0.1)  # another process tells nobody
+        assert sorted(one.name for one in path.iterdir()) == sorted(DOMAINS)
+        # The command line speaks for the tenant whose dataset it is.
+        told = run(
+            "seeds", "status", str(dataset), "--json", "-o", str(tmp_path / "served"), env=env
+        )
+        assert json.loads(told.stdout)["processing_stats"] == stats
+        served.stop()
+
+
+def commands() -> str:
+    """Return every command of the how-to, in order."""
+    blocks = re.findall(r"```sh\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.S)
+    return "\n".join(blocks)
+
+
+@pytest.mark.slow
+@pytest.mark.req("SED-01", "SED-02")
+def test_the_how_to_works_as_it_is_written(web: Web, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "geomi"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m geomi "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "desk").mkdir()
+    path = f"{program.parent}:/usr/bin:/bin"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands()],
+        cwd=tmp_path / "desk",
+        # What is broken stays so: nobody here waits for three more tries.
+        env=clean_env() | web.env | {"PATH": path, "GEOMI_CRAWL_SEEDS__MAX_RETRIES": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"domain_id": "gov:sg:mom.gov.sg"' in done.stdout
+    assert "parse_error" in done.stdout
+    assert web.asked("/robots.txt") == 2  # two domains, and the crawl asked for none
+    assert web.asked("/newsroom") == web.asked("/news") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("run", "/nowhere/at/all"), 4, "/nowhere/at/all"),
+        (("run", "ftp://example.org/x"), 2, "ftp://example.org/x"),
+        (("run", ".", "--country", "Singapore"), 2, "Singapore"),
+        (("status", ".", "--date", "2026-02-30"), 2, "2026-02-30"),
+        (("status", "."), 4, "holds no geomi data"),
+        (("dlq", "retry", "."), 2, "which dead letters?"),
+        (("dlq", "drop", ".", "01K", "--all"), 2, "both given"),
+        (("dlq", "show", "."), 2, "Missing argument"),
+        (("run", ".", "--set", "seeds.domain_batch=0"), 2, "seeds.domain_batch"),
+        (("run", ".", "--profile", "nope"), 2, "nope"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    done = run("seeds", *arguments, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr and "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert list(tmp_path.iterdir()) == []

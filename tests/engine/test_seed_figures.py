@@ -1,0 +1,103 @@
+"""The figures of a dataset: the dashboard's arithmetic, and which of them are alarms."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import pytest
+
+from geomi.engine.alarm import Rule
+from geomi.engine.seeds.alarm import judge_seeds
+from geomi.engine.seeds.figures import Standing, report
+from geomi.model.message import Depth, TaskTally
+
+NOTHING = Standing(TaskTally(), TaskTally(), Depth(), Depth())
+# The seed document's own example (002 §10.2).
+EXAMPLE = Standing(
+    TaskTally(processed=142, failed=3, pending=5, duration_ms=80.0),
+    TaskTally(processed=1180, failed=25, pending=45, robots=1050, sitemaps=890, duration_ms=1250.4),
+    Depth(waiting=4, lent=1, dead=3),
+    Depth(waiting=40, lent=5, dead=25),
+)
+
+
+@pytest.mark.req("RPT-04", "RPT-05", "MON-14")
+def test_the_report_is_the_documents_example() -> None:
+    assert asdict(report(EXAMPLE)) == {
+        "processing_stats": {
+            "files_total": 150,
+            "files_processed": 142,
+            "files_failed": 3,
+            "files_pending": 5,
+            "domains_total": 1250,
+            "domains_processed": 1180,
+            "domains_failed": 25,
+            "domains_pending": 45,
+        },
+        "collection_stats": {
+            "robots_txt_found": 1050,
+            "robots_txt_rate": 0.84,
+            "sitemap_xml_found": 890,
+            "sitemap_xml_rate": 0.71,
+            "avg_processing_time_ms": 1250,
+        },
+    }
+    assert (EXAMPLE.dead_letters, EXAMPLE.waiting) == (28, 50)
+
+
+@pytest.mark.req("RPT-05")
+def test_of_nothing_every_rate_is_zero() -> None:
+    told = report(NOTHING)
+    assert set(asdict(told.processing_stats).values()) == {0}
+    assert set(asdict(told.collection_stats).values()) == {0}
+
+
+def test_within_bounds_nothing_is_said() -> None:
+    assert judge_seeds(NOTHING) == ()
+    assert judge_seeds(EXAMPLE) == ()
+
+
+@pytest.mark.req("MON-15")
+@pytest.mark.parametrize(
+    ("within", "beyond", "rule"),
+    [
+        (
+            replace(NOTHING, files=TaskTally(processed=19, failed=1)),
+            replace(NOTHING, files=TaskTally(processed=18, failed=1)),
+            Rule.FILE_FAILURES,
+        ),
+        (
+            replace(NOTHING, domains=TaskTally(processed=9, failed=1)),
+            replace(NOTHING, domains=TaskTally(processed=8, failed=1)),
+            Rule.DOMAIN_FAILURES,
+        ),
+        (
+            replace(NOTHING, files=TaskTally(processed=1, duration_ms=5000.0)),
+            replace(NOTHING, files=TaskTally(processed=1, duration_ms=5001.0)),
+            Rule.PROCESSING,
+        ),
+        (
+            replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5000.0)),
+            replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5001.0)),
+            Rule.PROCESSING,
+        ),
+        (
+            replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=99)),
+            replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=100)),
+            Rule.DEAD_LETTERS,
+        ),
+    ],
+)
+def test_a_figure_beyond_its_bound_is_an_alarm(
+    within: Standing, beyond: Standing, rule: Rule
+) -> None:
+    assert judge_seeds(within) == ()
+    (alarm,) = judge_seeds(beyond)
+    assert alarm.rule is rule and alarm.value > alarm.limit
+    assert f"{alarm.limit:g}" in alarm.message or f"{alarm.limit:.0%}" in alarm.message
+
+
+def test_raw_files_and_domains_are_slow_each_by_itself() -> None:
+    slow = TaskTally(processed=1, duration_ms=6000.0)
+    found = judge_seeds(replace(NOTHING, files=slow, domains=slow))
+    assert [one.subject for one in found] == ["raw file", "domain"]

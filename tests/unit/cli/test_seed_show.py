@@ -1,0 +1,99 @@
+"""How work on a dataset is shown: counts of this run, a view for terminals, and a last word."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from geomi.cli.seed_show import SeedCounts, SeedShow, _view
+from geomi.engine.seeds.alarm import judge_seeds
+from geomi.engine.seeds.figures import Standing
+from geomi.model.event import (
+    RobotsFetched,
+    SeedDomainDone,
+    SeedFailed,
+    SeedFileDone,
+    Warned,
+)
+from geomi.model.message import Depth, TaskTally
+from geomi.model.seed import ErrorType, Orchestrated
+from geomi.testing.clock import HandClock
+
+EVENTS = (
+    SeedFileDone("raw/x", 2, 1, 5),
+    SeedDomainDone("a.test", 1, robots=True, sitemap=False, ms=7),
+    SeedFailed("domain", "prod/b.test", ErrorType.NETWORK, "away", is_dead=False),
+    SeedFailed("domain", "prod/b.test", ErrorType.NETWORK, "away", is_dead=True),
+    RobotsFetched("", "a.test", 200, from_cache=False, age_s=0.0, bytes=1),
+    Warned("", "look"),
+)
+STANDING = Standing(
+    TaskTally(processed=3, failed=1, pending=2),
+    TaskTally(processed=1200, pending=45),
+    Depth(waiting=2, dead=1),
+    Depth(waiting=40, lent=5),
+)
+
+
+def test_a_run_counts_what_it_did() -> None:
+    counts = SeedCounts()
+    for event in EVENTS:
+        counts.emit(event)
+    assert counts == SeedCounts(files=1, domains=1, rejected=1, dead=1)
+
+
+def test_a_terminal_is_shown_files_domains_and_what_waits() -> None:
+    assert drawn(None) == []
+    assert drawn(STANDING) == [
+        "files 3 of 6, 1 failed, 2 waiting",
+        "domains 1,200 of 1,245, 45 waiting",
+        "messages 42 waiting, 5 in hand",
+        "dead letters 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "events"),
+    [
+        ({"quiet": False, "verbose": False}, ["seed_file", "seed_domain"] + 2 * ["seed_failed"]),
+        ({"quiet": True, "verbose": False}, 2 * ["seed_failed"]),
+        (
+            {"quiet": False, "verbose": True},
+            ["seed_file", "seed_domain", *2 * ["seed_failed"], "robots"],
+        ),
+    ],
+)
+def test_flags_choose_what_is_told(
+    flags: dict[str, bool], events: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show = SeedShow(json=True, **flags)
+    sink = show.listen(HandClock(0.0))
+    for event in EVENTS:
+        sink.emit(event)
+    told = [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()]
+    assert told == [*events, "warning"]
+    assert show.counts.dead == 1
+
+
+@pytest.mark.req("MON-15")
+def test_the_last_word_tells_alarms_even_to_whoever_wants_quiet(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show = SeedShow(json=False, quiet=True, verbose=False)
+    show.conclude(Orchestrated(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.splitlines() == [
+        "warning: alarm file_failures: 16.7% of raw files failed (1 of 6; limit 5%)"
+    ]
+
+
+def drawn(standing: Standing | None) -> list[str]:
+    """Return the lines of a view, with single spaces."""
+    screen = Console(file=StringIO(), width=80)
+    screen.print(_view(standing))
+    file = screen.file
+    assert isinstance(file, StringIO)
+    return [" ".join(line.split()) for line in file.getvalue().splitlines() if line.strip()]
