@@ -23,6 +23,9 @@
     ├── ModelError            a language model could not be asked, or made no sense     exit 7
     │   └── ModelBusy         it may be asked again later
     │       └── ModelThrottled  it has too much to do, and says so
+    ├── SourceError           a source of ready documents refused, or made no sense     exit 7
+    │   ├── LibraryUnknown    it has no library of this id
+    │   └── SourceBusy        it may be asked again later
     └── RuleBroken            the log of requests shows that a host was not respected   exit 6
 
 Each carries the exit code of the command line, so that the surface translates and decides nothing.
@@ -168,6 +171,24 @@ class ModelBusy(ModelError):
 
 class ModelThrottled(ModelBusy):
     """A server of models that has too much to do, and says so."""
+
+
+class SourceError(GeomiError):
+    """A source of ready documents refuses what it was asked, and would do so again."""
+
+    exit_code = 7
+
+
+class LibraryUnknown(SourceError):
+    """A source of ready documents has no library of this id."""
+
+
+class SourceBusy(SourceError):
+    """A source of ready documents that may be asked again; `retry_after_s` if it says when."""
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
 
 
 def first_error(failures: BaseExceptionGroup[GeomiError]) -> GeomiError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ from geomi.settings.profiles import resolve_under_profile
 # Short enough that nobody waits for a loan that is renewed; a life that follows a death begins when
 # all of its loans have passed, by its clock.
 SILENCE_S = 5.0
+LOOK_S = 0.005
 CONTACT = "https://crawler.test/about"
 
 
@@ -45,7 +47,8 @@ class Life:
     Args:
         root: its data directory.
         die_at: the number of the step it dies at, from 1; 0 for none.
-        phase: whether it dies before that step is taken, or after it.
+        stop_at: how the name of the first step ends at which it stands still; empty for none.
+        phase: whether that happens before that step is taken, or after it.
         later_s: how far its clock is ahead of the machine's.
         serves: whether it works until it is asked to leave, by SIGTERM.
         steps: where it notes each step that it has taken.
@@ -57,6 +60,7 @@ class Life:
     resolve: tuple[str, ...]
     ca_file: str
     die_at: int = 0
+    stop_at: str = ""
     phase: Literal["before", "after"] = "before"
     later_s: float = 0.0
     orchestrates: bool = True
@@ -95,7 +99,8 @@ async def _live(life: Life) -> None:
         min_delay_s=0.0,
         silence_s=SILENCE_S,
     )
-    fate = Fate(life)
+    leaving = asyncio.Event()
+    fate = Fate(life, leaving)
     async with open_home(Path(life.root), settings, lambda _: Fan()) as home:
         seeding = Seeding(
             replace(home.world, clock=LateClock(home.world.clock, life.later_s)),
@@ -106,7 +111,6 @@ async def _live(life: Life) -> None:
         if life.orchestrates:
             await orchestrate(seeding, PartitionFilter())
         if life.works:
-            leaving = asyncio.Event()
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
             await work(seeding, leaving=leaving, is_done_when_empty=not life.serves)
 
@@ -134,9 +138,11 @@ class LateClock:
 class Fate:
     """Counts steps, and ends the process at one of them."""
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, life: Life, leaving: asyncio.Event) -> None:
         self._life = life
+        self._leaving = leaving
         self._taken = 0
+        self._has_stopped = False
         self._steps = Path(life.steps)
 
     def before(self, step: str) -> int:
@@ -155,6 +161,20 @@ class Fate:
                 noted.write(f"{step}\n")
             if number == self._life.die_at:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if self._life.stop_at and not self._has_stopped and step.endswith(self._life.stop_at):
+                self._stand_still()
+
+    def _stand_still(self) -> None:
+        """Do nothing, not even renew a loan, until somebody takes the sign away; then leave.
+
+        Where the whole process stood still, it could do so with the database locked.
+        """
+        self._has_stopped = True
+        self._leaving.set()
+        sign = self._steps.with_suffix(".stopped")
+        sign.touch()
+        while sign.exists():
+            time.sleep(LOOK_S)
 
 
 class MortalDataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 from collections.abc import Iterator
 
@@ -31,6 +32,8 @@ from tests.chaos.seed_ground import (
 pytestmark = pytest.mark.slow
 
 MOST_LIVES = 30
+RANDOM_KILLS = 8
+MOST_OF_A_LIFE_S = 0.4
 MOST_STEPS = 200  # of an undisturbed life: some fifty
 
 
@@ -87,6 +90,42 @@ def test_whoever_dies_again_and_again_comes_to_an_end(
         assert case.lives < MOST_LIVES
     check_done(case, undisturbed)
     assert case.lives > 3
+
+
+@pytest.mark.req("SED-44")
+def test_whoever_dies_at_any_moment_is_followed_by_one_who_ends_it(
+    ground: SeedGround, undisturbed: Tree
+) -> None:
+    rng = random.Random(8)
+    for _ in range(RANDOM_KILLS):
+        case = ground.case()
+        life = case.begin()
+        if life.wait(rng.uniform(0.0, MOST_OF_A_LIFE_S)) is None:
+            os.kill(life.pid, signal.SIGKILL)
+            assert life.wait(LONGEST_LIFE_S) is not None
+            case.mourn()
+            check_dead(case)
+        assert case.live() == 0
+        check_done(case, undisturbed)
+
+
+@pytest.mark.req("SED-44", "C-92")
+@pytest.mark.parametrize("step", ["/domain_metadata.json", "/domain_metadata.json.success"])
+def test_what_somebody_writes_long_after_its_loan_is_put_right(
+    ground: SeedGround, undisturbed: Tree, step: str
+) -> None:
+    case = ground.case()
+    sleeper = case.begin(stop_at=step)
+    sign = case.folder / "steps.stopped"
+    assert wait_until(sign.exists), sleeper.words()
+    case.mourn()
+    assert case.live() == 0
+    sign.unlink()
+    assert sleeper.wait(LONGEST_LIFE_S) == 0, sleeper.words()
+    assert case.live() == 0
+    tree = case.tree()
+    assert unfinished(tree) == []
+    assert timeless(tree) == undisturbed
 
 
 @pytest.mark.req("SED-36", "SED-44", "C-92")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from geomi.testing.ready import Stock
 from geomi.testing.server import Reply, Site
 from tests.e2e.command import records, run
 
@@ -150,3 +151,28 @@ def test_where_you_are_is_no_place_to_export_to(tmp_path: Path) -> None:
 def _readable(lines: str) -> str:
     """Undo the escapes of lines that are pure ASCII."""
     return lines.replace("\\u00a7", "§")
+
+
+@pytest.mark.slow
+@pytest.mark.req("C7-01", "C7-02", "G-22")
+def test_context7_comes_first_and_the_crawl_where_it_has_nothing(tmp_path: Path) -> None:
+    stock = Stock({"/example/docs": "Example"})
+    with Site(ROUTES) as site, Site(stock.routes) as source:
+        env = {"GEOMI_CONTEXT7_URL": source.url(""), "GEOMI_CONTEXT7_KEY": "ctx7sk-0123456789"}
+        file = registration(tmp_path, site, name="Example", channel="context7")
+        ask(tmp_path, "providers", "add", file)
+        crawl = ("crawl", "--provider", "example", *HERE[:-1], "-o", str(tmp_path / "data"))
+        first = run(*crawl, "--json", "--workers", "2", env=env)
+        assert first.returncode == 0, first.stderr
+        told = json.loads(first.stdout.splitlines()[-1])
+        assert (told["channel"], told["collected"]) == ("context7", 8)
+        assert "/example/docs" in told["why"]
+        found = run("search", "webhooks callbacks", "--json", "-o", str(tmp_path / "data"), env=env)
+        assert source.url("/example/docs/events") in found.stdout
+        assert site.log == []
+        stock.empty = True
+        second = run(*crawl, env=env)
+        assert "channel crawl: Context7: empty result" in second.stderr
+        assert sorted(record["title"] for record in records(tmp_path / "data")) == ["A", "D"]
+    for ended in (first, found, second):
+        assert "ctx7sk" not in ended.stdout + ended.stderr

@@ -26,6 +26,7 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.presence import Presence
 from geomi.app.archive import bucket_of, open_archive, open_spool
+from geomi.app.ready import check_source, open_source
 from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
@@ -36,6 +37,7 @@ from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import Role, WorkerCard
 from geomi.ports.clock import Clock
+from geomi.ports.ready import ReadySource
 from geomi.ports.sink import EventSink
 from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
@@ -74,6 +76,7 @@ class Home:
     Args:
         heart: says that this process lives, once it has enrolled.
         watch: knows which of the others it has not heard of.
+        ready: a source of ready documents, where one is named.
     """
 
     root: Path
@@ -83,6 +86,7 @@ class Home:
     world: World
     heart: Heart
     watch: Watch = field(default_factory=Watch)
+    ready: ReadySource | None = None
 
     def open_for(self, tenant: str) -> Home:
         """Return the same directory with another tenant's handles; both are closed with the first.
@@ -145,6 +149,7 @@ async def open_home(
     """
     rules = egress_rules(settings)
     bucket = bucket_of(settings)
+    check_source(settings)
     rng = random.Random()
     if create or settings.db:
         _make_folder(root)
@@ -174,12 +179,15 @@ async def open_home(
             markdown_rules=markdown_rules,
         )
         heart = _heart(world, store, clock, _card(world, root), lambda: recover(home))
-        home = Home(root, settings, store, archive, world, heart)
+        ready = open_source(settings, rules, clock)
+        home = Home(root, settings, store, archive, world, heart, ready=ready)
         try:
             async with _present(home):
                 yield home
         finally:
             await client.aclose()
+            if ready is not None:
+                await ready.aclose()
             await compute.aclose()
             egress.close()
 

@@ -115,8 +115,12 @@ async def jobs_of(world: World, key: str) -> tuple[CrawlJob, ...]:
     return tuple(job for job in every if job.provider == key)
 
 
-async def cautions(world: World, key: str) -> list[Caution]:
-    """Say what whoever crawls a provider should know."""
+async def cautions(world: World, key: str, *, is_ready: bool = False) -> list[Caution]:
+    """Say what whoever crawls a provider should know.
+
+    Args:
+        is_ready: its ready documents are collected, and not its pages.
+    """
     if not key:
         return []
     provider = await find(world, key)
@@ -124,7 +128,7 @@ async def cautions(world: World, key: str) -> list[Caution]:
     if provider.tos_allows_crawling is None:
         hint = f"read them, then: geomi providers review {key} --allows, or --forbids"
         told.append((f"the terms of provider {key} have not been reviewed here", hint))
-    if provider.channel is Channel.CONTEXT7:
+    if provider.channel is Channel.CONTEXT7 and not is_ready:
         told.append((f"provider {key} is served by Context7 first; this crawl is a fallback", ""))
     return told
 

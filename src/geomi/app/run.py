@@ -15,6 +15,7 @@ from geomi.app import outputs, registry
 from geomi.app.archive import directory_id
 from geomi.app.home import Home
 from geomi.app.plan import Plan, check_identity, check_selectors, check_storing
+from geomi.app.ready import library_of, refuse_unserved, world_for
 from geomi.app.recover import is_dead, recover, sent
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
@@ -151,7 +152,7 @@ def worker_for(
     home: Home, job: CrawlJob, *, workers: int, reviews: Sequence[SiteRule] = ()
 ) -> Worker:
     """Make one of a job's workers; all together have no more requests in flight than asked for."""
-    world, config = home.world, job.config
+    world, config = world_for(home.world, job, home.ready), job.config
     gate = gate_for(world, config, job.seeds, reviews)
     return Worker(
         world,
@@ -238,6 +239,7 @@ def serves(home: Home, job: CrawlJob) -> None:
     same_network(job, home.settings)
     same_archive(job, home.settings)
     same_directory(job, directory_id(home.root, home.settings))
+    refuse_unserved(job, home.ready)
 
 
 def _directory(home: Home) -> tuple[tuple[str, str], ...]:
@@ -254,12 +256,13 @@ async def _tell_run(world: World, job: CrawlJob) -> None:
 
 async def _warn(world: World, job: CrawlJob) -> None:
     """Tell what a person should know of this job, each time it begins."""
-    for message in weaknesses(job.config):
+    is_ready = bool(library_of(job))  # of a site nothing is asked then, a robots.txt neither
+    for message in () if is_ready else weaknesses(job.config):
         world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
     if job.config.safety.removes and keeps_raw(job.config):  # C-47
         message = "responses are kept as they came, with the personal data in them (store.raw)"
         world.sink.emit(Warned(job.id, message, "without store.raw only the redacted text is kept"))
-    for message, hint in await registry.cautions(world, job.provider):
+    for message, hint in await registry.cautions(world, job.provider, is_ready=is_ready):
         world.sink.emit(Warned(job.id, message, hint))
 
 

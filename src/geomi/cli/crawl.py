@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from geomi.adapters.crew import Started, ease_collector, fork_workers
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import Plan, begin, make_plan, open_home
 from geomi.app import crawl as run_crawl
+from geomi.app.channel import Collected, collect
 from geomi.app.indexing import Indexing, crawl_and_index
 from geomi.cli import INTERRUPTED
 from geomi.cli.manners import warn_of_manners
@@ -190,10 +192,11 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ease_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 else []
-    report, strayed = asyncio.run(
+    ended, strayed = asyncio.run(
         _run(plan, configured.settings, named, show, standby, is_indexed=index)
     )
-    show.conclude(report, Path(plan.resolved.run.output))
+    report = ended.report
+    show.conclude(report, Path(plan.resolved.run.output), ended.decision)
     for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
         note(f"hint: {hint}")
     if report.stop is StopReason.INTERRUPTED:
@@ -232,18 +235,16 @@ async def _run(
     standby: Sequence[Started],
     *,
     is_indexed: bool,
-) -> tuple[Report, str]:
+) -> tuple[Collected, str]:
     output = Path(plan.resolved.run.output)
     async with open_home(output, settings, show.listen) as home:
         await named.hand_over(home, plan.resolved)
+        work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
         with show.live(home.world):
-            if is_indexed:
-                report = await crawl_and_index(
-                    home, plan, standby=standby, on_start=obey_ctrl_c, on_end=_let_leave
-                )
-            else:
-                report = await run_crawl(home, plan, standby=standby, on_start=obey_ctrl_c)
-        return report, await strayed_seed(home.world, report.job)
+            ended = await collect(
+                home, plan, lambda one: work(home, one, standby=standby, on_start=obey_ctrl_c)
+            )
+        return ended, await strayed_seed(home.world, ended.report.job)
 
 
 def obey_ctrl_c(supervisor: Supervisor) -> None:

@@ -13,12 +13,14 @@ import orjson
 import typer
 
 from geomi.adapters.clock import system_readings
-from geomi.app import TENANT, Home, registry
+from geomi.app import TENANT, Home, findings, registry
+from geomi.app.channel import decide
+from geomi.app.findings import Checked
 from geomi.app.takedown import added_up, holdings, take_down
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, data_place
 from geomi.cli.talk import give, moment, note, say, say_pairs
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, SourceError
 from geomi.model.site import Provider, Takedown
 from geomi.ports.tenancy import Own
 from geomi.service import tenants
@@ -41,32 +43,61 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="The provider.")]
 @commands.command("list")
 def list_providers(output: Directory = None, json: AsJson = False) -> None:
     """List providers: those that come with geomi, and those that were registered."""
-    found = registry.overlaid(registry.stored_in(*data_place(output)))
+    known = _known_here(output)
     if json:
-        give([_data(provider) for provider in found.values()])
+        give([_data(provider) | told for provider, told in known.values()])
         return
-    width = max(map(len, found))
-    for provider in found.values():
+    width = max(map(len, known))
+    for provider, told in known.values():
         say(
             f"{provider.key:<{width}}  {provider.category or '-':<15}  "
-            f"{provider.max_pages:>3} pages  {_terms(provider):<22}  {provider.name}"
+            f"{provider.max_pages:>3} pages  {_terms(provider):<22}  "
+            f"{told['channel_now']:<10}  {provider.name}"
         )
 
 
 @commands.command("show")
 def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
     """Show a provider: its seeds, patterns and limits, its terms, and what was erased of it."""
-    stored = registry.stored_in(*data_place(output))
-    provider = registry.named(key, registry.overlaid(stored))
-    erased = [line for line in in_home(output, _takedowns) if line.key == key] if stored else []
+    is_stored = bool(registry.stored_in(*data_place(output)))
+    known = _known_here(output)
+    provider = registry.named(key, {name: one for name, (one, _) in known.items()})
+    channel = known[key][1]
+    erased = [line for line in in_home(output, _takedowns) if line.key == key] if is_stored else []
     if json:
-        give(_data(provider) | {"takedowns": [asdict(line) for line in erased]})
+        give(_data(provider) | channel | {"takedowns": [asdict(line) for line in erased]})
         return
-    told = asdict(provider) | asdict(provider.custom_selectors)
+    told = asdict(provider) | asdict(provider.custom_selectors) | channel
     del told["custom_selectors"]
     say_pairs({name: _told(value) for name, value in told.items()} | {"terms": _terms(provider)})
     for line in erased:
         say(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages: {line.reason}")
+
+
+@commands.command("check")
+def check_providers(
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY", help="The providers; all if none.")
+    ] = None,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Ask Context7 which providers it has; only the others are crawled first."""
+
+    async def work(home: Home) -> list[Checked]:
+        return await findings.check(home, findings.librarian_of(home), keys or ())
+
+    checked = in_home(output, work, create=True)
+    if json:
+        give([_checked(one) for one in checked])
+        return
+    width = max(len(one.provider.key) for one in checked)
+    for one in checked:
+        library = one.finding.library if one.finding else ""
+        told = library or (f"could not be asked: {one.problem}" if one.problem else "not there")
+        say(f"{one.provider.key:<{width}}  {told}")
+    if all(one.problem for one in checked):
+        raise SourceError(f"no provider could be looked for: {checked[0].problem}")
 
 
 @commands.command("add")
@@ -157,6 +188,24 @@ def takedown(
     for tenant, job in others:
         told = f"geomi jobs delete {job} --yes erases it" if tenant == TENANT else "it stays"
         note(f"warning: job {job} of tenant {tenant} began on its hosts, too; {told}")
+
+
+def _known_here(output: Path | None) -> dict[str, tuple[Provider, dict[str, str]]]:
+    """Return every provider by key, with the channel that holds for it and why."""
+    root, settings = data_place(output)
+    remembered = findings.findings_in(root, settings)
+    told: dict[str, tuple[Provider, dict[str, str]]] = {}
+    for key, provider in registry.overlaid(registry.stored_in(root, settings)).items():
+        finding = findings.about(provider, remembered.get(key))
+        by = decide(provider, finding, has_source=bool(settings.context7_url))
+        channel = {"channel_now": by.channel, "channel_why": by.why, "library_id": by.library}
+        told[key] = provider, channel
+    return told
+
+
+def _checked(one: Checked) -> dict[str, object]:
+    found = {"key": one.provider.key, "problem": one.problem}
+    return found | (asdict(one.finding) if one.finding else {})
 
 
 async def _known(homes: Sequence[Home], key: str) -> Provider:

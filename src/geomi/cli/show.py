@@ -12,6 +12,7 @@ from geomi.adapters.telemetry.display import Display, crawl_display
 from geomi.adapters.telemetry.fan import AllBut, Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.adapters.telemetry.notices import Notices
+from geomi.app.channel import Decision
 from geomi.cli.talk import give, note
 from geomi.engine.supervise import Report
 from geomi.engine.world import World
@@ -56,8 +57,8 @@ class Show:
         finally:
             self._display.stop()
 
-    def conclude(self, report: Report, output: Path) -> None:
-        """Say how it ended and where the files are."""
+    def conclude(self, report: Report, output: Path, by: Decision | None = None) -> None:
+        """Say how it ended, where the files are, and by which channel a provider's came."""
         stats = report.job.stats
         if self._json:
             summary = {
@@ -75,7 +76,7 @@ class Show:
                 "strategies": report.strategies,
                 "output": str(output),
             }
-            give(summary)
+            give(summary | ({"channel": by.channel, "why": by.why} if by else {}))
         elif not self._quiet:
             note(
                 f"{report.job.state} ({report.stop}): {stats.collected} pages, "
@@ -84,6 +85,8 @@ class Show:
             )
             if report.strategies:
                 note(f"content found by {_shares(report.strategies)}; `geomi report` tells more")
+            if by is not None:
+                note(f"channel {by.channel}: {by.why}")
             note(f"job {report.job.id} in {output}{_next(report)}")
 
 

@@ -1,7 +1,8 @@
 """Text that is its own markdown: text/plain, and markdown files, taken as they are.
 
-Front matter is kept out of the text; its title, description, author and date are believed. Links
-of a markdown file are read, so that a crawl goes on from it; those in code are not links.
+Front matter is kept out of the text; its title, description, author and date are believed, and
+where it says that it comes from is kept. Links of a markdown file are read, so that a crawl goes on
+from it; those in code are not links.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _BARE = re.compile(r"<(https?://[^\s<>]{1,2000})>")
 _NAMED = re.compile(r" {0,3}\[([^\]\n]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?")
 _AUTHORS = ("author", "authors")
 _DATES = ("date", "published", "publishdate", "published_at")
+_PROVENANCE = ("source", "library")
 _CHANGES = ("lastmod", "last_updated", "updated", "modified", "date_modified")
 
 
@@ -60,6 +62,9 @@ def read_markdown(text: str, url: str, rules: Extraction, max_links: int) -> Art
         modified_at=iso_date(_first(front, _CHANGES)),
         links=_links(prose, url, max_links),
         outline=outline,
+        metadata=tuple(
+            (name, front[name][:MAX_TITLE_CHARS]) for name in _PROVENANCE if front.get(name)
+        ),
     )
 
 

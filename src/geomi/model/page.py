@@ -24,6 +24,7 @@ class Request:
         types: media types whose body is wanted; any other ends the fetch before it. Empty: all.
         truncate: keep what came inside `max_bytes` and do not refuse a longer body (C-11).
         sink: takes the decoded body of a good answer piece by piece, in place of `Fetched.body`.
+        reads_redirects: keep the body of a redirect, too; where it leads is still not followed.
     """
 
     url: str
@@ -37,6 +38,7 @@ class Request:
     purpose: Purpose = Purpose.PAGE
     sink: Sink | None = None
     body: bytes = b""
+    reads_redirects: bool = False
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

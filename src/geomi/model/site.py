@@ -108,7 +108,7 @@ class Provider:
     sitemap_url: str | None = None
     spa_rendering: bool = False
     category: str = ""
-    channel: Channel = Channel.CRAWL
+    channel: Channel = Channel.CRAWL_PENDING_CONTEXT7_CHECK  # nobody has said: the check decides
     rationale: str = ""
     tos_reviewed_at: str | None = None
     tos_allows_crawling: bool | None = None

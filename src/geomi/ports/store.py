@@ -150,10 +150,6 @@ class Jobs(Protocol):
         """
         ...
 
-    async def active(self, *, limit: int) -> Sequence[str]:
-        """Name the jobs that have begun and are neither paused nor over, oldest first."""
-        ...
-
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         ...

@@ -18,12 +18,22 @@ from geomi.engine.duty import Duty
 from geomi.engine.spooled import sweep
 from geomi.errors import GeomiError, StoreBusy, StoreError
 from geomi.model.event import Warned
-from geomi.service import alarms, indexing, schedules, seed_alarms, send, tenants
+from geomi.service import (
+    alarms,
+    indexing,
+    providers,
+    schedules,
+    seed_alarms,
+    send,
+    tenants,
+)
 from geomi.service.dispatch import dispatch
 from geomi.service.open import Service
 
 DUTY = "chores of the service"
 MOST_AT_ONCE = 100
+# What was found holds for a day; a source that could not be asked is asked again after this long.
+CHECK_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ CHORES = (
     Chore("deliver", 0.5, send.deliver_due),
     Chore("keep sessions in their limit", 2.0, indexing.keep_limit),
     Chore("look for alarms", 30.0, alarms.look),
+    Chore("look for providers at Context7", CHECK_S, providers.check),
     Chore("look for alarms of datasets", 30.0, seed_alarms.look),
     Chore("clean up", EVERY_S, clean_up),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from geomi.app import registry
+from geomi.app import channel, registry
 from geomi.app.plan import Plan
 from geomi.app.remove import remove
 from geomi.app.run import draft
@@ -38,13 +38,23 @@ class Figures:
     chunks: int
 
 
-async def start(desk: Desk, order: CrawlOrder, *, job_id: str = "") -> CrawlJob:
+async def start(
+    desk: Desk, order: CrawlOrder, *, job_id: str = "", is_fallback: bool = False
+) -> CrawlJob:
     """Write a crawl down, to begin when its turn comes.
+
+    Of a provider its ready documents are collected where a source is known to have them.
 
     Args:
         job_id: its name, where it was given before.
+        is_fallback: they were, and it was not enough (G-22).
     """
-    return await _draft(desk, plan_for(desk, order), order.collection, job_id)
+    plan = plan_for(desk, order)
+    if order.provider and not is_fallback:
+        plan = await channel.planned(
+            desk.home, plan, await channel.remembered(desk.home, order.provider)
+        )
+    return await _draft(desk, plan, order.collection, job_id)
 
 
 async def find(desk: Desk, job_id: str) -> CrawlJob:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from geomi.app import registry
+from geomi.app import findings, registry
 from geomi.app.shelf import forget
 from geomi.app.takedown import MAX_REASON_CHARS, erase_jobs
 from geomi.errors import FieldRefused
@@ -38,6 +38,7 @@ DRAWERS: Sequence[str] = (
     alarms.DRAWER,
     idempotency.DRAWER,
     audit.DRAWER,
+    findings.DRAWER,
 )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from geomi.app import registry
+from geomi.app import findings, registry
+from geomi.app.channel import Decision, decide
+from geomi.app.findings import Checked
 from geomi.app.takedown import holdings, take_down
 from geomi.errors import UnknownName
+from geomi.model.event import Warned
 from geomi.model.job import CrawlJob
 from geomi.model.site import Provider
 from geomi.service import crawls, schedules, tenants
-from geomi.service.open import Desk
+from geomi.service.open import Desk, Service
 from geomi.service.orders import CrawlOrder
 from geomi.service.schedules import Schedule, Timing
 from geomi.settings.providers import (
@@ -25,6 +28,7 @@ from geomi.settings.providers import (
 )
 
 NEW_KEY = "provider"
+MOST_CHECKED = 1000  # of all tenants at once; the rest is looked for the next time
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,12 @@ async def find(desk: Desk, name: str) -> Provider:
         if name in (provider.key, provider.provider_id):
             return provider
     raise UnknownName(f"no provider is called `{name[:80]}`")
+
+
+async def channel_of(desk: Desk, provider: Provider) -> Decision:
+    """Say by which channel a provider's documents come, and why."""
+    finding = await findings.finding_of(desk.home, provider)
+    return decide(provider, finding, has_source=desk.home.ready is not None)
 
 
 def is_preset(provider: Provider) -> bool:
@@ -82,9 +92,45 @@ async def remove(desk: Desk, name: str) -> None:
     await registry.remove(desk.world, (await find(desk, name)).key)
 
 
-async def crawl(desk: Desk, name: str, collection: str) -> CrawlJob:
-    """Start a crawl of a provider's documents, as it was registered (JOB-15)."""
-    return await crawls.start(desk, _order(await find(desk, name), collection))
+async def crawl(
+    desk: Desk, name: str, collection: str, *, job_id: str = "", is_fallback: bool = False
+) -> CrawlJob:
+    """Start a crawl of a provider's documents, as it was registered (JOB-15).
+
+    Args:
+        job_id, is_fallback: as `crawls.start` takes them.
+    """
+    order = _order(await find(desk, name), collection)
+    return await crawls.start(desk, order, job_id=job_id, is_fallback=is_fallback)
+
+
+async def check(service: Service) -> int:
+    """Ask the source of ready documents for providers that it was not asked for today (CFG-23)."""
+    if service.home.ready is None:
+        return 0
+    librarian = findings.librarian_of(service.home)  # a name is asked for once, for all tenants
+    checked: list[Checked] = []
+    for tenant in await tenants.everybody(service):
+        home = service.desk(tenant).home
+        if due := (await findings.due(home))[: MOST_CHECKED - len(checked)]:
+            checked += await findings.check(home, librarian, due)
+    if checked:
+        service.home.world.sink.emit(Warned("", _told(checked)))
+    return 0
+
+
+def _told(checked: Sequence[Checked]) -> str:
+    """Say which providers a source has, which are crawled, and which could not be looked for."""
+    by_key = {one.provider.key: one for one in checked}  # tenants share those that come with geomi
+    found = [key for key, one in by_key.items() if one.finding and one.finding.library]
+    missing = [key for key, one in by_key.items() if one.finding and not one.finding.library]
+    unknown = [one for one in by_key.values() if one.finding is None]
+    told = f"Context7 has {len(found)} of {len(by_key)} providers"
+    if missing:
+        told += f"; crawled: {', '.join(missing)}"
+    if unknown:
+        told += f"; {len(unknown)} could not be looked for: {unknown[0].problem}"
+    return told
 
 
 async def schedule(desk: Desk, name: str, collection: str, cron: str) -> Schedule:

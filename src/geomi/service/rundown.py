@@ -1,12 +1,19 @@
-"""The change report of a provider's crawl, when the service has ended it (RPT-01)."""
+"""What follows when the service has ended a provider's crawl: its change report (RPT-01), and the
+crawl of its pages where its ready documents were not enough (G-22).
+"""
 
 from __future__ import annotations
 
+import random
+
+from geomi.app import channel
 from geomi.engine.rundown import tell_run
 from geomi.errors import UnknownName
-from geomi.model.job import JobState
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, JobState
 from geomi.service import providers
 from geomi.service.open import Desk
+from geomi.text.ulid import new_ulid
 
 
 async def tell_end(desk: Desk, name: str) -> None:
@@ -19,3 +26,17 @@ async def tell_end(desk: Desk, name: str) -> None:
     except UnknownName:  # its registration was removed meanwhile
         provider = job.provider
     await tell_run(desk.world, job, provider)
+    await _fall_back(desk, job)
+
+
+async def _fall_back(desk: Desk, job: CrawlJob) -> None:
+    """Let a crawl follow, once: the end of a job may be told again by whoever comes after us."""
+    why = await channel.fallback(desk.home, job)
+    if not why:
+        return
+    follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
+    if await desk.world.jobs.get(follower) is not None:
+        return
+    await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
+    message = f"Context7 was not enough for provider {job.provider} ({why}); it is crawled"
+    desk.world.sink.emit(Warned(follower, message))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from geomi.adapters.sqlite import open_sqlite
 from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
 from geomi.model.site import Refusal
+from geomi.testing.ready import Stock
+from geomi.testing.server import Reply, Site
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -45,6 +47,69 @@ def data(command: Command, *arguments: str) -> Any:
     code, out, err = command(*arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)
+
+
+@pytest.fixture
+def stock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stock]:
+    """Name a source of ready documents that has two of the providers that come with geomi."""
+    stock = Stock({"/stripe/docs": "Stripe", "/aws/ses": "AWS SES"})
+    with Site(stock.routes) as source:
+        monkeypatch.setenv("GEOMI_CONTEXT7_URL", source.url(""))
+        monkeypatch.setenv("GEOMI_CONTEXT7_KEY", "ctx7sk-0123456789")
+        yield stock
+
+
+@pytest.mark.req("CFG-23", "C7-03", "C7-04")
+class TestCheck:
+    """`geomi providers check`, and what it decides."""
+
+    def test_all_are_looked_for_and_only_those_that_are_missing_are_crawled(
+        self, command: Command, stock: Stock
+    ) -> None:
+        before = data(command, "providers", "show", "aws-ses")
+        assert before["channel_now"] == "crawl_pending_context7_check"
+        checked = {one["key"]: one for one in data(command, "providers", "check")}
+        assert len(checked) == 15
+        assert checked["stripe"]["library"] == "/stripe/docs"
+        assert checked["openai"]["library"] == ""
+        listed = data(command, "providers", "list")
+        first = [one["key"] for one in listed if one["channel_now"] == "context7"]
+        assert first == ["stripe", "aws-ses"]
+        shown = data(command, "providers", "show", "openai")
+        assert shown["channel"] == "context7", "its registration is what it was"
+        assert shown["channel_now"] == "crawl"
+        assert "Context7 did not have it on" in shown["channel_why"]
+        _, out, _ = command("providers", "show", "stripe")
+        assert "Context7 had it as /stripe/docs on" in out
+        _, out, _ = command("providers", "list")
+        assert "context7    Stripe" in out and "crawl       OpenAI" in out
+
+    def test_some_can_be_named_and_each_is_told_on_a_line(
+        self, command: Command, stock: Stock
+    ) -> None:
+        code, out, err = command("providers", "check", "stripe", "tosspayments")
+        assert (code, err) == (0, "")
+        assert out.splitlines() == ["stripe        /stripe/docs", "tosspayments  not there"]
+        code, _, err = command("providers", "check", "strip")
+        assert code == 2 and "stripe" in err
+
+    def test_a_source_that_refuses_is_an_error_without_its_key(
+        self, command: Command, stock: Stock
+    ) -> None:
+        stock.trouble = [Reply(b"who is ctx7sk-0123456789?", 401)]
+        code, out, err = command("providers", "check", "stripe")
+        assert code == 7
+        assert "could not be asked" in out and "answered 401: who is [key]?" in err
+        assert "ctx7sk" not in out + err
+
+    def test_without_a_source_there_is_nothing_to_check(self, command: Command) -> None:
+        code, _, err = command("providers", "check")
+        assert code == 2 and "GEOMI_CONTEXT7_URL=https://context7.com" in err
+
+    def test_its_key_is_not_shown(self, command: Command, stock: Stock) -> None:
+        code, out, err = command("config", "show")
+        assert code == 0 and "geomi.context7_key" in out
+        assert "ctx7sk" not in out + err
 
 
 class TestProviders:

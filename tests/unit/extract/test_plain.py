@@ -101,3 +101,10 @@ def test_hostile_lines_take_no_time() -> None:
         "<http" * 800,
     ):
         assert len(read(f"{piece}\n" * 100).links) <= 10_000
+
+
+def test_where_a_file_says_that_it_comes_from_is_kept() -> None:
+    long = "x" * (room.MAX_TITLE_CHARS + 1)
+    front = f"---\nsource: https://s.test\nlibrary: {long}\nsidebar: 4\n---\ntext"
+    assert read(front).metadata == (("source", "https://s.test"), ("library", long[:-1]))
+    assert read("---\ntitle: T\n---\ntext").metadata == ()

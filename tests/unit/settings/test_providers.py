@@ -171,6 +171,12 @@ class TestPresets:
             "tosspayments": Channel.CRAWL,
             "aws-ses": Channel.CRAWL_PENDING_CONTEXT7_CHECK,
         }
+        kept = [provider_layer(one).values for one in presets().values() if one.key not in others]
+        assert len(kept) == 13
+        for values in kept:
+            assert values["scope.include"] and values["scope.exclude"]
+            assert values["extract.content"] and values["extract.remove"]
+            assert values["limits.max_pages"] and values["politeness.base_delay_s"]
 
     def test_ids_are_the_same_everywhere_and_terms_are_nobodys_yet(self) -> None:
         assert presets()["openai"].provider_id == "129e0937-3b82-5ee6-97bc-642fa254b49b"

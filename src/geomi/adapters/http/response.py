@@ -1,7 +1,8 @@
 """One answer, read from bytes as they come: the only module that knows the parser.
 
 Rules: caps on the head (bytes, number of headers) and on the body hold while reading; a redirect's
-body and a body of an unwanted type are never read, what of it lies in the same packet is dropped;
+body (unless it was asked for) and one of an unwanted type are never read, what of it lies in the
+same packet is dropped;
 interim answers (1xx) are skipped. Three things that strict HTTP forbids are accepted because
 servers do them: lines that end in LF alone (RFC 9112 §2.2), a header folded over several lines
 (RFC 9112 §5.2), and a Content-Length beside chunks, which is then ignored and costs the connection
@@ -188,7 +189,8 @@ class Reader:
     # how it is done
 
     def _plan_body(self) -> None:
-        if 300 <= self.status < 400 or not self._is_wanted():
+        is_redirect = 300 <= self.status < 400 and not self._request.reads_redirects
+        if is_redirect or not self._is_wanted():
             return
         coding = self.header("transfer-encoding").lower()
         if coding not in ("", "chunked", "identity"):

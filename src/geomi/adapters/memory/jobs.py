@@ -114,12 +114,6 @@ class MemoryJobs:
         write_step(self._world, book, before, wall_s=wall_s)
         return True
 
-    async def active(self, *, limit: int) -> builtins.list[str]:
-        """Name the jobs that have begun and are neither paused nor over, oldest first."""
-        begun = (JobState.PROCESSING, JobState.FINALIZING)
-        found = [job for job in self._own() if job.state in begun and not job.paused]
-        return [job.id for job in sorted(found, key=lambda job: job.created_at_s)][:limit]
-
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         book = self._world.book(job, self._tenant)

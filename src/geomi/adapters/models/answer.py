@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
+from geomi.adapters.endpoint import read_json_object
 from geomi.errors import ModelError
 
 # No model reads or writes more at once; what a server says beyond it is nonsense, and would end up
@@ -29,9 +28,6 @@ def read_name(told: object, asked: str) -> str:
 def read_object(body: bytes, source: str) -> dict[str, Any]:
     """Read the JSON object of an answer; anything else is none."""
     try:
-        told = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise ModelError(f"{source} answered with something that is no JSON") from error
-    if not isinstance(told, dict):
-        raise ModelError(f"{source} answered with a JSON {type(told).__name__}, not an object")
-    return told
+        return read_json_object(body)
+    except ValueError as error:
+        raise ModelError(f"{source} answered with {error}") from error

@@ -15,17 +15,21 @@ from typing import Any
 
 import orjson
 
+from geomi.adapters.endpoint import (
+    CONNECT_S,
+    beginning,
+    json_headers,
+    on_one_line,
+    read_endpoint,
+)
 from geomi.adapters.models.answer import read_name, read_object, read_tokens
 from geomi.adapters.models.patience import NONE, Patience
-from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
+from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Answer, Prompt
 from geomi.model.page import Fetched, Headers, Request
 from geomi.ports.web import Fetcher
-from geomi.url.parse import parse as parse_url
 
 MAX_ANSWER_BYTES = 1024 * 1024
-MAX_TOLD_CHARS = 200
-CONNECT_S = 10.0
 # A small model on a processor writes ten words a second.
 ANSWER_S = 120.0
 
@@ -82,21 +86,12 @@ class Server:
         answer_s: float = ANSWER_S,
         patience: Patience = NONE,
     ) -> None:
-        url = parse_url(endpoint)
-        if url is None or "@" in endpoint:
-            raise ConfigError(
-                "the endpoint of a model is a plain http or https URL",
-                hint="http://127.0.0.1:8080/v1, and the key in GEOMI_MODEL_KEY",
-            )
-        self._base = url.href.rstrip("/")
+        hint = "http://127.0.0.1:8080/v1, and the key in GEOMI_MODEL_KEY"
+        self._base = read_endpoint(endpoint, "the endpoint of a model", hint=hint)
         self._fetcher = fetcher
         self._answer_s = answer_s
         self._patience = patience
-        self._headers: Headers = (
-            ("content-type", "application/json"),
-            ("accept", "application/json"),
-            *((("authorization", f"Bearer {key}"),) if key else ()),
-        )
+        self._headers: Headers = (("content-type", "application/json"), *json_headers(key))
 
     def __str__(self) -> str:
         return self._base
@@ -159,5 +154,5 @@ def _told(fetched: Fetched) -> str:
     try:
         text = str(orjson.loads(fetched.body)["error"]["message"])
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        text = fetched.body[: 4 * MAX_TOLD_CHARS].decode("utf-8", "replace")
-    return " ".join(text.split())[:MAX_TOLD_CHARS] or "nothing more"
+        text = beginning(fetched)
+    return on_one_line(text)

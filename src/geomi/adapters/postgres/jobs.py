@@ -95,12 +95,6 @@ class PostgresJobs:
             partial(_turn, job=job, tenant=self._tenant, values=values, wall_s=wall_s)
         )
 
-    async def active(self, *, limit: int) -> builtins.list[str]:
-        """Name the jobs that have begun and are neither paused nor over, oldest first."""
-        values = {"tenant": self._tenant, "many": limit}
-        rows = await self._database.read(lambda db: db.rows(SQL["active"], values))
-        return [job for (job,) in rows]
-
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))

@@ -93,12 +93,6 @@ class SqliteJobs:
             partial(_turn, job=job, tenant=self._tenant, values=values, wall_s=wall_s)
         )
 
-    async def active(self, *, limit: int) -> builtins.list[str]:
-        """Name the jobs that have begun and are neither paused nor over, oldest first."""
-        with self._database.read() as db:
-            values = {"tenant": self._tenant, "many": limit}
-            return [job for (job,) in db.execute(SQL["active"], values)]
-
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         await self._database.write(partial(_worked, job=job, tenant=self._tenant, seconds=seconds))

@@ -25,6 +25,7 @@ from geomi.api.schema.schedule import ScheduleTold
 from geomi.model.site import Provider
 from geomi.service import providers
 from geomi.service.keys import Role, Scope
+from geomi.service.open import Desk
 
 router = APIRouter(route_class=GuardedRoute, tags=["providers"])
 ADMIN = needs(Scope.ADMIN, role=Role.ADMIN)
@@ -51,7 +52,7 @@ async def register(asked: ProviderRequest, desk: OfDesk, response: Response) -> 
     """Register a provider whose terms were read and allow it; all faults are told at once."""
     made = await providers.register(desk, asked.payload())
     response.headers["Location"] = f"/api/v1/admin/providers/{made.key}"
-    return _told(made)
+    return await _told(desk, made)
 
 
 @router.get(
@@ -62,7 +63,8 @@ async def register(asked: ProviderRequest, desk: OfDesk, response: Response) -> 
 )
 async def list_providers(desk: OfDesk) -> ProvidersTold:
     """List providers: those that come with geomi, and those that were registered."""
-    return ProvidersTold(providers=tuple(_told(one) for one in await providers.every(desk)))
+    every = [await _told(desk, one) for one in await providers.every(desk)]
+    return ProvidersTold(providers=tuple(every))
 
 
 @router.get(
@@ -73,7 +75,7 @@ async def list_providers(desk: OfDesk) -> ProvidersTold:
 )
 async def get(provider: ProviderId, desk: OfDesk) -> ProviderTold:
     """Return a provider."""
-    return _told(await providers.find(desk, provider))
+    return await _told(desk, await providers.find(desk, provider))
 
 
 @router.post(
@@ -84,8 +86,9 @@ async def get(provider: ProviderId, desk: OfDesk) -> ProviderTold:
 )
 async def review(provider: ProviderId, asked: ProviderReview, desk: OfDesk) -> ProviderTold:
     """Note that a provider's terms were read, and whether they allow crawling."""
-    return _told(
-        await providers.review(desk, provider, allows=asked.allows, reviewed_at=asked.reviewed_at)
+    return await _told(
+        desk,
+        await providers.review(desk, provider, allows=asked.allows, reviewed_at=asked.reviewed_at),
     )
 
 
@@ -144,5 +147,6 @@ async def erase(
     return ErasedTold.of(await providers.erase(desk, provider, wanted.reason))
 
 
-def _told(provider: Provider) -> ProviderTold:
-    return provider_told(provider, is_preset=providers.is_preset(provider))
+async def _told(desk: Desk, provider: Provider) -> ProviderTold:
+    decision = await providers.channel_of(desk, provider)
+    return provider_told(provider, decision, is_preset=providers.is_preset(provider))

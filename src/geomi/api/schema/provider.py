@@ -10,6 +10,7 @@ from pydantic.config import JsonDict
 
 from geomi.api.schema.schedule import CronLine
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Line, Name, Pattern, Told, moment
+from geomi.app.channel import Decision
 from geomi.model.site import Channel, Provider
 from geomi.service.providers import Erased
 
@@ -63,7 +64,7 @@ class ProviderRequest(_Literal):
     sitemap_url: HttpUrl | None = None
     spa_rendering: Flag = False
     category: Line = ""
-    channel: Channel = Channel.CRAWL
+    channel: Channel = Channel.CRAWL_PENDING_CONTEXT7_CHECK
     rationale: Line = ""
     tos_reviewed_at: Annotated[str, Field(pattern=_DATE)] | None = None
     tos_allows_crawling: Flag | None = None
@@ -128,6 +129,9 @@ class ProviderTold(_Literal):
     tos_reviewed_at: str | None
     tos_allows_crawling: bool | None
     origin: Literal["preset", "registered"]
+    channel_now: Channel = Field(description="How its documents come, by what is known now.")
+    channel_why: str
+    library_id: str = Field(description="What Context7 calls its library; empty if unknown.")
 
 
 class ProvidersTold(Told):
@@ -161,8 +165,8 @@ class ErasedTold(Told):
         )
 
 
-def provider_told(provider: Provider, *, is_preset: bool) -> ProviderTold:
-    """Write a provider."""
+def provider_told(provider: Provider, decision: Decision, *, is_preset: bool) -> ProviderTold:
+    """Write a provider, and by which channel its documents come."""
     selectors = provider.custom_selectors
     return ProviderTold(
         provider_id=provider.provider_id,
@@ -183,4 +187,7 @@ def provider_told(provider: Provider, *, is_preset: bool) -> ProviderTold:
         tos_reviewed_at=provider.tos_reviewed_at,
         tos_allows_crawling=provider.tos_allows_crawling,
         origin="preset" if is_preset else "registered",
+        channel_now=decision.channel,
+        channel_why=decision.why,
+        library_id=decision.library,
     )

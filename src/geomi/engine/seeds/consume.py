@@ -5,7 +5,7 @@ Rules kept:
   messages of one task fail together for what one of them says, each is tried alone.
 - A handler that raises costs its messages a try; after the last they are dead letters, in the
   transaction that ends their delivery (SED-42, SED-43).
-- A loan that was lost is settled by nobody here.
+- A loan that was lost is settled by nobody here; its task is looked at once more by whoever comes.
 - Whoever leaves takes no more, ends what is in hand, and gives back what it cannot end in time.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geomi.engine.rest import rest
 from geomi.engine.seeds.failure import OF_ONE, Failure, buried, failure_of, put_off, worn_out
@@ -29,6 +29,7 @@ from geomi.model.seed import ErrorType
 # send at any time.
 SHORTEST_LOOK_S = 0.05
 LONGEST_LOOK_S = 1.0
+AGAIN = "!"  # stands before the token of a lost loan, in the name of what looks after it
 # How long whoever leaves still works on what it has in hand.
 FAREWELL_S = 20.0
 
@@ -183,6 +184,7 @@ class Consumer:
             await self._try_all(hand)
         except LeaseLost as lost:
             self._seeding.world.sink.emit(Warned("", lost.message))
+            await self._look_again(loan)
         except (asyncio.CancelledError, StoreFull):
             # We leave, or have no room to write: somebody else may be able to work on it at once.
             names = tuple(message.name for message in loan.messages)
@@ -190,6 +192,17 @@ class Consumer:
                 self._seeding.dataset.name, hand.loan, Settlement(back=names)
             )
             raise
+
+    async def _look_again(self, loan: Loan) -> None:
+        """Have somebody look at a task once more that we may have written to when it was not ours.
+
+        A process can be stopped between the moment it asks and the moment it writes, for as long as
+        anybody likes; no file can be told whose writes it shall refuse. A look costs nothing where
+        everything is as its checkpoint says.
+        """
+        first = loan.messages[0]
+        name = f"{first.name.partition(AGAIN)[0]}{AGAIN}{loan.token}"
+        await self._seeding.queues.send(self._seeding.dataset.name, [replace(first, name=name)])
 
     async def _try_all(self, hand: Hand) -> None:
         began_s = self._seeding.world.clock.now_s()

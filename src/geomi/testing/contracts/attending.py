@@ -163,25 +163,4 @@ class TestTurns:
         lease = await claim_one(store)
         await store.frontier.settle(batch(visit(lease), give_back(lease)))
         assert await store.jobs.turn(over, was=JobState.PROCESSING, only_empty=True)
-        assert await store.jobs.active(limit=9) == []
-
-    @waits
-    async def test_the_jobs_that_may_be_taken_up_are_named_oldest_first(
-        self, stores: Stores
-    ) -> None:
-        store = stores("local")
-        for age_s, (name, state, paused) in enumerate(
-            [
-                ("new", JobState.PROCESSING, False),
-                ("ending", JobState.FINALIZING, False),
-                ("pausing", JobState.PROCESSING, True),
-                ("over", JobState.COMPLETED, False),
-                ("beginning", JobState.DISCOVERING, False),
-                ("old", JobState.PROCESSING, False),
-            ]
-        ):
-            made = job(name, state=state, paused=paused)
-            await store.jobs.create(replace(made, created_at_s=START_S - age_s))
-        await stores("other").jobs.create(job("theirs", tenant="other"))
-        assert list(await store.jobs.active(limit=9)) == ["old", "ending", "new"]
-        assert list(await store.jobs.active(limit=1)) == ["old"]
+        assert await store.roster.active(limit=9) == []

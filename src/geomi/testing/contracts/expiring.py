@@ -187,7 +187,7 @@ class TestRetention:
             await store.jobs.update(again)
         assert not await store.jobs.turn(again, was=JobState.COMPLETED)
         await store.jobs.update(replace(over, error="still told"))
-        assert await store.jobs.active(limit=9) == []
+        assert await store.roster.active(limit=9) == []
 
     @waits
     async def test_a_job_that_goes_on_loses_nothing(self, stores: Stores) -> None:

@@ -108,14 +108,6 @@ WHERE number = %(number)s AND state = %(was)s AND (NOT %(only_empty)s OR pending
         )
     );
 
--- name: active
--- The jobs that workers may take up, oldest first.
-SELECT id
-FROM jobs
-WHERE tenant = %(tenant)s AND is_active AND state IN ('processing', 'finalizing')
-ORDER BY created_at_s, number
-LIMIT %(many)s;
-
 -- name: worked
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + %(seconds)s WHERE number = %(number)s;

@@ -98,14 +98,6 @@ WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0)
         )
     );
 
--- name: active
--- The jobs that workers may take up, oldest first.
-SELECT id
-FROM jobs
-WHERE tenant = :tenant AND is_active AND state IN ('processing', 'finalizing')
-ORDER BY created_at_s, number
-LIMIT :many;
-
 -- name: worked
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;

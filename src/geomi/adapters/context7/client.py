@@ -1,0 +1,146 @@
+"""`ports.ready.ReadySource` over Context7's REST form.
+
+Rules kept:
+- The address is a setting of the operator, so that it may be private; it is dialled through the
+  egress gate all the same.
+- A redirect is never followed. A 301 that names another library of the same server is asked for by
+  that name, in a request of its own.
+- The key goes into one header. Where a server repeats it, it is taken out before anything is read.
+- An answer has a size. Whatever goes wrong is `SourceBusy` where asking again may help, and
+  `SourceError` where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import orjson
+
+from geomi.adapters.context7.answer import read_candidates, read_move, read_sections
+from geomi.adapters.endpoint import (
+    CONNECT_S,
+    beginning,
+    json_headers,
+    on_one_line,
+    read_endpoint,
+    read_json_object,
+)
+from geomi.errors import LibraryUnknown, SourceBusy, SourceError
+from geomi.fetch.retry import parse_retry_after
+from geomi.model.page import Fetched, Request
+from geomi.model.ready import Candidate, ReadyDocument
+from geomi.ports.clock import Clock
+from geomi.ports.web import Fetcher
+from geomi.seed.ready import is_library
+
+MAX_ANSWER_BYTES = 2 * 1024 * 1024
+MAX_NAME_CHARS = 200
+MAX_MOVES = 2
+# A question about a large library is answered within seconds.
+ANSWER_S = 30.0
+# What is shorter is no secret, and may stand in any text.
+LEAST_KEY_CHARS = 8
+HIDDEN = b"[key]"
+
+_OK, _UNREAD, _UNKNOWN = 200, 202, 404
+_MOVED = frozenset({301, 308})
+_REFUSED = frozenset({401, 403})
+_BUSY = frozenset({408, 425, 429})
+
+T = TypeVar("T")
+
+
+def read_address(text: str) -> str:
+    """Return the address of such a server without the slash at its end; refuse nonsense."""
+    hint = "https://context7.com, and the key in GEOMI_CONTEXT7_KEY"
+    return read_endpoint(text, "GEOMI_CONTEXT7_URL", hint=hint)
+
+
+class Context7:
+    """One such server.
+
+    Args:
+        fetcher: its own; it is closed with it.
+        key: sent as a bearer token; a server of one's own may need none.
+    """
+
+    def __init__(self, fetcher: Fetcher, clock: Clock, address: str, *, key: str = "") -> None:
+        self.address = read_address(address)
+        self._fetcher = fetcher
+        self._clock = clock
+        self._key = key.encode() if len(key) >= LEAST_KEY_CHARS else b""
+        self._headers = json_headers(key)
+
+    async def search(self, name: str) -> Sequence[Candidate]:
+        """Return the libraries that it offers for a name (`resolve-library-id`)."""
+        name = name[:MAX_NAME_CHARS]
+        asked = {"libraryName": name, "query": f"documentation of {name}"}
+        fetched = await self._ask("libs/search", asked)
+        if fetched.status != _OK:
+            raise self._refusal(fetched)
+        return self._read(fetched, read_candidates)
+
+    async def document(self, library: str, question: str) -> ReadyDocument:
+        """Return what a library says about a question, wherever on this server it has moved."""
+        for _ in range(MAX_MOVES + 1):
+            if not is_library(library):
+                raise LibraryUnknown(f"`{library[:80]}` cannot be the id of a library")
+            asked = {"libraryId": library, "query": question, "type": "json"}
+            fetched = await self._ask("context", asked)
+            if fetched.status == _OK:
+                return ReadyDocument(library, self._read(fetched, read_sections))
+            if fetched.status == _UNKNOWN:
+                raise LibraryUnknown(f"{self.address} has no library `{library}`")
+            if fetched.status not in _MOVED:
+                raise self._refusal(fetched)
+            library = self._read(fetched, lambda told: read_move(told, self.address))
+        raise SourceError(f"{self.address} moves a library more than {MAX_MOVES} times")
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._fetcher.aclose()
+
+    async def _ask(self, path: str, asked: Mapping[str, str]) -> Fetched:
+        fetched = await self._fetcher.fetch(
+            Request(
+                url=f"{self.address}/api/v2/{path}?{urlencode(asked)}",
+                headers=self._headers,
+                connect_timeout_s=CONNECT_S,
+                read_timeout_s=ANSWER_S,
+                total_timeout_s=ANSWER_S,
+                max_bytes=MAX_ANSWER_BYTES,
+                reads_redirects=True,
+            )
+        )
+        if fetched.failure is not None:
+            raise SourceBusy(f"{self.address} cannot be asked: {fetched.detail or fetched.failure}")
+        return replace(fetched, body=self._hushed(fetched.body))
+
+    def _hushed(self, text: bytes) -> bytes:
+        return text.replace(self._key, HIDDEN) if self._key else text
+
+    def _read(self, fetched: Fetched, read: Callable[[Mapping[str, Any]], T]) -> T:
+        try:
+            told = read_json_object(fetched.body)
+            # Written anew, as JSON can spell each letter of a key in another way.
+            return read(read_json_object(self._hushed(orjson.dumps(told))))
+        except ValueError as error:
+            raise SourceBusy(f"{self.address} answered in another form: {error}") from error
+
+    def _refusal(self, fetched: Fetched) -> SourceError:
+        status = fetched.status
+        if status == _UNREAD:
+            return self._busy(fetched, "is still reading this library (202)")
+        said = f"answered {status}: {on_one_line(beginning(fetched))}"
+        if status in _BUSY or status >= 500:
+            return self._busy(fetched, said)
+        hint = "look at GEOMI_CONTEXT7_KEY" if status in _REFUSED else "look at GEOMI_CONTEXT7_URL"
+        return SourceError(f"{self.address} {said}", hint=hint)
+
+    def _busy(self, fetched: Fetched, said: str) -> SourceBusy:
+        told = fetched.header("retry-after")
+        after_s = parse_retry_after(told, wall_s=self._clock.wall_s())
+        return SourceBusy(f"{self.address} {said}", retry_after_s=after_s)

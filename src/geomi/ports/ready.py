@@ -1,0 +1,33 @@
+"""Sources of ready documents: somebody else has read the pages already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from geomi.model.ready import Candidate, ReadyDocument
+
+
+class ReadySource(Protocol):
+    """A server that knows libraries by name, and answers questions from their documents.
+
+    Every method raises `SourceBusy` where asking again may help, and `SourceError` where it does
+    not.
+    """
+
+    @property
+    def address(self) -> str:
+        """Where it is, without a slash at its end; the addresses of its documents begin so."""
+        ...
+
+    async def search(self, name: str) -> Sequence[Candidate]:
+        """Return the libraries that it offers for a name, best first."""
+        ...
+
+    async def document(self, library: str, question: str) -> ReadyDocument:
+        """Return what a library says about a question; `LibraryUnknown` where there is none."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        ...

@@ -1,0 +1,86 @@
+"""Ready documents as a crawl meets them: which library is a provider's, where its documents are,
+and how one is written.
+
+Rules kept:
+- A library is a provider's only where its title or its id has every word of the provider's name: a
+  search always offers something, and another product's documents are worse than none.
+- A document has an address below its source, so that it is an entry like any page (adr 26).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from geomi.model.ready import Candidate, ReadyDocument
+
+MAX_LIBRARY_CHARS = 200
+# What somebody who uses an API wants to know, by the name that it has in an address. A source
+# answers questions and lists nothing, so these are what a provider is asked for.
+TOPICS: dict[str, str] = {
+    "getting-started": "getting started: installation, setup and the first request",
+    "authentication": "authentication: keys, tokens and permissions",
+    "reference": "API reference: endpoints, parameters and responses",
+    "errors": "errors, status codes and retries",
+    "limits": "rate limits, quotas and pagination",
+    "events": "webhooks, events and callbacks",
+    "clients": "client libraries and SDKs",
+    "examples": "complete examples of common tasks",
+}
+
+_LIBRARY = re.compile(r"(?:/[A-Za-z0-9_~@-][A-Za-z0-9._~@-]*){2,4}")
+_WORD = re.compile(r"[^\W_]+")
+_BACKTICKS = re.compile(r"`{3,}")
+
+
+def is_library(text: str) -> bool:
+    """Say whether a text can be the id of a library: two to four names, each after a slash."""
+    return len(text) <= MAX_LIBRARY_CHARS and _LIBRARY.fullmatch(text) is not None
+
+
+def pick(name: str, candidates: Sequence[Candidate]) -> Candidate | None:
+    """Choose the library of a provider: one with its very name, else the first that has it."""
+    wanted = _words(name)
+    usable = [one for one in candidates if one.is_final and one.snippets != 0]
+    exact = [one for one in usable if wanted and _words(one.title) == wanted]
+    near = [one for one in usable if wanted and wanted <= _words(f"{one.title} {one.library}")]
+    return next(iter(exact or near), None)
+
+
+def addresses(source: str, library: str) -> tuple[str, ...]:
+    """Return where the documents of a library are."""
+    return tuple(f"{source}{library}/{topic}" for topic in TOPICS)
+
+
+def topic_of(url: str) -> str | None:
+    """Return which topic an address is about; None where it is no such address."""
+    name = url.rpartition("/")[2]
+    return name if name in TOPICS else None
+
+
+def write_document(name: str, topic: str, source: str, document: ReadyDocument) -> str:
+    """Write a document as a markdown file, with what it is and where it comes from in front.
+
+    Args:
+        name: that of the provider.
+    """
+    title = f"{' '.join(name.split())}: {topic.replace('-', ' ')}"
+    front = {"title": title, "source": source, "library": document.library}
+    lines = ["---", *(f"{key}: {value}" for key, value in front.items()), "---", "", f"# {title}"]
+    for section in document.sections:
+        lines += ["", f"## {' '.join(section.heading.split()) or topic}", "", section.text.strip()]
+        if section.origin:
+            lines += ["", f"Source: {section.origin}"]
+    return "\n".join(lines) + "\n"
+
+
+def fenced(code: str, language: str) -> str:
+    """Write code between fences that are longer than any inside it."""
+    longest = max((len(found) for found in _BACKTICKS.findall(code)), default=2)
+    fence = "`" * (longest + 1)
+    word = _WORD.match(language)
+    return f"{fence}{word[0] if word else ''}\n{code.strip(chr(10))}\n{fence}"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))

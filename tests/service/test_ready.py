@@ -1,0 +1,122 @@
+"""Providers of a service by their channel: looked for, collected, and crawled if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from geomi.app.ready import library_of
+from geomi.seed.ready import TOPICS
+from geomi.service import providers, send
+from geomi.service.chores import CHORES
+from geomi.settings.providers import presets
+from geomi.testing.ready import CONTEXT, SEARCH, Stock, busy
+from geomi.testing.server import Site
+from tests.api.asking import LOCAL, Ground, run, serving
+from tests.api.test_admin import PROVIDER
+from tests.engine.running import Ear, page
+from tests.service.working import crawled, is_over, understood
+
+VILLAGE = "/the/village"
+FERRY = "The ferry leaves at noon and returns before the night. " * 6
+
+Work = Callable[[Ground, Site, Site, Ear], Awaitable[None]]
+
+
+def play(root: Path, stock: Stock, work: Work) -> None:
+    """Serve a provider whose documents a source may have."""
+
+    async def served(site: Site, source: Site) -> None:
+        ear = Ear()
+        settings = replace(LOCAL, context7_url=source.url(""))
+        async with serving(root, settings, ear) as ground:
+            await ground.admin.post("/admin/providers", PROVIDER | {"seed_url": site.url("/")})
+            await work(ground, site, source, ear)
+
+    with Site({"/": page("start", text=FERRY)}) as site, Site(stock.routes) as source:
+        run(served(site, source))
+
+
+async def done(ground: Ground, job_id: str) -> None:
+    """Let a crawl be done, understood and told of."""
+    desk = ground.service.desk("default")
+    await crawled(desk, job_id)
+    await understood(ground.service, partial(is_over, desk, job_id))
+    while await send.tell(ground.service):
+        pass
+
+
+async def started(ground: Ground) -> str:
+    """Start a crawl of the provider."""
+    path = "/admin/providers/village/crawls"
+    made = await ground.admin.post(path, {"collectionId": "apis"})
+    assert made.status == 202, made.json
+    return str(made.json["jobId"])
+
+
+@pytest.mark.req("CFG-23", "C7-03")
+def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) -> None:
+    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+        assert providers.check in [chore.work for chore in CHORES]
+        await providers.check(ground.service)
+        names = len(presets()) + 1
+        assert len(source.log) == names, "a name is asked for once, for all tenants"
+        assert ear.warnings[-1].startswith(f"Context7 has 1 of {names} providers; crawled: ")
+        shown = (await ground.admin.get("/admin/providers/village")).json
+        assert (shown["channel_now"], shown["library_id"]) == ("context7", VILLAGE)
+        shown = (await ground.admin.get("/admin/providers/openai")).json
+        assert (shown["channel"], shown["channel_now"]) == ("context7", "crawl")
+        assert "Context7 did not have it" in shown["channel_why"]
+        told = len(ear.warnings)
+        await providers.check(ground.service)
+        assert (len(source.log), len(ear.warnings)) == (names, told)
+
+    play(tmp_path, Stock({VILLAGE: "The village"}), work)
+
+
+def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> None:
+    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+        stock.trouble = [busy()] * 5
+        await providers.check(ground.service)
+        assert len(source.log) == 5
+        assert "could not be looked for: 5 errors in a row" in ear.warnings[-1]
+        await providers.check(ground.service)
+        assert ear.warnings[-1].startswith("Context7 has 1 of")
+
+    stock = Stock({VILLAGE: "The village"})
+    play(tmp_path, stock, work)
+
+
+@pytest.mark.req("C7-01", "C7-02", "G-22")
+def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_path: Path) -> None:
+    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+        desk = ground.service.desk("default")
+        await providers.check(ground.service)
+        first = await started(ground)
+        await done(ground, first)
+        job = await desk.world.jobs.get(first)
+        assert job is not None and library_of(job) == VILLAGE
+        assert job.stats.collected == len(TOPICS)
+        assert site.log == []
+        stock.empty = True
+        second = await started(ground)
+        await done(ground, second)
+        (follower, *_) = await desk.world.jobs.list(limit=10)
+        assert follower.id not in (first, second)
+        assert (follower.provider, follower.collection) == ("village", "apis")
+        assert "it is crawled" in ear.warnings[-1] and "empty result" in ear.warnings[-1]
+        await done(ground, follower.id)
+        assert len(await desk.world.jobs.list(limit=10)) == 3, (
+            "one crawl follows, and none after it"
+        )
+        assert any(seen.path == "/" for seen in site.log)
+        searches = sum(seen.path == SEARCH for seen in source.log)
+        assert searches == len(presets()) + 1, "starting a crawl asks nobody"
+        assert sum(seen.path == CONTEXT for seen in source.log) == 2 * len(TOPICS)
+
+    stock = Stock({VILLAGE: "The village"})
+    play(tmp_path, stock, work)

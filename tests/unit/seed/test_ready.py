@@ -1,0 +1,104 @@
+"""Ready documents: which library is a provider's, where its documents are, how one is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from geomi.model.ready import Candidate, ReadyDocument, Section
+from geomi.seed.ready import (
+    MAX_LIBRARY_CHARS,
+    TOPICS,
+    addresses,
+    fenced,
+    is_library,
+    pick,
+    topic_of,
+    write_document,
+)
+
+
+@pytest.mark.req("C7-03")
+@pytest.mark.parametrize(
+    ("name", "candidates", "picked"),
+    [
+        ("Stripe", [Candidate("/stripe/stripe-node", "Stripe Node.js")], "/stripe/stripe-node"),
+        ("Stripe", [Candidate("/x/a", "Stripe Node"), Candidate("/x/b", "Stripe")], "/x/b"),
+        ("Google Gemini", [Candidate("/websites/ai_google_dev_gemini-api", "Gemini API")], "/w"),
+        ("토스페이먼츠", [Candidate("/toss/docs", "토스페이먼츠 개발자센터")], "/toss/docs"),
+        # A search always offers something.
+        ("토스페이먼츠", [Candidate("/stripe/payments", "Payments")], ""),
+        ("AWS SES", [Candidate("/aws/sdk", "AWS SDK")], ""),
+        ("Auth", [Candidate("/x/author", "Authoring tools")], ""),
+        ("Stripe", [Candidate("/x/a", "Stripe", is_final=False)], ""),
+        ("Stripe", [Candidate("/x/a", "Stripe", snippets=0)], ""),
+        ("Stripe", [Candidate("/x/a", "Stripe", snippets=None)], "/x/a"),
+        ("---", [Candidate("/x/a", "---")], ""),
+        ("Stripe", [], ""),
+    ],
+)
+def test_a_library_is_a_providers_if_it_has_its_whole_name(
+    name: str, candidates: list[Candidate], picked: str
+) -> None:
+    found = pick(name, candidates)
+    assert (found.library if found else "").startswith(picked)
+    assert bool(found) == bool(picked)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("/vercel/next.js", True),
+        ("/vercel/next.js/v14.3.0", True),
+        ("/websites/stripe@2024", True),
+        ("/a/" + "b" * (MAX_LIBRARY_CHARS - 3), True),
+        ("/a/" + "b" * (MAX_LIBRARY_CHARS - 2), False),
+        ("/one", False),
+        ("/a/b/c/d/e", False),
+        ("a/b", False),
+        ("/a/b/", False),
+        ("//a/b", False),
+        ("/a/../b", False),
+        ("/a/b?x=1", False),
+        ("/a/b c", False),
+        ("/a/b\n", False),
+        ("", False),
+    ],
+)
+def test_what_can_be_the_id_of_a_library(text: str, holds: bool) -> None:
+    assert is_library(text) is holds
+
+
+def test_each_topic_has_an_address_that_leads_back_to_it() -> None:
+    found = addresses("https://c7.test", "/acme/docs")
+    assert [topic_of(url) for url in found] == list(TOPICS)
+    assert found[0] == "https://c7.test/acme/docs/getting-started"
+    assert topic_of("https://c7.test/acme/docs") is None
+    assert topic_of("https://c7.test/acme/docs/cookery") is None
+
+
+def test_a_document_says_what_it_is_and_where_it_comes_from() -> None:
+    sections = (Section("Keys", "Send a key.", "https://acme.test/keys"), Section("", "More."))
+    document = ReadyDocument("/acme/docs", sections)
+    assert write_document("Acme\nInc", "authentication", "https://c7.test", document) == (
+        "---\n"
+        "title: Acme Inc: authentication\n"
+        "source: https://c7.test\n"
+        "library: /acme/docs\n"
+        "---\n\n"
+        "# Acme Inc: authentication\n\n"
+        "## Keys\n\nSend a key.\n\nSource: https://acme.test/keys\n\n"
+        "## authentication\n\nMore.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "written"),
+    [
+        ("a = 1\n", "python", "```python\na = 1\n```"),
+        ("```\nx\n```", "md", "````md\n```\nx\n```\n````"),
+        ("x", "```evil", "```\nx\n```"),
+        ("x", "c\n# forged", "```c\nx\n```"),
+    ],
+)
+def test_code_cannot_leave_its_fence(code: str, language: str, written: str) -> None:
+    assert fenced(code, language) == written
