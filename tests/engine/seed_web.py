@@ -124,10 +124,10 @@ def endless(_: Seen) -> Raw:
     return Raw((head, *(b"Disallow: /%d\n" % number * 100 for number in range(1000))))
 
 
-def impatient(**rules: object) -> CrawlConfig:
+def impatient(timeout_s: float, **rules: object) -> CrawlConfig:
     """Return settings that end a tar pit soon."""
     config = seed_config(**rules)
-    return replace(config, robots=replace(config.robots, total_timeout_s=0.2))
+    return replace(config, robots=replace(config.robots, total_timeout_s=timeout_s))
 
 
 def trickling(_: Seen) -> Raw:

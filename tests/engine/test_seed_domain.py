@@ -9,6 +9,8 @@ import pytest
 import trustme
 
 from geomi.engine.seeds import domain as domain_module
+from geomi.engine.seeds import standing as standing_module
+from geomi.engine.seeds.standing import Standing
 from geomi.errors import LeaseLost, SeedError
 from geomi.model.event import SeedDomainDone, SeedSkipped
 from geomi.model.message import Worked
@@ -272,6 +274,24 @@ def test_what_does_not_match_its_checkpoint_is_made_anew(
             assert found.asked == BOTH * 2
 
     run(work())
+
+
+def test_a_checkpoint_that_claims_too_much_is_not_believed(
+    tmp_path: Path, authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        async with ground(tmp_path, authority, MOM_WEB) as found:
+            messages = found.raw(1, *FIRST)
+            await found.collect(*messages)
+            monkeypatch.setattr(standing_module, "MAX_CONTRACT_BYTES", 1)
+            await found.collect(*messages)
+            assert found.asked == BOTH * 2
+
+    run(work())
+
+
+def test_where_nothing_stands_no_url_does() -> None:
+    assert Standing().placed == ()
 
 
 def test_a_raw_file_that_is_gone_is_told(tmp_path: Path, authority: trustme.CA) -> None:

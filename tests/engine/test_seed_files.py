@@ -158,7 +158,8 @@ def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 2), SG))
-        there.drop({}, f"raw/{FILE.split('/', 1)[1]}.bak")
+        for number in (1, 2):
+            there.drop({}, f"{raw_path(SG, number)}.bak")
         there.drop({}, FILE.replace("raw_0001.json", "raw_metadata.json"))
         there.drop(THREE, "raw/country=sg/category=news/date=2026-02-30/raw_0001.json")
         assert await orchestrate(there.seeding, ALL) == Orchestrated(3, 2, 1)

@@ -134,12 +134,13 @@ def hostile() -> dict[str, dict[str, Route] | None]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.req("SED-29", "SED-44")
 def test_hostile_servers_cost_nobody_else_anything(tmp_path: Path, authority: trustme.CA) -> None:
     async def work() -> None:
         web = hostile()
         names = sorted({origin.partition("://")[2] for origin in web})
-        config = impatient(max_sitemaps=5)
+        config = impatient(1.0, max_sitemaps=5)
         async with ground(tmp_path, authority, web, config) as found:
             found.raw(1, *(record(f"https://{name}/", country="sg") for name in names))
             ran = await run_all(found)

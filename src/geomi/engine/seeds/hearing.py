@@ -77,19 +77,19 @@ class Hearing:
         )
         self._took_s += fetched.ended_s - fetched.started_s
         url = parse_url(request.url)
-        if url is not None:
-            self._heard.append(
-                Heard(
-                    url,
-                    request.purpose,
-                    fetched.status,
-                    fetched.failure,
-                    fetched.headers,
-                    bool(fetched.ip),
-                    fetched.fetch_ms,
-                    self._clock.wall_s(),
-                )
+        assert url is not None, "only URLs that parse are asked for"
+        self._heard.append(
+            Heard(
+                url,
+                request.purpose,
+                fetched.status,
+                fetched.failure,
+                fetched.headers,
+                bool(fetched.ip),
+                fetched.fetch_ms,
+                self._clock.wall_s(),
             )
+        )
         return fetched
 
     async def aclose(self) -> None:

@@ -15,7 +15,7 @@ from itertools import islice
 
 from geomi.engine.seeds.hearing import Hearing
 from geomi.engine.seeds.line import Line
-from geomi.engine.seeds.reach import Reached, brief, http_date, raise_passing, told
+from geomi.engine.seeds.reach import Reached, brief, http_date, raise_passing, raise_unasked, told
 from geomi.engine.seeds.retries import lasting
 from geomi.engine.sitemaps import SITEMAP_NESTING
 from geomi.engine.turn import Walk, as_entry
@@ -209,6 +209,7 @@ class Maps:
     def _as_list(self, url: Url, answer: Fetched | Verdict, body: _Body) -> _List:
         if isinstance(answer, Verdict):  # of where it redirects to
             return _List(url, None, _by_robots(answer))
+        raise_unasked(url, answer.failure)
         fetched_at = iso_utc(self._clock.wall_s())
         if answer.failure is not None or not 200 <= answer.status < 300:
             error = told(answer.status, answer.failure, answer.detail)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geomi.engine.seeds.filed import file_manifest, worked_of
 from geomi.engine.seeds.seeding import Seeding
@@ -20,7 +20,7 @@ from geomi.errors import StoreError
 from geomi.model.event import SeedSendFailed
 from geomi.model.message import Message
 from geomi.model.seed import Manifest, Orchestrated, Partition, PartitionFilter, SeedMessage
-from geomi.ports.dataset import Dataset, Listed
+from geomi.ports.dataset import Dataset
 from geomi.seed.message import file_message
 from geomi.seed.partition import raw_prefix, read_raw_key, success_path
 from geomi.text.ulid import new_ulid
@@ -58,24 +58,25 @@ class _File:
     key: str
     size: int
     partition: Partition
-    has_checkpoint: bool
+    has_checkpoint: bool = False
 
 
 async def _raw_files(dataset: Dataset, which: PartitionFilter) -> AsyncIterator[_File]:
-    """Yield the raw files of some partitions; a checkpoint is listed right after its file."""
-    waiting: tuple[Listed, Partition] | None = None
+    """Yield the raw files of some partitions; what begins with a file's name is listed after it."""
+    waiting: _File | None = None
     async for listed in dataset.list(raw_prefix(which)):
+        if waiting is not None and listed.key.startswith(waiting.key):
+            if listed.key == success_path(waiting.key) and listed.size > 0:
+                waiting = replace(waiting, has_checkpoint=True)
+            continue
         if waiting is not None:
-            file, partition = waiting
-            is_checkpoint = listed.key == success_path(file.key) and listed.size > 0
-            yield _File(file.key, file.size, partition, is_checkpoint)
-            waiting = None
+            yield waiting
         named = read_raw_key(listed.key)
+        waiting = None
         if named is not None and which.matches(named[0]):
-            waiting = listed, named[0]
+            waiting = _File(listed.key, listed.size, named[0])
     if waiting is not None:
-        file, partition = waiting
-        yield _File(file.key, file.size, partition, has_checkpoint=False)
+        yield waiting
 
 
 async def _batches(files: AsyncIterator[_File]) -> AsyncIterator[Sequence[_File]]:

@@ -1,7 +1,7 @@
 """Reaching a host: what it answers when its robots.txt is asked for, over https or else http.
 
 A failure that may pass is tried again (ERR-13, ERR-14); what is left of it then is a fact about the
-host like any other (SED-29). Only a host that nobody could ask is none.
+host like any other (SED-29). Only that a host could not be asked in time is none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 UNKNOWN = "Unknown error"  # SED-29
-BUSY = "the host it lies on is busy"
 
 # Failures of the network, which may pass; what is left is an answer that we do not take.
 _PASSING = frozenset(
@@ -55,7 +54,7 @@ def told(status: int, failure: Outcome | None, detail: str) -> str:
     """Say why there is no file (SED-26, SED-29)."""
     if failure is None:
         return f"HTTP {status}"
-    return detail or (BUSY if failure is Outcome.RATE_LIMITED else UNKNOWN)
+    return detail or UNKNOWN
 
 
 def brief(error: str) -> str:
@@ -69,6 +68,16 @@ def raise_passing(status: int, failure: Outcome | None, error: str) -> None:
         raise SeedError(error, kind=ErrorType.TIMEOUT)
     if failure in _PASSING or (failure is None and 500 <= status < 600):
         raise SeedError(error, kind=ErrorType.NETWORK)
+
+
+def raise_unasked(url: Url, failure: Outcome | None) -> None:
+    """Raise where a file lies on a host that nobody could ask in time: that is no fact about it."""
+    if failure is Outcome.RATE_LIMITED:
+        raise SeedError(
+            f"`{url.href}` leads to a host whose turn did not come",
+            kind=ErrorType.TIMEOUT,
+            hint="others ask it, or it has to rest; try the domain again later",
+        )
 
 
 def http_date(text: str | None) -> str | None:
@@ -91,12 +100,14 @@ class Reach:
 
     async def reach(self, name: str) -> tuple[Reached, RobotsFacts]:
         """Ask a host for its robots.txt, and again where that may help."""
-        return await lasting(
+        reached, facts = await lasting(
             self._world.clock,
             partial(self._ask, name),
             _judge,
             goes_on=lambda: not (self._hearing.is_over or self._line.must_rest),
         )
+        raise_unasked(reached.root, reached.reading.copy.failure)
+        return reached, facts
 
     async def _ask(self, name: str) -> tuple[Reached, RobotsFacts]:
         reached = await self._ask_by("https", name)
