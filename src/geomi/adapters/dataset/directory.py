@@ -5,6 +5,7 @@ Rules kept:
 - A link that leads out of the root is not followed, a link to a folder is not listed (it could lead
   to itself), and nothing is written through one. What is no plain file is no file at all: a pipe
   would be read for ever.
+- A root that somebody has moved or removed is not made anew.
 - What a killed process left half written has a name that is no key; the next one that writes the
   same file does not meet it.
 """
@@ -44,6 +45,7 @@ class DirectoryDataset:
     async def list(self, prefix: str) -> AsyncIterator[Listed]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""
         folder, _, start = checked_prefix(prefix).rpartition("/")
+        await asyncio.to_thread(self._check_root)
         walk = self._walk(f"{folder}/" if folder else "", start)
         while found := await asyncio.to_thread(lambda: tuple(islice(walk, LISTED_AT_ONCE))):
             for listed in found:
@@ -164,6 +166,7 @@ class DirectoryDataset:
 
     def _place(self, key: str) -> Path:
         """Return where a file is to be, once the folders above it are there and safe."""
+        self._check_root()
         path = self._own(key)
         made = list(takewhile(lambda folder: not folder.exists(), path.parents))
         try:
@@ -173,6 +176,14 @@ class DirectoryDataset:
         except OSError as error:
             raise refusal(error, path) from error
         return path
+
+    def _check_root(self) -> None:
+        """Refuse a root that is gone: made anew, it would take what belongs elsewhere now."""
+        if not self._root.is_dir():
+            raise StoreError(
+                f"there is no dataset at `{self._root}` any more: it is no folder",
+                hint="put it back, or name where it lies now",
+            )
 
     def _own(self, key: str) -> Path:
         """Return where a file is to be; a link in place of a folder could lead to raw data."""
