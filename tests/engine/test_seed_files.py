@@ -158,7 +158,8 @@ def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 2), SG))
-        there.drop({}, f"raw/{FILE.split('/', 1)[1]}.bak")
+        for number in (1, 2):
+            there.drop({}, f"{raw_path(SG, number)}.bak")  # which is listed before a checkpoint
         there.drop({}, FILE.replace("raw_0001.json", "raw_metadata.json"))
         there.drop(THREE, "raw/country=sg/category=news/date=2026-02-30/raw_0001.json")
         assert await orchestrate(there.seeding, ALL) == Orchestrated(3, 2, 1)
@@ -261,6 +262,17 @@ def test_a_checkpoint_that_makes_no_sense_is_none(tmp_path: Path, checkpoint: by
         assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
         await there.process()
         assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 0, 1)
+
+    on(tmp_path, work)
+
+
+def test_a_checkpoint_with_numbers_that_no_store_takes_is_none(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        there.drop(THREE)
+        await there.process()
+        manifest = json.loads(there.file(success_path(FILE)).read_bytes())
+        there.drop({**manifest, "duration_ms": 2**64 - 1}, success_path(FILE))
+        assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
 
     on(tmp_path, work)
 

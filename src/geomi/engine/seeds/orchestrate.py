@@ -62,12 +62,14 @@ class _File:
 
 
 async def _raw_files(dataset: Dataset, which: PartitionFilter) -> AsyncIterator[_File]:
-    """Yield the raw files of some partitions; a checkpoint is listed right after its file."""
+    """Yield the raw files of some partitions; a checkpoint is listed soon after its file."""
     waiting: tuple[Listed, Partition] | None = None
     async for listed in dataset.list(raw_prefix(which)):
         if waiting is not None:
             file, partition = waiting
             is_checkpoint = listed.key == success_path(file.key) and listed.size > 0
+            if not is_checkpoint and listed.key.startswith(file.key):  # `.bak` comes before it
+                continue
             yield _File(file.key, file.size, partition, is_checkpoint)
             waiting = None
         named = read_raw_key(listed.key)
