@@ -146,7 +146,7 @@ def test_how_messages_are_named() -> None:
     domain = domain_message(rules, DOMAIN)
     folder = "prod/country=sg/category=news/date=2026-01-28/mom.gov.sg"
     assert (domain.queue, domain.task) == ("domain", folder)
-    assert domain.name == f"{folder}#raw_0001.json"
+    assert domain.name == f"{folder}#raw_0001.json:{'ab' * 8}"
     assert domain.partition == SG
 
 
