@@ -76,7 +76,10 @@ class DirectoryDataset:
         try:
             with os.scandir(self._path(folder)) as entries:
                 named = sorted(
-                    (f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name)
+                    (
+                        f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name,
+                        entry.is_symlink(),
+                    )
                     for entry in entries
                     if entry.name.startswith(start) and not _UNFINISHED.fullmatch(entry.name)
                 )
@@ -84,24 +87,31 @@ class DirectoryDataset:
             return
         except OSError as error:
             raise refusal(error, self._root / folder) from error
-        for name in named:
-            if not self._is_within(folder + name):
+        for name, is_link in named:
+            if not self._is_within(folder + name, is_link=is_link):
                 continue
             if name.endswith("/"):
                 yield from self._walk(folder + name, "")
-            elif (size := self._size(folder + name)) is not None:
+            elif (size := self._size_at(self._root / folder / name)) is not None:
                 yield Listed(folder + name, size)
 
-    def _is_within(self, key: str) -> bool:
-        """Whether something that lies there has a key, and leads to nowhere else."""
+    def _is_within(self, key: str, *, is_link: bool) -> bool:
+        """Whether something that lies there has a key, and leads to nowhere else.
+
+        What is no link leads nowhere: to follow every name from the root takes most of the time.
+        """
         try:
-            self._path(checked_key(key.removesuffix("/")))
+            checked_key(key.removesuffix("/"))
+            if is_link:
+                self._path(key)
         except StoreError:
             return False
         return True
 
     def _size(self, key: str) -> int | None:
-        path = self._path(key)
+        return self._size_at(self._path(key))
+
+    def _size_at(self, path: Path) -> int | None:
         try:
             found = path.stat()
         except (FileNotFoundError, NotADirectoryError):
