@@ -357,7 +357,14 @@ def test_how_datasets_are_named(tmp_path: Path, s3: S3Server) -> None:
     for text in (str(root), f"{root}/", f"{root}/../data set", root.as_uri(), f"{tmp_path}/link"):
         assert open_dataset(text).name == root.resolve().as_uri()
     url = s3.new_prefix()
-    assert open_dataset(url).name == str(read_bucket_url(url))
+    bucket = read_bucket_url(url)
+    assert open_dataset(url).name == f"{bucket}?endpoint={bucket.endpoint}"
+    assert open_dataset("s3://bucket//a//b/").name == "s3://bucket/a/b"
+    servers = {
+        open_dataset(f"s3://bucket/a?endpoint=http://{server}").name
+        for server in ("one.test", "one.test/", "other.test")
+    }
+    assert len(servers) == 2, "a bucket of the same name elsewhere is another dataset"
     assert open_dataset(f"file://localhost{root.as_uri()[7:]}").name == root.resolve().as_uri()
 
 
