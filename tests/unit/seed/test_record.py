@@ -6,7 +6,7 @@ import json
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geomi.errors import SeedError
@@ -23,6 +23,7 @@ from geomi.seed.record import (
     write_rejects,
 )
 from geomi.url.host import MAX_NAME_CHARS
+from geomi.url.shown import without_user
 
 SG = Partition("sg", "news", "2026-01-28")
 MOM = {
@@ -151,7 +152,7 @@ def test_a_wrong_record_is_rejected_and_the_others_are_not(
     (reject,) = found.rejects
     assert reason in reject.reason
     assert reject.index == 0
-    assert reject.url == str(fields.get("url", MOM["url"]))[:MAX_SHOWN_CHARS]
+    assert reject.url == without_user(str(fields.get("url", MOM["url"])))[:MAX_SHOWN_CHARS]
 
 
 @pytest.mark.parametrize(
@@ -297,6 +298,13 @@ def test_a_record_of_many_small_things_takes_no_more_memory_than_its_file() -> N
     assert peak < 4 * len(data)
 
 
+def test_a_reject_repeats_no_password() -> None:
+    url = "https://me:p@ss@evil.test/" + "x" * 300
+    (reject,) = read({**MOM, "url": url}).rejects
+    assert reject.url == ("https://evil.test/" + "x" * 300)[:MAX_SHOWN_CHARS]
+    assert "ss" not in reject.reason.replace("`evil.test`", "")
+
+
 def test_rejects_as_lines() -> None:
     written = write_rejects([Reject(3, 1, "url is missing"), Reject(9, 2, "x", "https://ü.sg/")])
     assert [json.loads(line) for line in written.splitlines()] == [
@@ -320,7 +328,7 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(st.lists(_json | st.fixed_dictionaries(dict.fromkeys(FIELDS, _json)), max_size=5))
 def test_whatever_the_records_are_each_is_accounted_for(records: list[object]) -> None:
     found = read(*records)
