@@ -302,6 +302,27 @@ def test_nothing_is_written_through_a_link_to_raw_data(tmp_path: Path) -> None:
     assert (tmp_path / "raw" / "x").read_bytes() == b"as it came"
 
 
+@pytest.mark.parametrize("is_moved", [True, False])
+def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bool) -> None:
+    root = tmp_path / "seeds"
+    root.mkdir()
+    dataset = DirectoryDataset(root)
+    if is_moved:
+        root.rename(tmp_path / "elsewhere")
+    else:
+        root.rmdir()
+
+    async def work() -> None:
+        for write in (dataset.put(PROD, b"x"), dataset.add(f"{RAW}.success", b"x")):
+            with pytest.raises(StoreError, match="no dataset at"):
+                await write
+        with pytest.raises(StoreError, match="no dataset at"):
+            _ = [found async for found in dataset.list("raw/")]
+
+    asyncio.run(work())
+    assert not root.exists()
+
+
 def test_what_is_no_plain_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "prod" / "folder").mkdir(parents=True)
     os.mkfifo(tmp_path / "prod" / "pipe")
@@ -376,7 +397,14 @@ def test_how_datasets_are_named(tmp_path: Path, s3: S3Server) -> None:
     for text in (str(root), f"{root}/", f"{root}/../data set", root.as_uri(), f"{tmp_path}/link"):
         assert open_dataset(text).name == root.resolve().as_uri()
     url = s3.new_prefix()
-    assert open_dataset(url).name == str(read_bucket_url(url))
+    bucket = read_bucket_url(url)
+    assert open_dataset(url).name == f"{bucket}?endpoint={bucket.endpoint}"
+    assert open_dataset("s3://bucket//a//b/").name == "s3://bucket/a/b"
+    servers = {
+        open_dataset(f"s3://bucket/a?endpoint=http://{server}").name
+        for server in ("one.test", "one.test/", "other.test")
+    }
+    assert len(servers) == 2, "a bucket of the same name elsewhere is another dataset"
     assert open_dataset(f"file://localhost{root.as_uri()[7:]}").name == root.resolve().as_uri()
 
 

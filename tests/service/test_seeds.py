@@ -179,6 +179,10 @@ def test_whose_a_dataset_is(tmp_path: Path) -> None:
     for near in (tmp_path / "mine" / "raw", tmp_path):
         with pytest.raises(ConfigError, match="are not apart"):
             tenant_of(open_dataset(str(near)), settings)
+    bucket = replace(settings, datasets=(f"{TENANT}=s3://bucket/a?endpoint=http://one.test",))
+    for other in ("s3://bucket/a", "s3://bucket//a/b", "s3://bucket/a?endpoint=http://two.test"):
+        with pytest.raises(ConfigError, match="are not apart"):
+            tenant_of(open_dataset(other), bucket)
 
 
 @pytest.mark.req("SED-35", "SED-37")

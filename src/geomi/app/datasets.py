@@ -20,10 +20,9 @@ def open_dataset(text: str) -> Dataset:
         raise ConfigError("a dataset needs a name", hint=f"write a path, file://… or {FORM}")
     if text.startswith("s3://"):
         need_obstore("a dataset in a bucket")
-        from geomi.adapters.blob.bucket import Bucket  # an extra
-        from geomi.adapters.dataset.bucket import BucketDataset
+        from geomi.adapters.dataset.bucket import BucketDataset  # an extra
 
-        return BucketDataset(Bucket(read_bucket_url(text)))
+        return BucketDataset(read_bucket_url(text))
     root = _folder(text)
     if not root.is_dir():
         raise StoreMissing(

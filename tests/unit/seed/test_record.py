@@ -22,6 +22,7 @@ from geomi.seed.record import (
     read_raw,
     write_rejects,
 )
+from geomi.url.host import MAX_NAME_CHARS
 
 SG = Partition("sg", "news", "2026-01-28")
 MOM = {
@@ -169,6 +170,17 @@ def test_a_wrong_record_is_rejected_and_the_others_are_not(
 )
 def test_what_is_taken(fields: dict[str, object]) -> None:
     assert read({**MOM, **fields}).rejects == ()
+
+
+@pytest.mark.parametrize(("port", "is_taken"), [("", True), (":443", True), (":8443", False)])
+def test_a_host_whose_port_makes_its_name_too_long(port: str, is_taken: bool) -> None:
+    above = "".join(f"{'x' * 60}." for _ in range(4))
+    host = above[-(MAX_NAME_CHARS - len("mom.gov.sg")) :] + "mom.gov.sg"
+    assert len(host) == MAX_NAME_CHARS
+    found = read({**MOM, "url": f"https://{host}{port}/"}, MOM)
+    (group,) = found.groups
+    assert len(group.urls) == 1 + is_taken
+    assert bool(found.rejects) is not is_taken
 
 
 @pytest.mark.parametrize("value", [None, 1, -1.5e9, True, "x", [], [MOM]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from geomi.adapters.blob.bucket import Bucket
+from geomi.adapters.bucket_url import BucketUrl
 from geomi.adapters.dataset.keys import checked_key, checked_prefix, too_large, writable_key
 from geomi.errors import BytesMissing
 from geomi.ports.dataset import Listed
@@ -13,13 +14,14 @@ from geomi.ports.dataset import Listed
 class BucketDataset:
     """`ports.dataset.Dataset` under one prefix of a bucket."""
 
-    def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
+    def __init__(self, url: BucketUrl) -> None:
+        self._name = url.full
+        self._bucket = Bucket(url)
 
     @property
     def name(self) -> str:
-        """The dataset's URL."""
-        return str(self._bucket)
+        """The dataset's URL, with its server where one is named: queues go by it."""
+        return self._name
 
     async def list(self, prefix: str) -> AsyncIterator[Listed]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""
