@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from geomi.errors import ConfigError
+from geomi.url.shown import without_user
 
 FORM = "s3://BUCKET/PREFIX"
 
@@ -45,7 +46,7 @@ def read_bucket_url(text: str) -> BucketUrl:
     prefix = "/".join(filter(None, url.path.split("/")))
     is_named = url.scheme == "s3" and _BUCKET.fullmatch(url.netloc)
     if not is_named or not all(map(_PART.fullmatch, filter(None, prefix.split("/")))):
-        raise ConfigError(f"`{text}` does not name a bucket", hint=f"write {FORM}")
+        raise ConfigError(f"`{without_user(text)}` does not name a bucket", hint=f"write {FORM}")
     options = parse_qs(url.query)
     for name in options:
         if name not in _OPTIONS:

@@ -23,6 +23,7 @@ from geomi.seed.array import MAX_ELEMENT_CHARS, TooLarge, elements
 from geomi.text.signs import whole_signs
 from geomi.url.host import MAX_NAME_CHARS, domain_name, is_public_suffix, registrable_domain
 from geomi.url.parse import DEFAULT_PORTS, Url, parse
+from geomi.url.shown import without_user
 
 FIELDS = (
     "url",
@@ -211,7 +212,7 @@ def _domain_id(fields: Mapping[str, str], country: str, domain: str) -> str:
 
 def _shown_url(value: object) -> str:
     url = value.get("url") if isinstance(value, dict) else None
-    return whole_signs(url[:MAX_SHOWN_CHARS]) if isinstance(url, str) else ""
+    return whole_signs(without_user(url)[:MAX_SHOWN_CHARS]) if isinstance(url, str) else ""
 
 
 def _quoted(text: str) -> str:

@@ -23,6 +23,7 @@ from geomi.seed.record import (
     write_rejects,
 )
 from geomi.url.host import MAX_NAME_CHARS
+from geomi.url.shown import without_user
 
 SG = Partition("sg", "news", "2026-01-28")
 MOM = {
@@ -151,7 +152,7 @@ def test_a_wrong_record_is_rejected_and_the_others_are_not(
     (reject,) = found.rejects
     assert reason in reject.reason
     assert reject.index == 0
-    assert reject.url == str(fields.get("url", MOM["url"]))[:MAX_SHOWN_CHARS]
+    assert reject.url == without_user(str(fields.get("url", MOM["url"])))[:MAX_SHOWN_CHARS]
 
 
 @pytest.mark.parametrize(
@@ -295,6 +296,13 @@ def test_a_record_of_many_small_things_takes_no_more_memory_than_its_file() -> N
     tracemalloc.stop()
     assert isinstance(element.value, TooLarge)
     assert peak < 4 * len(data)
+
+
+def test_a_reject_repeats_no_password() -> None:
+    url = "https://me:p@ss@evil.test/" + "x" * 300
+    (reject,) = read({**MOM, "url": url}).rejects
+    assert reject.url == ("https://evil.test/" + "x" * 300)[:MAX_SHOWN_CHARS]
+    assert "ss" not in reject.reason.replace("`evil.test`", "")
 
 
 def test_rejects_as_lines() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from geomi.adapters.blob.bucket import Bucket
-from geomi.adapters.bucket_url import BucketUrl
 from geomi.adapters.dataset.keys import checked_key, checked_prefix, too_large, writable_key
 from geomi.errors import BytesMissing
 from geomi.ports.dataset import Listed
@@ -14,9 +13,9 @@ from geomi.ports.dataset import Listed
 class BucketDataset:
     """`ports.dataset.Dataset` under one prefix of a bucket."""
 
-    def __init__(self, url: BucketUrl) -> None:
-        self._name = url.full
-        self._bucket = Bucket(url)
+    def __init__(self, bucket: Bucket, name: str) -> None:
+        self._bucket = bucket
+        self._name = name
 
     @property
     def name(self) -> str:
