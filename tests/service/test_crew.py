@@ -52,7 +52,7 @@ def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     run(work())
 
 
-@pytest.mark.parametrize("program", [crew.PROGRAM, "geomi.worker", "geomi.indexer"])
+@pytest.mark.parametrize("program", [crew.PROGRAM, "geomi.worker", "geomi.indexer", "geomi.seeder"])
 def test_one_whose_starter_goes_without_a_word_ends_quietly(
     program: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
