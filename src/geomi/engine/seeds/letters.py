@@ -13,6 +13,9 @@ from geomi.model.message import DeadLetter
 
 PER_READ = 100
 MAX_ID_CHARS = 80  # shown of one that is not there
+# Of a message, as an object; of a larger one the beginning is shown as text. A domain may have as
+# many URLs as a raw file holds, and a hundred megabytes of them take a gigabyte as objects.
+MAX_SHOWN_BYTES = 4 * 1024 * 1024
 
 
 async def find(seeding: Seeding, letter: str) -> DeadLetter:
@@ -56,6 +59,8 @@ def written(letter: DeadLetter) -> dict[str, object]:
 
 
 def _body(body: bytes) -> object:
+    if len(body) > MAX_SHOWN_BYTES:
+        return body[:MAX_SHOWN_BYTES].decode("utf-8", "ignore") + "…"
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:  # nobody of ours has written it
