@@ -64,5 +64,5 @@ def _body(body: bytes) -> object:
 def _unknown(seeding: Seeding, letter: str) -> UnknownName:
     return UnknownName(
         f"no dead letter `{letter[:MAX_ID_CHARS]}` in {seeding.dataset.name}",
-        hint="geomi seeds dlq list tells those that there are",
+        hint="the list of dead letters tells those that there are",
     )
