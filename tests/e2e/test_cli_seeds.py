@@ -105,6 +105,8 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert "alarm file_failures: 50.0% of raw files failed" in done.stderr
     (letter,) = json.loads(seeds(web, tmp_path, "dlq", "list", str(dataset), "--json").stdout)
     assert letter["task"] == f"raw/{FOLDER}/raw_0002.json"
+    line = seeds(web, tmp_path, "dlq", "list", str(dataset)).stdout
+    assert line.startswith(f"{letter['id']}  parse_error  ") and line.count(letter["task"]) == 1
     shown = json.loads(
         seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"], "--json").stdout
     )

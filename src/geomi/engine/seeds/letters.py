@@ -77,5 +77,5 @@ def _plain(seeding: Seeding, letter: str) -> str:
 def _unknown(seeding: Seeding, letter: str) -> UnknownName:
     return UnknownName(
         f"no dead letter `{ascii(letter[:MAX_ID_CHARS])[1:-1]}` in {seeding.dataset.name}",
-        hint="geomi seeds dlq list tells those that there are",
+        hint="the list of dead letters tells those that there are",
     )
