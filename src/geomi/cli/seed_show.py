@@ -129,6 +129,14 @@ class SeedShow:
             f"rejected, {done.dead} dead letters in {seconds:.1f} s"
         )
         note(f"files: {told(standing.files)}; domains: {told(standing.domains)}")
+        hint_at_layout(found)
+
+
+def hint_at_layout(found: Orchestrated) -> None:
+    """Say where raw files lie to whoever has found none: the root, or a filter, may be wrong."""
+    if not found.files_found:
+        form = "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json"
+        note(f"hint: no raw file is there; each is {form}")
 
 
 def told(tally: TaskTally) -> str:
