@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,10 +12,11 @@ import obstore
 import pytest
 
 from geomi.adapters.bucket_url import read_bucket_url
+from geomi.adapters.dataset import directory
 from geomi.adapters.dataset.directory import LISTED_AT_ONCE, DirectoryDataset
 from geomi.adapters.dataset.keys import MAX_KEY_BYTES, MAX_PART_BYTES
 from geomi.app.datasets import MAX_NAME_CHARS, open_dataset
-from geomi.errors import ConfigError, SeedError, StoreError, StoreMissing
+from geomi.errors import ConfigError, SeedError, StoreError, StoreFull, StoreMissing
 from geomi.model.seed import ErrorType
 from geomi.ports.dataset import Dataset, Listed
 from geomi.testing.s3 import S3Server
@@ -300,6 +302,27 @@ def test_nothing_is_written_through_a_link_to_raw_data(tmp_path: Path) -> None:
     assert (tmp_path / "raw" / "x").read_bytes() == b"as it came"
 
 
+@pytest.mark.parametrize("is_moved", [True, False])
+def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bool) -> None:
+    root = tmp_path / "seeds"
+    root.mkdir()
+    dataset = DirectoryDataset(root)
+    if is_moved:
+        root.rename(tmp_path / "elsewhere")
+    else:
+        root.rmdir()
+
+    async def work() -> None:
+        for write in (dataset.put(PROD, b"x"), dataset.add(f"{RAW}.success", b"x")):
+            with pytest.raises(StoreError, match="no dataset at"):
+                await write
+        with pytest.raises(StoreError, match="no dataset at"):
+            _ = [found async for found in dataset.list("raw/")]
+
+    asyncio.run(work())
+    assert not root.exists()
+
+
 def test_what_is_no_plain_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "prod" / "folder").mkdir(parents=True)
     os.mkfifo(tmp_path / "prod" / "pipe")
@@ -313,6 +336,44 @@ def test_what_is_no_plain_file_is_not_there(tmp_path: Path) -> None:
             assert await dataset.size(key) is None
         with pytest.raises(StoreError):
             await dataset.put("prod/folder", b"x")
+
+    _run(work)
+
+
+def test_a_file_in_the_way_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "prod").write_bytes(b"in the way")
+
+    async def work() -> None:
+        dataset = DirectoryDataset(tmp_path)
+        for write in (dataset.put("prod/x/y", b"x"), dataset.add("prod/x/y", b"x")):
+            with pytest.raises(StoreError, match="cannot be used"):
+                await write
+        await dataset.remove("prod/x/y")
+        assert await dataset.read("prod/x/y", max_bytes=10) is None
+        assert [it.key async for it in dataset.list("prod/x/")] == []
+
+    _run(work)
+    assert (tmp_path / "prod").read_bytes() == b"in the way"
+
+
+def test_a_write_that_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(directory, "sync_folder", full)
+    (tmp_path / "prod").mkdir()
+    (tmp_path / "prod" / "y").touch()
+
+    async def work() -> None:
+        dataset = DirectoryDataset(tmp_path)
+        for write in (
+            dataset.put("prod/x", b"x"),
+            dataset.add("prod/z", b"x"),
+            dataset.add("prod/new/z", b"x"),
+            dataset.remove("prod/y"),
+        ):
+            with pytest.raises(StoreFull):
+                await write
 
     _run(work)
 
@@ -336,7 +397,14 @@ def test_how_datasets_are_named(tmp_path: Path, s3: S3Server) -> None:
     for text in (str(root), f"{root}/", f"{root}/../data set", root.as_uri(), f"{tmp_path}/link"):
         assert open_dataset(text).name == root.resolve().as_uri()
     url = s3.new_prefix()
-    assert open_dataset(url).name == str(read_bucket_url(url))
+    bucket = read_bucket_url(url)
+    assert open_dataset(url).name == f"{bucket}?endpoint={bucket.endpoint}"
+    assert open_dataset("s3://bucket//a//b/").name == "s3://bucket/a/b"
+    servers = {
+        open_dataset(f"s3://bucket/a?endpoint=http://{server}").name
+        for server in ("one.test", "one.test/", "other.test")
+    }
+    assert len(servers) == 2, "a bucket of the same name elsewhere is another dataset"
     assert open_dataset(f"file://localhost{root.as_uri()[7:]}").name == root.resolve().as_uri()
 
 

@@ -60,6 +60,15 @@ def last_line(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 @pytest.mark.slow
+def test_whoever_finds_no_raw_file_is_told_where_they_lie(
+    web: Web, tmp_path: Path, dataset: Path
+) -> None:
+    done = seeds(web, tmp_path, "orchestrate", str(dataset), "--country", "kr")
+    assert done.stdout == "0 of 0 raw files sent, 0 skipped\n"
+    assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.req("SED-15", "SED-35", "DAT-09")
 def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
     web: Web, tmp_path: Path, dataset: Path
@@ -105,6 +114,8 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert "alarm file_failures: 50.0% of raw files failed" in done.stderr
     (letter,) = json.loads(seeds(web, tmp_path, "dlq", "list", str(dataset), "--json").stdout)
     assert letter["task"] == f"raw/{FOLDER}/raw_0002.json"
+    line = seeds(web, tmp_path, "dlq", "list", str(dataset)).stdout
+    assert line.startswith(f"{letter['id']}  parse_error  ") and line.count(letter["task"]) == 1
     shown = json.loads(
         seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"], "--json").stdout
     )

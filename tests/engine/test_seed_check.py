@@ -102,6 +102,7 @@ def test_what_waits_is_no_problem(root: Path) -> None:
     (root / raw_path(SG, 3)).write_text(json.dumps([record("https://a.sg/")]))
     found = checked(root)
     assert (found.files, found.processed, found.found) == (3, 2, 0)
+    assert (found.domains, found.contracts) == (3, 2)
 
 
 @pytest.mark.parametrize(

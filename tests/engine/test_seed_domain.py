@@ -10,12 +10,14 @@ import trustme
 
 from geomi.engine.seeds import domain as domain_module
 from geomi.engine.seeds import standing as standing_module
+from geomi.engine.seeds.process import process_file
 from geomi.engine.seeds.standing import Standing
 from geomi.errors import LeaseLost, SeedError
 from geomi.model.event import SeedDomainDone, SeedSkipped
-from geomi.model.message import Worked
-from geomi.model.seed import ErrorType
+from geomi.model.message import Loan, Worked
+from geomi.model.seed import ErrorType, SeedMessage, SeedRules
 from geomi.seed import contract as contract_module
+from geomi.seed.message import domain_message, file_message
 from geomi.seed.partition import raw_path
 from geomi.testing.server import Reply, Route
 from tests.engine.running import robots, run
@@ -23,6 +25,7 @@ from tests.engine.seed_ground import (
     BEGIN_S,
     SG_NEWS,
     Ground,
+    InHand,
     forced,
     ground,
     normalised,
@@ -290,8 +293,58 @@ def test_a_checkpoint_that_claims_too_much_is_not_believed(
     run(work())
 
 
+@pytest.mark.req("SED-32", "C-92")
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"processor": "another"}', None])
+def test_a_contract_that_lost_its_checkpoint_loses_no_url(
+    tmp_path: Path, authority: trustme.CA, damage: bytes | None
+) -> None:
+    async def work() -> None:
+        async with ground(tmp_path, authority, MOM_WEB) as found:
+            found.raw(1, *FIRST)
+            found.raw(2, *SECOND)
+            found.raw(4, record("https://moh.gov.sg/"))
+            for number in (1, 2, 4):
+                await processed(found, number)
+            await found.collect(*found.raw(1, *FIRST), *found.raw(2, *SECOND))
+            whole = urls(found)
+            path = found.file(MOM, "domain_metadata.json.success")
+            path.unlink() if damage is None else path.write_bytes(damage)
+            found.raw(5, record("https://mom.gov.sg/unsent"))  # whose message has yet to come
+            await found.collect(*found.raw(3, record("https://mom.gov.sg/new", "New")))
+            assert urls(found) == [*whole, ("/new", "New")]
+            numbers = [path[-6] for path in found.manifest(MOM)["inputs"]]
+            assert numbers == ["1", "2", "3"]
+
+    run(work())
+
+
 def test_where_nothing_stands_no_url_does() -> None:
     assert Standing().placed == ()
+
+
+async def processed(found: Ground, number: int) -> None:
+    """Let a raw file be processed; its messages go nowhere."""
+    message = file_message(SeedRules(), SeedMessage(raw_path(SG_NEWS, number), SG_NEWS))
+    loan = Loan(message.queue, message.task, 1, 0.0, (message,))
+    await process_file(found.seeding, InHand(loan))
+
+
+@pytest.mark.parametrize("is_forced", [False, True])
+def test_of_two_messages_about_a_file_that_was_exchanged_none_wins(
+    tmp_path: Path, authority: trustme.CA, is_forced: bool
+) -> None:
+    async def work() -> None:
+        async with ground(tmp_path, authority, MOM_WEB) as found:
+            old, new = found.raw(1, *FIRST), found.raw(1, *FIRST, *SECOND)
+            names = {domain_message(SeedRules(), one).name for one in (*old, *new)}
+            assert len(names) == 2, "both wait"
+            await found.collect(*(forced(old, "01A") if is_forced else old), *new)
+            assert [path for path, _ in urls(found)] == ["/a", "/b", "/c"]
+            await found.collect(*old)  # a dead letter that somebody has tried again
+            assert [path for path, _ in urls(found)] == ["/a", "/b", "/c"]
+            assert found.asked == BOTH
+
+    run(work())
 
 
 def test_a_raw_file_that_is_gone_is_told(tmp_path: Path, authority: trustme.CA) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -131,7 +132,7 @@ class Stubborn:
 
     inner: Queues
     refused: str = "nothing"
-    is_noting: bool = True
+    takes_unknown: bool = True
     sizes: list[int] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> Any:
@@ -143,10 +144,10 @@ class Stubborn:
             raise StoreError("the disk is full")
         return await self.inner.send(dataset, messages)
 
-    async def note(self, dataset: str, done: Sequence[tuple[Message, Worked]]) -> None:
-        if not self.is_noting:
+    async def send_unknown(self, dataset: str, messages: Sequence[Message]) -> int:
+        if not self.takes_unknown:
             raise StoreError("the disk is full")
-        await self.inner.note(dataset, done)
+        return await self.inner.send_unknown(dataset, messages)
 
 
 # --- finding raw files ---------------------------------------------------------------------------
@@ -158,15 +159,19 @@ def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 2), SG))
-        there.drop({}, f"raw/{FILE.split('/', 1)[1]}.bak")
+        for number in (1, 2):
+            there.drop({}, f"{raw_path(SG, number)}.bak")  # which is listed before a checkpoint
         there.drop({}, FILE.replace("raw_0001.json", "raw_metadata.json"))
         there.drop(THREE, "raw/country=sg/category=news/date=2026-02-30/raw_0001.json")
         assert await orchestrate(there.seeding, ALL) == Orchestrated(3, 2, 1)
         sent = await there.waiting("seed")
         assert [read_seed_message(one.body) for one in sent] == [
             SeedMessage(FILE, SG),
+            SeedMessage(raw_path(SG, 2), SG, again=True),  # the store has not heard of it
             SeedMessage(raw_path(SG, 3), SG),
         ]
+        await orchestrate(there.seeding, ALL)
+        assert len(await there.waiting("seed")) == 2  # now it has
         tally = await there.queues.tally(there.seeding.dataset.name, "seed", ALL)
         assert tally.processed == 3
 
@@ -230,13 +235,50 @@ def test_force_sends_everything_under_its_own_name(tmp_path: Path) -> None:
     on(tmp_path, work)
 
 
+def test_a_file_is_looked_at_again_and_its_checkpoint_stays(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        there.drop([*THREE, 1])
+        await there.process()
+        first = await there.waiting("domain")
+        before = there.file(success_path(FILE)).read_bytes()
+        there.hand.clock.advance(10)
+        worked = await there.process(SeedMessage(FILE, SG, again=True))
+        assert await there.waiting("domain") == first
+        assert there.file(success_path(FILE)).read_bytes() == before
+        assert worked.urls == len(THREE)
+        there.drop([THREE[0], THREE[1], {**THREE[2], "title": "취업"}, 1])  # of the same size
+        await there.process(SeedMessage(FILE, SG, again=True))
+        assert len(await there.waiting("domain")) == 2
+        assert there.file(success_path(FILE)).read_bytes() != before
+
+    on(tmp_path, work)
+
+
+@pytest.mark.req("C-50")
+def test_a_run_of_a_time_to_come_keeps_nobody_from_forcing(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        there.drop(THREE)
+        for name in ("7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "~"):
+            there.file(success_path(FILE)).unlink(missing_ok=True)
+            for _ in range(2):  # delivered twice, done once
+                await there.process(SeedMessage(FILE, SG, force=True, run=name))
+            assert len(await there.waiting("domain")) == 2
+            await orchestrate(there.seeding, ALL, force=True)
+            (sent,) = await there.waiting("seed")
+            for _ in range(2):
+                await there.process(read_seed_message(sent.body))
+            assert len(await there.waiting("domain")) == 2
+
+    on(tmp_path, work)
+
+
 @pytest.mark.req("SED-20")
 def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
     async def work(there: Ground) -> None:
         for number in (1, 2, 3, 4):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 4), SG))
-        there.queues = Stubborn(there.queues, "raw_0002", is_noting=False)
+        there.queues = Stubborn(there.queues, "raw_0002", takes_unknown=False)
         assert await orchestrate(there.seeding, ALL) == Orchestrated(4, 2, 1)
         told = there.hand.ear.of(SeedSendFailed)
         assert [one.sentence for one in told] == [
@@ -261,6 +303,17 @@ def test_a_checkpoint_that_makes_no_sense_is_none(tmp_path: Path, checkpoint: by
         assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
         await there.process()
         assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 0, 1)
+
+    on(tmp_path, work)
+
+
+def test_a_checkpoint_with_numbers_that_no_store_takes_is_none(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        there.drop(THREE)
+        await there.process()
+        manifest = json.loads(there.file(success_path(FILE)).read_bytes())
+        there.drop({**manifest, "duration_ms": 2**64 - 1}, success_path(FILE))
+        assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
 
     on(tmp_path, work)
 
@@ -354,17 +407,17 @@ def test_a_forced_file_is_processed_once_for_its_run(tmp_path: Path) -> None:
         there.drop([*THREE, 1])
         await there.process()
         await there.waiting("domain")
-        forced = SeedMessage(FILE, SG, force=True, run="01B")
+        forced = SeedMessage(FILE, SG, force=True, run="0000000B")
         there.hand.clock.advance(10)
-        await there.process(SeedMessage(FILE, SG), replace(forced, run="01A"), forced)
+        await there.process(SeedMessage(FILE, SG), replace(forced, run="0000000A"), forced)
         sent = await there.waiting("domain")
-        assert {read_domain_message(one.body).run for one in sent} == {"01B"}
+        assert {read_domain_message(one.body).run for one in sent} == {"0000000B"}
         assert all(read_domain_message(one.body).force for one in sent)
-        assert all(one.name.endswith("#raw_0001.json@01B") for one in sent)
+        assert all(re.search("#raw_0001.json:[0-9a-f]{16}@0000000B$", one.name) for one in sent)
         manifest = read_manifest(there.file(success_path(FILE)).read_bytes())
         assert manifest is not None
-        assert manifest.run == "01B"
-        for again in (forced, replace(forced, run="01A"), SeedMessage(FILE, SG)):
+        assert manifest.run == "0000000B"
+        for again in (forced, replace(forced, run="0000000A"), SeedMessage(FILE, SG)):
             await there.process(again)
         assert await there.waiting("domain") == []
         assert len(there.hand.ear.of(SeedSkipped)) == 3

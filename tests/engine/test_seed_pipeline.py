@@ -9,17 +9,28 @@ from pathlib import Path
 import pytest
 import trustme
 
+from geomi.adapters.memory import open_memory
 from geomi.engine.audit import audit
 from geomi.engine.seeds.orchestrate import orchestrate
+from geomi.engine.seeds.process import process_file
 from geomi.engine.seeds.run import work
 from geomi.model.asked import Purpose
 from geomi.model.event import SeedDomainDone, SeedFailed, SeedFileDone
-from geomi.model.message import DeadLetter, TaskTally
-from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter
+from geomi.model.message import DeadLetter, Loan, TaskTally
+from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter, SeedMessage
+from geomi.seed.message import file_message
 from geomi.seed.partition import raw_path
 from geomi.testing.server import Reply, Route
 from tests.engine.running import robots, run
-from tests.engine.seed_ground import SG_NEWS, Ground, ground, normalised, record, seed_config
+from tests.engine.seed_ground import (
+    SG_NEWS,
+    Ground,
+    InHand,
+    ground,
+    normalised,
+    record,
+    seed_config,
+)
 from tests.engine.seed_web import (
     DOMAINS,
     RECORDS,
@@ -102,6 +113,38 @@ def test_the_seeds_example_through_all_three_steps(tmp_path: Path, authority: tr
             assert forced.found == Orchestrated(2, 2, 0)
             assert len(found.asked) == 12, "fresh, and once for each domain"
             assert contracts(found.tree()) == contracts(before)
+
+    run(work())
+
+
+@pytest.mark.req("SED-31", "SED-33", "RPT-05", "C-92")
+@pytest.mark.parametrize("is_collected", [False, True])
+def test_a_store_that_was_lost_costs_no_domain(
+    tmp_path: Path, authority: trustme.CA, is_collected: bool
+) -> None:
+    async def work() -> None:
+        here: list[Ground] = []
+        web = {f"https://{domain}": example(domain, here) for domain in DOMAINS}
+        async with ground(tmp_path, authority, web) as found:
+            here.append(found)
+            found.raw(1, *RECORDS, *(record(f"https://{domain}/") for domain in DOMAINS[1:]))
+            if is_collected:
+                await run_all(found)
+            else:  # it died when the file was processed, and its domains waited
+                file = SeedMessage(raw_path(SG_NEWS, 1), SG_NEWS)
+                message = file_message(found.seeding.config.seeds, file)
+                loan = Loan(message.queue, message.task, 1, 0.0, (message,))
+                await process_file(found.seeding, InHand(loan))
+            before, asked = found.tree(), len(found.asked)
+            found.seeding = replace(found.seeding, queues=open_memory("new").queues)
+            again = await run_all(found)
+            assert again.found == Orchestrated(1, 0, 1)
+            assert again.files == TaskTally(1)
+            assert (again.domains.processed, again.domains.total) == (3, 3)
+            assert (again.domains.robots, again.domains.sitemaps) == (3, 3)
+            assert len(found.asked) == 6, "each domain is collected once"
+            if is_collected:
+                assert (found.tree(), asked) == (before, 6)
 
     run(work())
 

@@ -41,18 +41,18 @@ def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
 
         async with asyncio.TaskGroup() as group:
             group.create_task(many.run(), name="crew")
-            await until(partial(are_there, 2))
+            await until(partial(are_there, len(errands)))
             os.kill(started[0].pid, signal.SIGKILL)
-            await until(partial(are_there, 3))
+            await until(partial(are_there, len(errands) + 1))
             many.drain()
         assert any("died; another follows" in text for text in ear.warnings)
         assert not many.is_whole
-        assert len(started) == 3  # nobody follows those who were told to leave
+        assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
 
     run(work())
 
 
-@pytest.mark.parametrize("program", [crew.PROGRAM, "geomi.worker", "geomi.indexer"])
+@pytest.mark.parametrize("program", [crew.PROGRAM, "geomi.worker", "geomi.indexer", "geomi.seeder"])
 def test_one_whose_starter_goes_without_a_word_ends_quietly(
     program: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

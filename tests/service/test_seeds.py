@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from geomi.app.datasets import open_dataset
-from geomi.app.seeds import seed_config, tenant_of
+from geomi.app.seeds import open_datasets, seed_config, tenant_of
 from geomi.engine.seeds import letters
 from geomi.engine.seeds.alarm import MAX_DEAD_LETTERS
 from geomi.engine.seeds.figures import EVERYTHING
@@ -179,6 +179,28 @@ def test_whose_a_dataset_is(tmp_path: Path) -> None:
     for near in (tmp_path / "mine" / "raw", tmp_path):
         with pytest.raises(ConfigError, match="are not apart"):
             tenant_of(open_dataset(str(near)), settings)
+    bucket = replace(settings, datasets=(f"{TENANT}=s3://bucket/a?endpoint=http://one.test",))
+    for name in ("s3://bucket/a", "s3://bucket//a/b", "s3://bucket/a?endpoint=http://two.test"):
+        with pytest.raises(ConfigError, match="are not apart"):
+            tenant_of(open_dataset(name), bucket)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("acme=https://me:hunter2@minio.test/bucket",),
+        ("acme=file://me:hunter2@host/x",),
+        ("acme=s3://BUCKET/x?endpoint=https://me:hunter2@minio.test",),
+        ("acme=s3://bucket/x?endpoint=https://me:hunter2@minio.test",),
+        ("acme=s3://me:hunter2@bucket/x",),
+        ("=https://me:hunter2@minio.test",),
+        ("acme=s3://a/b", "acme=https://me:hunter2@minio.test"),
+    ],
+)
+def test_a_password_in_a_dataset_is_not_repeated(texts: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        open_datasets(replace(Settings(), datasets=texts))
+    assert "hunter2" not in f"{refused.value.message} {refused.value.hint}"
 
 
 @pytest.mark.req("SED-35", "SED-37")

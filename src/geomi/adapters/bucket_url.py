@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from geomi.errors import ConfigError
+from geomi.url.shown import without_user
 
 FORM = "s3://BUCKET/PREFIX"
 
@@ -27,6 +28,11 @@ class BucketUrl:
     def __str__(self) -> str:
         return f"s3://{self.bucket}/{self.prefix}".removesuffix("/")
 
+    @property
+    def full(self) -> str:
+        """Name it so that a bucket of the same name on another server is another one."""
+        return f"{self}?endpoint={self.endpoint.rstrip('/')}" if self.endpoint else str(self)
+
 
 def read_bucket_url(text: str) -> BucketUrl:
     """Read `s3://bucket/prefix?endpoint=…&region=…`; one with a credential is refused unshown."""
@@ -36,10 +42,11 @@ def read_bucket_url(text: str) -> BucketUrl:
             "the URL of a bucket has no place for credentials",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         )
-    prefix = url.path.strip("/")
+    # Servers and clients make one slash of two: a place has one name.
+    prefix = "/".join(filter(None, url.path.split("/")))
     is_named = url.scheme == "s3" and _BUCKET.fullmatch(url.netloc)
     if not is_named or not all(map(_PART.fullmatch, filter(None, prefix.split("/")))):
-        raise ConfigError(f"`{text}` does not name a bucket", hint=f"write {FORM}")
+        raise ConfigError(f"`{without_user(text)}` does not name a bucket", hint=f"write {FORM}")
     options = parse_qs(url.query)
     for name in options:
         if name not in _OPTIONS:

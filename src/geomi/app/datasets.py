@@ -10,6 +10,7 @@ from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app.archive import need_obstore
 from geomi.errors import ConfigError, StoreMissing
 from geomi.ports.dataset import Dataset
+from geomi.url.shown import without_user
 
 MAX_NAME_CHARS = 4096
 
@@ -23,7 +24,8 @@ def open_dataset(text: str) -> Dataset:
         from geomi.adapters.blob.bucket import Bucket  # an extra
         from geomi.adapters.dataset.bucket import BucketDataset
 
-        return BucketDataset(Bucket(read_bucket_url(text)))
+        url = read_bucket_url(text)
+        return BucketDataset(Bucket(url), url.full)
     root = _folder(text)
     if not root.is_dir():
         raise StoreMissing(
@@ -40,6 +42,6 @@ def _folder(text: str) -> Path:
     is_local = url.netloc in ("", "localhost") and not url.query and not url.fragment
     if url.scheme != "file" or not is_local or "\0" in unquote(url.path):
         raise ConfigError(
-            f"`{text}` names no dataset", hint=f"write a path, file:///path or {FORM}"
+            f"`{without_user(text)}` names no dataset", hint=f"write a path, file:///path or {FORM}"
         )
     return Path(unquote(url.path))

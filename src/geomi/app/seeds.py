@@ -167,5 +167,7 @@ class Team:
 
 
 def _overlap(one: str, other: str) -> bool:
-    shorter, longer = sorted((one.rstrip("/") + "/", other.rstrip("/") + "/"), key=len)
+    """Whether a root lies in another; which server a bucket is on may be said in many ways."""
+    places = (name.partition("?")[0].rstrip("/") + "/" for name in (one, other))
+    shorter, longer = sorted(places, key=len)
     return longer.startswith(shorter)

@@ -40,8 +40,9 @@ def list_letters(
         give([_data(letter) for letter in found])
         return
     for letter in found:
-        info = letter.error_info
-        say(f"{letter.id}  {info.error_type}  {letter.message.task}  {info.error_message}")
+        info, task = letter.error_info, letter.message.task
+        why = info.error_message.removeprefix(f"{task}: ")  # it stands beside it
+        say(f"{letter.id}  {info.error_type}  {task}  {why}")
     if not found:
         note("there is no dead letter")
 

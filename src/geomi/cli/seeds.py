@@ -32,7 +32,7 @@ from geomi.cli.options import (
     Resolve,
     process_flags,
 )
-from geomi.cli.seed_show import SeedShow, told
+from geomi.cli.seed_show import SeedShow, hint_at_layout, told
 from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby, unsent
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds.alarm import judge_seeds
@@ -134,6 +134,7 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
         give({"success": not unsent(found), "data": asdict(found)})
     else:
         say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
+        hint_at_layout(found)
     refuse_unsent(found)
 
 

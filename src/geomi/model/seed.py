@@ -154,12 +154,14 @@ class SeedMessage:
 
     Args:
         run: the orchestration that forces it; empty where nothing is forced.
+        again: whether its domains are sent once more, although its checkpoint answers for it.
     """
 
     file_path: str
     partition_info: Partition
     force: bool = False
     run: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

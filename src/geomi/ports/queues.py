@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.message import DeadLetter, Depth, Loan, Message, Settlement, TaskTally, Worked
+from geomi.model.message import DeadLetter, Depth, Loan, Message, Settlement, TaskTally
 from geomi.model.seed import PartitionFilter
 
 
@@ -55,8 +55,8 @@ class Queues(Protocol):
         """
         ...
 
-    async def note(self, dataset: str, done: Sequence[tuple[Message, Worked]]) -> None:
-        """Count tasks as processed that nobody knew of: their checkpoints were there before us."""
+    async def send_unknown(self, dataset: str, messages: Sequence[Message]) -> int:
+        """Let messages wait whose tasks nobody knows of; return how many. Others are left alone."""
         ...
 
     async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:

@@ -12,6 +12,8 @@ from geomi.seed.partition import checked_partition
 
 Fields = Mapping[str, object]
 
+MAX_COUNT = 2**53 - 1  # what every reader of JSON has as it was written, and every store takes
+
 
 def read_object(data: bytes) -> Fields:
     """Read a JSON object."""
@@ -65,7 +67,7 @@ def count(found: Fields, name: str) -> int:
 
 def as_count(value: object, name: str) -> int:
     """Return a value that has to be a number of things."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
         raise wrong(f"{name} is no count")
     return value
 

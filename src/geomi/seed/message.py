@@ -1,7 +1,8 @@
 """Messages of the seed engine's queues as JSON (SED-21, SED-22, C-50), and how they are named.
 
 What is sent twice has the same name, and is there once: a raw file by its key, a domain of a raw
-file by both. A forced orchestration names itself, so that it comes beside what waits already.
+file by both and by what the file was; one that somebody has changed says something else. A forced
+orchestration names itself, so that it comes beside what waits already.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from geomi.seed.fields import (
 from geomi.seed.partition import read_raw_key, result_path
 from geomi.url.host import domain_name
 
+SUM_CHARS = 16  # of a raw file's checksum, in the names of what comes of it
+
 
 def file_message(rules: SeedRules, seed: SeedMessage) -> Message:
     """Make a message of the SEED queue; its task is the raw file."""
@@ -43,7 +46,7 @@ def file_message(rules: SeedRules, seed: SeedMessage) -> Message:
 def domain_message(rules: SeedRules, domain: DomainMessage) -> Message:
     """Make a message of the DOMAIN queue; its task is the folder of the domain's contract."""
     task = result_path(domain.partition_info, domain.domain)
-    file = domain.file_path.rpartition("/")[2]
+    file = f"{domain.file_path.rpartition('/')[2]}:{domain.file.sha256[:SUM_CHARS]}"
     return Message(
         rules.domain_queue,
         f"{task}#{file}{_forced(domain.run)}",
@@ -55,14 +58,13 @@ def domain_message(rules: SeedRules, domain: DomainMessage) -> Message:
 
 def write_seed_message(message: SeedMessage) -> bytes:
     """Write what the SEED queue carries."""
-    return orjson.dumps(
-        {
-            "file_path": message.file_path,
-            "partition_info": partition_fields(message.partition_info),
-            "force": message.force,
-            "run": message.run,
-        }
-    )
+    written: dict[str, object] = {
+        "file_path": message.file_path,
+        "partition_info": partition_fields(message.partition_info),
+        "force": message.force,
+        "run": message.run,
+    }
+    return orjson.dumps(written | ({"again": True} if message.again else {}))
 
 
 def read_seed_message(body: bytes) -> SeedMessage:
@@ -70,7 +72,7 @@ def read_seed_message(body: bytes) -> SeedMessage:
     found = read_object(body)
     path, info = text(found, "file_path"), partition(inner(found, "partition_info"))
     _check_path(path, info)
-    return SeedMessage(path, info, *_forced_by(found))
+    return SeedMessage(path, info, *_forced_by(found), again="again" in found)
 
 
 def write_domain_message(message: DomainMessage) -> bytes:

@@ -4,6 +4,7 @@ and how one is written.
 Rules kept:
 - A library is a provider's only where its title or its id has every word of the provider's name: a
   search always offers something, and another product's documents are worse than none.
+- What a passage leaves open it does not leave open for those that follow.
 - A document has an address below its source, so that it is an entry like any page (adr 26).
 """
 
@@ -31,6 +32,7 @@ TOPICS: dict[str, str] = {
 _LIBRARY = re.compile(r"(?:/[A-Za-z0-9_~@-][A-Za-z0-9._~@-]*){2,4}")
 _WORD = re.compile(r"[^\W_]+")
 _BACKTICKS = re.compile(r"`{3,}")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def is_library(text: str) -> bool:
@@ -80,6 +82,21 @@ def fenced(code: str, language: str) -> str:
     fence = "`" * (longest + 1)
     word = _WORD.match(language)
     return f"{fence}{word[0] if word else ''}\n{code.strip(chr(10))}\n{fence}"
+
+
+def closed(text: str) -> str:
+    """Close a fence that a text leaves open, or all that follows it would be code."""
+    fence = ""
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if found is None:
+            continue
+        if not fence:
+            is_inline = found[1][0] == "`" and "`" in found[2]  # CommonMark 0.31 §4.5
+            fence = "" if is_inline else found[1]
+        elif found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+    return f"{text}\n{fence}" if fence else text
 
 
 def _words(text: str) -> frozenset[str]:

@@ -21,8 +21,9 @@ import orjson
 from geomi.model.seed import Partition, Reject, SeedUrl
 from geomi.seed.array import MAX_ELEMENT_CHARS, TooLarge, elements
 from geomi.text.signs import whole_signs
-from geomi.url.host import domain_name, is_public_suffix, registrable_domain
-from geomi.url.parse import Url, parse
+from geomi.url.host import MAX_NAME_CHARS, domain_name, is_public_suffix, registrable_domain
+from geomi.url.parse import DEFAULT_PORTS, Url, parse
+from geomi.url.shown import without_user
 
 FIELDS = (
     "url",
@@ -183,6 +184,9 @@ def _url(text: str, domain: str) -> Url:
         plain = parse(url.href.replace(url.host, url.host.removesuffix("."), 1))
         assert plain is not None, "a URL without the last dot of its host is one"
         url = plain
+    if url.port not in DEFAULT_PORTS.values() and len(url.authority) > MAX_NAME_CHARS:
+        # Its copies lie in a folder of that name; one URL must not cost its domain all the others.
+        raise _Wrong(f"url has a host and port of more than {MAX_NAME_CHARS} characters")
     if len(url.href) > MAX_URL_CHARS:
         raise _Wrong(f"url has {len(url.href)} characters as sent; the limit is {MAX_URL_CHARS}")
     return url
@@ -208,7 +212,7 @@ def _domain_id(fields: Mapping[str, str], country: str, domain: str) -> str:
 
 def _shown_url(value: object) -> str:
     url = value.get("url") if isinstance(value, dict) else None
-    return whole_signs(url[:MAX_SHOWN_CHARS]) if isinstance(url, str) else ""
+    return whole_signs(without_user(url)[:MAX_SHOWN_CHARS]) if isinstance(url, str) else ""
 
 
 def _quoted(text: str) -> str:

@@ -98,6 +98,7 @@ async def _all(service: Service, leave: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         for tenant in service.datasets:
             group.create_task(_one(service.desk(tenant), leave), name=f"seeds of {tenant}")
+        await leave.wait()
 
 
 async def _one(desk: Desk, leave: asyncio.Event) -> None:

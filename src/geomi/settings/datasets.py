@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from geomi.errors import ConfigError
+from geomi.url.shown import without_user
 
 # Each has a worker in a process of the service, with as many requests at once as it has places.
 MAX_DATASETS = 20
@@ -20,10 +21,11 @@ def read_datasets(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         tenant, is_given, url = (part.strip() for part in text.partition("="))
         if not is_given or not url or not _TENANT.fullmatch(tenant):
-            raise ConfigError(f"`{text}` names no tenant's dataset", hint=FORM)
+            raise ConfigError(f"`{without_user(text)}` names no tenant's dataset", hint=FORM)
         if tenant in found:
             raise ConfigError(
-                f"tenant `{tenant}` has two datasets, `{found[tenant]}` and `{url}`",
+                f"tenant `{tenant}` has two datasets, `{without_user(found[tenant])}` and "
+                f"`{without_user(url)}`",
                 hint="name one root for each tenant; partitions go below it",
             )
         found[tenant] = url

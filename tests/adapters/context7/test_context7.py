@@ -110,6 +110,16 @@ def test_a_move_leads_to_no_other_server_and_not_nowhere(target: object) -> None
     assert len(site.log) == 1
 
 
+@pytest.mark.parametrize("depth", [300, 900, 100_000])  # deeper than JSON is written, or read
+def test_an_answer_that_is_nested_without_end_is_none(depth: int) -> None:
+    body = b'{"results": [], "more": ' + b"[" * depth + b"]" * depth + b"}"
+    with (
+        Site({SEARCH: Reply(body, 200, "application/json")}) as site,
+        pytest.raises(SourceBusy, match="answered in another form"),
+    ):
+        searched(site)
+
+
 def test_a_location_header_is_never_followed() -> None:
     with Site({"/api/v2/libs/other": told({"results": []})}) as elsewhere:
         away = (("Location", elsewhere.url("/api/v2/libs/other")),)

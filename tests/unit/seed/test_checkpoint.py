@@ -18,6 +18,7 @@ from geomi.model.seed import (
     SeedUrl,
 )
 from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest, write_manifest
+from geomi.seed.fields import MAX_COUNT
 from geomi.seed.message import (
     domain_message,
     file_message,
@@ -97,11 +98,18 @@ def changed(data: bytes, **fields: object) -> bytes:
         changed(write_manifest(MANIFEST), positions=[[1, "2"]]),
         changed(write_manifest(MANIFEST), positions={}),
         changed(write_manifest(MANIFEST), run=None),
+        changed(write_manifest(MANIFEST), duration_ms=MAX_COUNT + 1),
+        changed(write_manifest(MANIFEST), counts={"urls": 2**64 - 1}),
         write_manifest(MANIFEST).ljust(MAX_MANIFEST_BYTES + 1),
     ],
 )
 def test_what_is_no_manifest(data: bytes) -> None:
     assert read_manifest(data) is None
+
+
+def test_a_manifest_with_the_largest_count() -> None:
+    data = changed(write_manifest(MANIFEST), duration_ms=MAX_COUNT)
+    assert read_manifest(data) is not None
 
 
 def test_a_manifest_of_the_largest_size() -> None:
@@ -138,7 +146,7 @@ def test_how_messages_are_named() -> None:
     domain = domain_message(rules, DOMAIN)
     folder = "prod/country=sg/category=news/date=2026-01-28/mom.gov.sg"
     assert (domain.queue, domain.task) == ("domain", folder)
-    assert domain.name == f"{folder}#raw_0001.json"
+    assert domain.name == f"{folder}#raw_0001.json:{'ab' * 8}"
     assert domain.partition == SG
 
 

@@ -9,6 +9,7 @@ from geomi.seed.ready import (
     MAX_LIBRARY_CHARS,
     TOPICS,
     addresses,
+    closed,
     fenced,
     is_library,
     pick,
@@ -102,3 +103,22 @@ def test_a_document_says_what_it_is_and_where_it_comes_from() -> None:
 )
 def test_code_cannot_leave_its_fence(code: str, language: str, written: str) -> None:
     assert fenced(code, language) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ("plain", ""),
+        ("```\ncode\n```", ""),
+        ("```\ncode", "\n```"),
+        ("~~~~ python\n```\n~~~", "\n~~~~"),
+        ("````\n```\n", "\n````"),
+        ("   ```js\nx\n```` ", ""),
+        ("    ``` is code by its indent", ""),
+        ("``` `a` ``` in a line", ""),
+        ("```\n``` not the end", "\n```"),
+        ("```\n```\n~~~", "\n~~~"),
+    ],
+)
+def test_a_fence_that_a_passage_leaves_open_is_closed(text: str, ending: str) -> None:
+    assert closed(text) == text + ending

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geomi.model.ready import Candidate, Section
-from geomi.seed.ready import fenced, is_library
+from geomi.seed.ready import closed, fenced, is_library
 
 MAX_CANDIDATES = 100
 MAX_SECTIONS = 200  # of each kind
@@ -62,11 +62,11 @@ def _candidate(one: Mapping[str, Any]) -> Candidate:
 
 def _prose(one: Mapping[str, Any]) -> Section:
     heading = _line(one, "breadcrumb").rpartition(">")[2].strip()
-    return Section(heading, _text(one, "content").strip(), _line(one, "pageId"))
+    return Section(heading, closed(_text(one, "content").strip()), _line(one, "pageId"))
 
 
 def _code(one: Mapping[str, Any]) -> Section:
-    parts = [_text(one, "codeDescription").strip()]
+    parts = [closed(_text(one, "codeDescription").strip())]
     for code in _dicts(one, "codeList", MAX_CODES):
         if body := _text(code, "code"):
             parts.append(fenced(body, _line(code, "language")))

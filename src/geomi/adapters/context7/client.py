@@ -127,6 +127,9 @@ class Context7:
             told = read_json_object(fetched.body)
             # Written anew, as JSON can spell each letter of a key in another way.
             return read(read_json_object(self._hushed(orjson.dumps(told))))
+        except orjson.JSONEncodeError as error:  # a TypeError: it reads deeper than it writes
+            message = f"{self.address} answered in another form: nested too deep"
+            raise SourceBusy(message) from error
         except ValueError as error:
             raise SourceBusy(f"{self.address} answered in another form: {error}") from error
 

@@ -13,13 +13,14 @@ from geomi.ports.dataset import Listed
 class BucketDataset:
     """`ports.dataset.Dataset` under one prefix of a bucket."""
 
-    def __init__(self, bucket: Bucket) -> None:
+    def __init__(self, bucket: Bucket, name: str) -> None:
         self._bucket = bucket
+        self._name = name
 
     @property
     def name(self) -> str:
-        """The dataset's URL."""
-        return str(self._bucket)
+        """The dataset's URL, with its server where one is named: queues go by it."""
+        return self._name
 
     async def list(self, prefix: str) -> AsyncIterator[Listed]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""

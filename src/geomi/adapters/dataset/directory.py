@@ -5,6 +5,7 @@ Rules kept:
 - A link that leads out of the root is not followed, a link to a folder is not listed (it could lead
   to itself), and nothing is written through one. What is no plain file is no file at all: a pipe
   would be read for ever.
+- A root that somebody has moved or removed is not made anew.
 - What a killed process left half written has a name that is no key; the next one that writes the
   same file does not meet it.
 """
@@ -44,6 +45,7 @@ class DirectoryDataset:
     async def list(self, prefix: str) -> AsyncIterator[Listed]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""
         folder, _, start = checked_prefix(prefix).rpartition("/")
+        await asyncio.to_thread(self._check_root)
         walk = self._walk(f"{folder}/" if folder else "", start)
         while found := await asyncio.to_thread(lambda: tuple(islice(walk, LISTED_AT_ONCE))):
             for listed in found:
@@ -74,7 +76,10 @@ class DirectoryDataset:
         try:
             with os.scandir(self._path(folder)) as entries:
                 named = sorted(
-                    (f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name)
+                    (
+                        f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name,
+                        entry.is_symlink(),
+                    )
                     for entry in entries
                     if entry.name.startswith(start) and not _UNFINISHED.fullmatch(entry.name)
                 )
@@ -82,24 +87,31 @@ class DirectoryDataset:
             return
         except OSError as error:
             raise refusal(error, self._root / folder) from error
-        for name in named:
-            if not self._is_within(folder + name):
+        for name, is_link in named:
+            if not self._is_within(folder + name, is_link=is_link):
                 continue
             if name.endswith("/"):
                 yield from self._walk(folder + name, "")
-            elif (size := self._size(folder + name)) is not None:
+            elif (size := self._size_at(self._root / folder / name)) is not None:
                 yield Listed(folder + name, size)
 
-    def _is_within(self, key: str) -> bool:
-        """Whether something that lies there has a key, and leads to nowhere else."""
+    def _is_within(self, key: str, *, is_link: bool) -> bool:
+        """Whether something that lies there has a key, and leads to nowhere else.
+
+        What is no link leads nowhere: to follow every name from the root takes most of the time.
+        """
         try:
-            self._path(checked_key(key.removesuffix("/")))
+            checked_key(key.removesuffix("/"))
+            if is_link:
+                self._path(key)
         except StoreError:
             return False
         return True
 
     def _size(self, key: str) -> int | None:
-        path = self._path(key)
+        return self._size_at(self._path(key))
+
+    def _size_at(self, path: Path) -> int | None:
         try:
             found = path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -164,6 +176,7 @@ class DirectoryDataset:
 
     def _place(self, key: str) -> Path:
         """Return where a file is to be, once the folders above it are there and safe."""
+        self._check_root()
         path = self._own(key)
         made = list(takewhile(lambda folder: not folder.exists(), path.parents))
         try:
@@ -173,6 +186,14 @@ class DirectoryDataset:
         except OSError as error:
             raise refusal(error, path) from error
         return path
+
+    def _check_root(self) -> None:
+        """Refuse a root that is gone: made anew, it would take what belongs elsewhere now."""
+        if not self._root.is_dir():
+            raise StoreError(
+                f"there is no dataset at `{self._root}` any more: it is no folder",
+                hint="put it back, or name where it lies now",
+            )
 
     def _own(self, key: str) -> Path:
         """Return where a file is to be; a link in place of a folder could lead to raw data."""

@@ -18,7 +18,6 @@ from geomi.model.message import (
     Settlement,
     TaskState,
     TaskTally,
-    Worked,
 )
 from geomi.model.seed import PartitionFilter
 
@@ -76,12 +75,14 @@ class MemoryQueues:
             _settle(task, settlement)
         return True
 
-    async def note(self, dataset: str, done: Sequence[tuple[Message, Worked]]) -> None:
-        """Count tasks as processed that nobody knew of."""
-        checked_messages(dataset, [message for message, _ in done])
-        for message, worked in done:
-            task = SeedTask(message.partition, TaskState.PROCESSED, worked=worked)
-            self._tasks.setdefault((self._tenant, dataset, message.queue, message.task), task)
+    async def send_unknown(self, dataset: str, messages: Sequence[Message]) -> int:
+        """Let messages wait whose tasks nobody knows of; return how many."""
+        unknown = [
+            one
+            for one in messages
+            if (self._tenant, dataset, one.queue, one.task) not in self._tasks
+        ]
+        return await self.send(dataset, unknown)
 
     async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
         """Say how full a queue is."""

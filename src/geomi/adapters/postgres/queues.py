@@ -23,7 +23,6 @@ from geomi.model.message import (
     Message,
     Settlement,
     TaskTally,
-    Worked,
 )
 from geomi.model.seed import PartitionFilter
 
@@ -72,11 +71,13 @@ class PostgresQueues:
             lambda db: settle(db, self._dataset(db, dataset), loan, settlement)
         )
 
-    async def note(self, dataset: str, done: Sequence[tuple[Message, Worked]]) -> None:
-        """Count tasks as processed that nobody knew of."""
-        checked_messages(dataset, [message for message, _ in done])
-        await self._database.write(
-            lambda db: _note(db, _open_dataset(db, self._tenant, dataset), done)
+    async def send_unknown(self, dataset: str, messages: Sequence[Message]) -> int:
+        """Let messages wait whose tasks nobody knows of, in one transaction; return how many."""
+        checked = checked_messages(dataset, messages)
+        if not checked:
+            return 0
+        return await self._database.write(
+            lambda db: _send_unknown(db, _open_dataset(db, self._tenant, dataset), checked)
         )
 
     async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
@@ -187,10 +188,12 @@ def _parcels(messages: Sequence[Message]) -> Iterator[list[Message]]:
     yield parcel
 
 
-def _note(db: Session, dataset: int, done: Sequence[tuple[Message, Worked]]) -> None:
-    for message, worked in done:
-        about = dict(zip(_ABOUT, _about(message), strict=True))
-        db.send(SQL["note"], about | asdict(worked) | {"dataset": dataset})
+def _send_unknown(db: Session, dataset: int, messages: Sequence[Message]) -> int:
+    about = columns(list(dict.fromkeys(map(_about, messages))), _ABOUT)
+    locked = db.rows(SQL["lock_tasks"], about | {"dataset": dataset})
+    known = {(queue, task) for _, queue, task in locked}
+    unknown = [one for one in messages if (one.queue, one.task) not in known]
+    return _send(db, dataset, unknown) if unknown else 0
 
 
 def _revive(db: Session, values: Mapping[str, object]) -> bool:

@@ -23,7 +23,6 @@ from geomi.model.message import (
     Message,
     Settlement,
     TaskTally,
-    Worked,
 )
 from geomi.model.seed import PartitionFilter
 
@@ -68,11 +67,11 @@ class SqliteQueues:
             lambda db: settle(db, self._dataset(db, dataset), loan, settlement)
         )
 
-    async def note(self, dataset: str, done: Sequence[tuple[Message, Worked]]) -> None:
-        """Count tasks as processed that nobody knew of."""
-        checked_messages(dataset, [message for message, _ in done])
-        await self._database.write(
-            lambda db: _note(db, _open_dataset(db, self._tenant, dataset), done)
+    async def send_unknown(self, dataset: str, messages: Sequence[Message]) -> int:
+        """Let messages wait whose tasks nobody knows of, in one transaction; return how many."""
+        checked = checked_messages(dataset, messages)
+        return await self._database.write(
+            lambda db: _send_unknown(db, _open_dataset(db, self._tenant, dataset), checked)
         )
 
     async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
@@ -169,10 +168,9 @@ def _about(dataset: int, message: Message) -> dict[str, object]:
     )
 
 
-def _note(db: sqlite3.Connection, dataset: int, done: Sequence[tuple[Message, Worked]]) -> None:
-    db.executemany(
-        SQL["note"], [_about(dataset, message) | asdict(worked) for message, worked in done]
-    )
+def _send_unknown(db: sqlite3.Connection, dataset: int, messages: Sequence[Message]) -> int:
+    tasks = ((one, db.execute(SQL["task"], _about(dataset, one)).fetchone()) for one in messages)
+    return _send(db, dataset, [one for one, task in tasks if task is None])
 
 
 def _revive(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:

@@ -18,7 +18,10 @@ from geomi.seed.partition import (
     success_path,
 )
 
-COLLECT = "run `geomi seeds run`; where that fails, `geomi seeds dlq list` says why"
+COLLECT = (
+    "run `geomi seeds run`; where that fails, `geomi seeds dlq list` says why, and where nothing "
+    "waits any more, --force sends it again"
+)
 COLLECT_AGAIN = "run `geomi seeds run` with --force"
 
 

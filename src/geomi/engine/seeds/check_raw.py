@@ -34,22 +34,26 @@ async def check_raw(
 ) -> Wanted:
     """Check the raw files of some partitions; return which contracts there have to be."""
     wanted: Wanted = {}
+    named: set[str] = set()  # also by files that are not processed yet
     async for folder in _folders(dataset, which, findings):
         records = 0
         for file in folder.files:
             found = await _check_file(dataset, rules, folder.partition, file.key, findings)
             records += found.records if found else 0
-            if found is None or file.key not in folder.checkpoints:
+            if found is None:
+                continue
+            tasks = [result_path(folder.partition, group.domain) for group in found.groups]
+            named.update(tasks)
+            if file.key not in folder.checkpoints:
                 continue
             if await _check_checkpoint(dataset, file.key, findings):
-                for group in found.groups:
-                    task = result_path(folder.partition, group.domain)
+                for task in tasks:
                     wanted.setdefault(task, []).append(file.key)
         for key in folder.checkpoints - {file.key for file in folder.files}:
             findings.add(success_path(key), "its raw file is not there", "put the raw file back")
         if folder.metadata:
             await _check_metadata(dataset, folder, records, findings)
-    findings.counts["domains"] += len(wanted)
+    findings.counts["domains"] += len(named)
     return wanted
 
 
@@ -101,7 +105,7 @@ async def _check_file(
         findings.sums[key] = await asyncio.to_thread(checksum_of, data)
         found = await asyncio.to_thread(read_raw, data, partition, max_records=rules.max_records)
     except SeedError as error:
-        findings.add(key, f"{error.kind}: {error.message}", "drop a file that is right beside it")
+        findings.add(key, f"{error.kind}: {error.message}", "put a file that is right beside it")
         return None
     findings.counts["records"] += found.records
     findings.counts["rejected"] += len(found.rejects)
@@ -112,7 +116,7 @@ async def _check_file(
             key,
             f"{len(found.rejects)} of {found.records} records are rejected; the first is in line "
             f"{first.line}: {first.reason}",
-            "drop a file with the records as they should be beside it",
+            "put a file with the records as they should be beside it",
         )
     return found
 

@@ -5,7 +5,8 @@ Rules kept (C-50, C-52, C-92):
   run.
 - The facts of a contract that stands are not asked for again; only hosts that are new are.
 - Of a contract that is unfinished everything is collected anew, and the URLs of the raw files that
-  it covered are read from these.
+  it covered are read from these; where its checkpoint is lost, of all that are processed.
+- A raw file never changes; where one has, what it holds now counts, whatever messages say.
 - The checkpoint is written last, and every write makes sure first that the domain is still ours.
 """
 
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 
 from geomi.engine.review import reviews
 from geomi.engine.seeds.collect import Collected, collect
+from geomi.engine.seeds.earlier import covered_files, read_again
+from geomi.engine.seeds.filed import known_run
 from geomi.engine.seeds.hearing import name_of
 from geomi.engine.seeds.seeding import Held, Seeding
 from geomi.engine.seeds.standing import Standing, checksum_of, read_standing
@@ -37,7 +40,6 @@ from geomi.seed.partition import (
     result_path,
     success_path,
 )
-from geomi.seed.record import read_raw
 from geomi.text.times import iso_utc
 from geomi.url.parse import split
 
@@ -72,8 +74,8 @@ class _Domain:
         first = self._first
         standing = await read_standing(self.seeding.dataset, first.partition_info, first.domain)
         run = max((one.run for one in self.messages if one.force), default="")
-        known_run = standing.manifest.run if standing.manifest else ""
-        is_forced = run > known_run
+        run_before = known_run(standing.manifest, self.seeding.world, run=run)
+        is_forced = run > run_before
         if standing.contract is not None and not is_forced and self._is_covered(standing):
             self.seeding.world.sink.emit(SeedSkipped(first.domain))
             return self._worked(standing.contract, standing.contract.processing_duration_ms)
@@ -82,7 +84,7 @@ class _Domain:
         missing = [name for name in urls.hosts if name not in known]
         found = await self._collect(missing)
         facts = {name: found[name].facts if name in found else known[name] for name in urls.hosts}
-        return await self._write(standing, urls, facts, found, run=max(run, known_run))
+        return await self._write(standing, urls, facts, found, run=max(run, run_before))
 
     def _is_covered(self, standing: Standing) -> bool:
         inputs = standing.manifest.inputs if standing.manifest else {}
@@ -98,6 +100,9 @@ class _Domain:
         """Bring together the URLs of the messages, and of the raw files before them."""
         own = {one.file_path: one for one in self.messages}
         before = standing.manifest.inputs if standing.manifest else {}
+        for path in _disputed(self.messages, before):
+            message = await read_again(self.seeding, self._first, path)
+            own[path] = message if message.urls else own[path]
         is_same = all(before.get(path, one.file) == one.file for path, one in own.items())
         inputs = {path: one.file for path, one in own.items()}
         placed = [one for message in own.values() for one in _placed(message)]
@@ -105,32 +110,14 @@ class _Domain:
             placed += standing.placed
             inputs |= before
         else:
-            for path in before.keys() - own.keys():
-                message = await self._read_again(path)
-                inputs[path] = message.file
+            covered = await covered_files(self.seeding, standing, self._first)
+            for path in covered.keys() - own.keys():
+                message = await read_again(self.seeding, self._first, path)
+                if message.urls or covered[path]:
+                    inputs[path] = message.file
                 placed += _placed(message)
         return await asyncio.to_thread(
             _folded, placed, inputs, self._first.domain, self.seeding.config.seeds.max_hosts
-        )
-
-    async def _read_again(self, path: str) -> DomainMessage:
-        """Make the message of a raw file once more, whose domains were sent and settled before."""
-        first, rules = self._first, self.seeding.config.seeds
-        data = await self.seeding.dataset.read(path, max_bytes=rules.max_file_bytes)
-        if data is None:
-            raise SeedError(f"File not found: {path}", kind=ErrorType.STORAGE)
-        file = await asyncio.to_thread(
-            read_raw, data, first.partition_info, max_records=rules.max_records
-        )
-        group = next((one for one in file.groups if one.domain == first.domain), None)
-        return DomainMessage(
-            first.domain,
-            group.domain_id if group else "",
-            group.urls if group else (),
-            first.partition_info,
-            path,
-            checksum_of(data),
-            group.indexes if group else (),
         )
 
     async def _write(
@@ -243,6 +230,14 @@ def _read_messages(loan: Loan) -> tuple[DomainMessage, ...]:
                 kind=ErrorType.VALIDATION,
             )
     return tuple(sorted(messages, key=lambda one: one.run))
+
+
+def _disputed(messages: Iterable[DomainMessage], before: Mapping[str, Checksum]) -> set[str]:
+    """Name raw files of which something else was known: only they can say what they hold now."""
+    first = dict(before)
+    return {
+        one.file_path for one in messages if first.setdefault(one.file_path, one.file) != one.file
+    }
 
 
 def _placed(message: DomainMessage) -> Iterable[Placed]:

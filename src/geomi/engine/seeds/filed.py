@@ -1,4 +1,4 @@
-"""What the checkpoint of a raw file says (SED-31, C-92).
+"""What checkpoints say: that of a raw file (SED-31, C-92), and for which run any was made.
 
 One that is empty, makes no sense, or speaks of another file of that name says nothing: the raw file
 is processed again.
@@ -7,10 +7,16 @@ is processed again.
 from __future__ import annotations
 
 from geomi.engine.seeds.standing import checkpoint_at
+from geomi.engine.world import World
 from geomi.model.message import Worked
 from geomi.model.seed import Manifest
 from geomi.ports.dataset import Dataset
 from geomi.seed.partition import success_path
+from geomi.text.ulid import new_ulid
+
+# How far clocks of machines may differ. A run of a later time was named by a clock that was wrong,
+# or by nobody: nothing would be forced any more until that time has come.
+AHEAD_S = 86_400.0
 
 
 async def file_manifest(dataset: Dataset, key: str, *, size: int | None) -> Manifest | None:
@@ -18,6 +24,16 @@ async def file_manifest(dataset: Dataset, key: str, *, size: int | None) -> Mani
     manifest = await checkpoint_at(dataset, success_path(key))
     answered = manifest.inputs.get(key) if manifest is not None else None
     return manifest if answered is not None and answered.size == size else None
+
+
+def known_run(manifest: Manifest | None, world: World, *, run: str) -> str:
+    """Say for which forced orchestration a checkpoint was made; empty where that is none.
+
+    Args:
+        run: the one that is asked about, which is done where it has just been done.
+    """
+    latest = max(run, new_ulid(world.clock.now_s() + AHEAD_S, world.rng))
+    return manifest.run if manifest is not None and manifest.run <= latest else ""
 
 
 def worked_of(manifest: Manifest) -> Worked:

@@ -66,7 +66,7 @@ async def read_handover(dataset: Dataset, which: PartitionFilter) -> Handover:
         for (_, domain), task in zip(named[start : start + READERS], reading, strict=True):
             taken.take(domain, task.result())
     return Handover(
-        f"{dataset.name}/{prod_prefix(which)}".removesuffix("/"),
+        _source(dataset.name, prod_prefix(which)),
         tuple(taken.seeds),
         tuple(taken.sitemaps),
         tuple(taken.robots.values()),
@@ -74,6 +74,12 @@ async def read_handover(dataset: Dataset, which: PartitionFilter) -> Handover:
         tuple(taken.left_out),
         unread,
     )
+
+
+def _source(name: str, prefix: str) -> str:
+    """Name a part of a dataset; the server of a bucket stands behind it."""
+    root, mark, server = name.partition("?")
+    return f"{root}/{prefix}".removesuffix("/") + mark + server
 
 
 async def keep_copies(

@@ -13,11 +13,14 @@ from geomi.model.message import DeadLetter
 
 PER_READ = 100
 MAX_ID_CHARS = 80  # shown of one that is not there
+# Of a message, as an object; of a larger one the beginning is shown as text. A domain may have as
+# many URLs as a raw file holds, and a hundred megabytes of them take a gigabyte as objects.
+MAX_SHOWN_BYTES = 4 * 1024 * 1024
 
 
 async def find(seeding: Seeding, letter: str) -> DeadLetter:
     """Find a dead letter by its id."""
-    found = await seeding.queues.letter(seeding.dataset.name, letter)
+    found = await seeding.queues.letter(seeding.dataset.name, _plain(seeding, letter))
     if found is None:
         raise _unknown(seeding, letter)
     return found
@@ -35,13 +38,14 @@ async def every(seeding: Seeding) -> AsyncIterator[DeadLetter]:
 async def retry(seeding: Seeding, letter: str) -> None:
     """Let a dead letter wait again, from the beginning."""
     now_s = seeding.world.clock.now_s()
-    if not await seeding.queues.revive(seeding.dataset.name, letter, now_s=now_s):
+    name = _plain(seeding, letter)
+    if not await seeding.queues.revive(seeding.dataset.name, name, now_s=now_s):
         raise _unknown(seeding, letter)
 
 
 async def drop(seeding: Seeding, letter: str) -> None:
     """Forget a dead letter; what it was about stays failed."""
-    if not await seeding.queues.drop(seeding.dataset.name, letter):
+    if not await seeding.queues.drop(seeding.dataset.name, _plain(seeding, letter)):
         raise _unknown(seeding, letter)
 
 
@@ -55,14 +59,23 @@ def written(letter: DeadLetter) -> dict[str, object]:
 
 
 def _body(body: bytes) -> object:
+    if len(body) > MAX_SHOWN_BYTES:
+        return body[:MAX_SHOWN_BYTES].decode("utf-8", "ignore") + "…"
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:  # nobody of ours has written it
         return body.decode("utf-8", "backslashreplace")
 
 
+def _plain(seeding: Seeding, letter: str) -> str:
+    """Return what can be an id: a command line brings bytes that no store can be asked for."""
+    if not letter.isascii():
+        raise _unknown(seeding, letter)
+    return letter
+
+
 def _unknown(seeding: Seeding, letter: str) -> UnknownName:
     return UnknownName(
-        f"no dead letter `{letter[:MAX_ID_CHARS]}` in {seeding.dataset.name}",
-        hint="geomi seeds dlq list tells those that there are",
+        f"no dead letter `{ascii(letter[:MAX_ID_CHARS])[1:-1]}` in {seeding.dataset.name}",
+        hint="the list of dead letters tells those that there are",
     )

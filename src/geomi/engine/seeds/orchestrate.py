@@ -3,6 +3,8 @@
 Rules kept:
 - Any filter will do: the longest known prefix is listed, the rest is looked at (C-51). Only raw
   files count as found (C-77), and keys that are none are passed over, unopened (SED-19).
+- A file that is processed, and of which the store knows nothing, is looked at once more: a store
+  that was lost may have had its domains, and nobody else would send them again.
 - A file that waits already counts as sent: it is there once, however often it is sent.
 - A file that cannot be sent is told, and stops no other (SED-20).
 - What is forced has the name of its orchestration, which both messages carry (C-50).
@@ -12,15 +14,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from geomi.engine.seeds.filed import file_manifest, worked_of
+from geomi.engine.seeds.filed import file_manifest
 from geomi.engine.seeds.seeding import Seeding
 from geomi.errors import StoreError
 from geomi.model.event import SeedSendFailed
 from geomi.model.message import Message
-from geomi.model.seed import Manifest, Orchestrated, Partition, PartitionFilter, SeedMessage
-from geomi.ports.dataset import Dataset, Listed
+from geomi.model.seed import Orchestrated, Partition, PartitionFilter, SeedMessage
+from geomi.ports.dataset import Dataset
 from geomi.seed.message import file_message
 from geomi.seed.partition import raw_prefix, read_raw_key, success_path
 from geomi.text.ulid import new_ulid
@@ -37,17 +39,18 @@ async def orchestrate(
     run = new_ulid(world.clock.now_s(), world.rng) if force else ""
     found = sent = skipped = 0
     async for batch in _batches(_raw_files(seeding.dataset, which)):
-        done = {} if force else await _done(seeding.dataset, batch)
+        done = frozenset[str]() if force else await _done(seeding.dataset, batch)
         found += len(batch)
         skipped += len(done)
-        messages = {
-            file.key: file_message(
-                seeding.config.seeds, SeedMessage(file.key, file.partition, force, run)
+        messages = [
+            file_message(
+                seeding.config.seeds,
+                SeedMessage(file.key, file.partition, force, run, again=file.key in done),
             )
             for file in batch
-        }
-        await _note(seeding, messages, done)
-        sent += await _send(seeding, [it for key, it in messages.items() if key not in done])
+        ]
+        await _send_unknown(seeding, [one for one in messages if one.task in done])
+        sent += await _send(seeding, [one for one in messages if one.task not in done])
     return Orchestrated(found, sent, skipped)
 
 
@@ -58,24 +61,25 @@ class _File:
     key: str
     size: int
     partition: Partition
-    has_checkpoint: bool
+    has_checkpoint: bool = False
 
 
 async def _raw_files(dataset: Dataset, which: PartitionFilter) -> AsyncIterator[_File]:
-    """Yield the raw files of some partitions; a checkpoint is listed right after its file."""
-    waiting: tuple[Listed, Partition] | None = None
+    """Yield the raw files of some partitions; what begins with a file's name is listed after it."""
+    waiting: _File | None = None
     async for listed in dataset.list(raw_prefix(which)):
+        if waiting is not None and listed.key.startswith(waiting.key):
+            if listed.key == success_path(waiting.key) and listed.size > 0:
+                waiting = replace(waiting, has_checkpoint=True)
+            continue
         if waiting is not None:
-            file, partition = waiting
-            is_checkpoint = listed.key == success_path(file.key) and listed.size > 0
-            yield _File(file.key, file.size, partition, is_checkpoint)
-            waiting = None
+            yield waiting
         named = read_raw_key(listed.key)
+        waiting = None
         if named is not None and which.matches(named[0]):
-            waiting = listed, named[0]
+            waiting = _File(listed.key, listed.size, named[0])
     if waiting is not None:
-        file, partition = waiting
-        yield _File(file.key, file.size, partition, has_checkpoint=False)
+        yield waiting
 
 
 async def _batches(files: AsyncIterator[_File]) -> AsyncIterator[Sequence[_File]]:
@@ -89,13 +93,13 @@ async def _batches(files: AsyncIterator[_File]) -> AsyncIterator[Sequence[_File]
         yield batch
 
 
-async def _done(dataset: Dataset, files: Sequence[_File]) -> dict[str, Manifest]:
-    """Read the checkpoints of files; return those that answer for theirs."""
+async def _done(dataset: Dataset, files: Sequence[_File]) -> frozenset[str]:
+    """Read the checkpoints of files; return which files have one that answers for them."""
     places = asyncio.Semaphore(READERS)
 
-    async def read(file: _File) -> Manifest | None:
+    async def read(file: _File) -> bool:
         async with places:
-            return await file_manifest(dataset, file.key, size=file.size)
+            return await file_manifest(dataset, file.key, size=file.size) is not None
 
     async with asyncio.TaskGroup() as group:
         reading = {
@@ -103,19 +107,18 @@ async def _done(dataset: Dataset, files: Sequence[_File]) -> dict[str, Manifest]
             for file in files
             if file.has_checkpoint
         }
-    return {key: found for key, task in reading.items() if (found := task.result()) is not None}
+    return frozenset(key for key, task in reading.items() if task.result())
 
 
-async def _note(seeding: Seeding, messages: dict[str, Message], done: dict[str, Manifest]) -> None:
-    """Count files as processed whose checkpoints were there before us."""
-    if not done:
+async def _send_unknown(seeding: Seeding, messages: Sequence[Message]) -> None:
+    """Have files looked at once more whose checkpoints were there before the store."""
+    if not messages:
         return
-    noted = [(messages[key], worked_of(manifest)) for key, manifest in done.items()]
     try:
-        await seeding.queues.note(seeding.dataset.name, noted)
-    except StoreError as error:  # they are processed all the same, and only not counted
-        for key in done:
-            seeding.world.sink.emit(SeedSendFailed(key, error.message))
+        await seeding.queues.send_unknown(seeding.dataset.name, messages)
+    except StoreError as error:  # they stay unknown, and are sent by the next orchestration
+        for message in messages:
+            seeding.world.sink.emit(SeedSendFailed(message.task, error.message))
 
 
 async def _send(seeding: Seeding, messages: Sequence[Message]) -> int:

@@ -2,7 +2,7 @@
 
 Rules kept:
 - A file whose checkpoint answers for it is passed over; a forced one only where its run was done
-  already.
+  already. Where it is to be looked at again its domains are sent, and nothing is written.
 - First the messages, then the rejects, the checkpoint last: whoever dies before it does the same
   again, and sends what is there already.
 - Before anything is sent or written the file has to be still ours.
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from geomi.engine.seeds.filed import file_manifest, worked_of
+from geomi.engine.seeds.filed import file_manifest, known_run, worked_of
 from geomi.engine.seeds.seeding import Held, Seeding
 from geomi.engine.seeds.standing import checksum_of
 from geomi.errors import SeedError
@@ -56,15 +56,17 @@ class _File:
         if size is None:
             raise SeedError(f"File not found: {key}", kind=ErrorType.STORAGE)
         before = await file_manifest(dataset, key, size=size)
-        if before is not None and run <= before.run:
-            self.seeding.world.sink.emit(SeedSkipped(key))
-            return worked_of(before)
+        is_done = before is not None and run <= known_run(before, self.seeding.world, run=run)
+        if before is not None and is_done and not self.message.again:
+            return self._pass_over(before)
         data = await dataset.read(key, max_bytes=self.seeding.config.seeds.max_file_bytes)
         if data is None:
             raise SeedError(f"File not found: {key}", kind=ErrorType.STORAGE)
         found, checksum = await asyncio.to_thread(self._read, data)
         del data  # not kept while its messages are sent
         await self._send(found.groups, checksum)
+        if before is not None and is_done and before.inputs[key] == checksum:
+            return self._pass_over(before)
         outputs = await self._write_rejects(found)
         manifest = self._manifest(found, checksum, outputs)
         await self._check_in(manifest)
@@ -72,6 +74,10 @@ class _File:
             SeedFileDone(key, len(found.groups), len(found.rejects), manifest.duration_ms)
         )
         return worked_of(manifest)
+
+    def _pass_over(self, before: Manifest) -> Worked:
+        self.seeding.world.sink.emit(SeedSkipped(self.message.file_path))
+        return worked_of(before)
 
     def _read(self, data: bytes) -> tuple[RawFile, Checksum]:
         key, rules = self.message.file_path, self.seeding.config.seeds
@@ -137,7 +143,8 @@ def _latest(loan: Loan) -> SeedMessage:
                 f"a message about `{one.file_path}` waits for `{loan.task}`",
                 kind=ErrorType.VALIDATION,
             )
-    return max(messages, key=lambda one: one.run)
+    latest = max(messages, key=lambda one: one.run)
+    return replace(latest, again=any(one.again for one in messages))
 
 
 def _messages(

@@ -143,17 +143,19 @@ class TestTaskTallies:
         assert await states() == (1, 0, 0)
 
     @waits
-    async def test_what_was_done_before_us_is_noted_once(self, stores: Stores) -> None:
+    async def test_only_what_nobody_knows_of_is_sent(self, stores: Stores) -> None:
         queues = stores("a").queues
         await bury(queues, "known", "L1")
-        took = Worked(3, robots=True, duration_ms=10)
-        done = [(sent("new"), took), (sent("known"), took)]
-        for _ in range(2):
-            await queues.note(DATASET, done)
-        assert await queues.tally(DATASET, "domain", ALL) == TaskTally(1, 1, 0, 1, 0, 10.0)
-        assert await borrow(queues) == []
-        assert await queues.send(DATASET, [sent("new")]) == 1
-        assert (await queues.tally(DATASET, "domain", ALL)).pending == 1
+        messages = [sent("new"), sent("known")]
+        assert await queues.send_unknown(DATASET, messages) == 1
+        assert await queues.send_unknown(DATASET, messages) == 0
+        assert await queues.tally(DATASET, "domain", ALL) == TaskTally(0, 1, 1)
+        loan = await borrow_one(queues)
+        assert [one.name for one in loan.messages] == ["new"]
+        assert await queues.settle(DATASET, loan, Settlement(done=("new",), worked=Worked(1)))
+        assert await queues.send_unknown(DATASET, messages) == 0
+        assert await queues.send_unknown(DATASET, []) == 0
+        assert await stores("b").queues.send_unknown(DATASET, messages) == 2  # another tenant's
 
 
 class TestDeadLetters:

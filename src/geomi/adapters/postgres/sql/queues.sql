@@ -163,17 +163,6 @@ SET owner = NULL,
 WHERE number = %(task)s AND owner IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM seed_messages WHERE task = %(task)s AND lent = %(token)s);
 
--- name: note
--- Count a task as processed that nobody knew of.
-INSERT INTO seed_tasks (
-    dataset, queue, task, country, category, date, state, urls, robots, sitemap, duration_ms
-)
-VALUES (
-    %(dataset)s, %(queue)s, %(task)s, %(country)s, %(category)s, %(date)s, 'processed', %(urls)s, %(robots)s, %(sitemap)s,
-    %(duration_ms)s
-)
-ON CONFLICT DO NOTHING;
-
 -- name: depth
 -- Messages of tasks that nobody works on, of tasks that somebody does, and those that are dead.
 SELECT

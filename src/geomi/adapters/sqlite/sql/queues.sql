@@ -136,17 +136,6 @@ SET owner = NULL,
 WHERE number = :task AND owner IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM seed_messages WHERE task = :task AND lent = :token);
 
--- name: note
--- Count a task as processed that nobody knew of.
-INSERT INTO seed_tasks (
-    dataset, queue, task, country, category, date, state, urls, robots, sitemap, duration_ms
-)
-VALUES (
-    :dataset, :queue, :task, :country, :category, :date, 'processed', :urls, :robots, :sitemap,
-    :duration_ms
-)
-ON CONFLICT DO NOTHING;
-
 -- name: depth
 -- Messages of tasks that nobody works on, of tasks that somebody does, and those that are dead.
 SELECT
