@@ -11,12 +11,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from geomi.cli.program import main
 from geomi.testing.postgres import Cluster
 from geomi.testing.server import Raw, Reply, Seen
 from tests.e2e.command import GEOMI, clean_env, run
@@ -59,79 +61,120 @@ def last_line(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The last line of what was printed, read."""
+        return json.loads(self.out.splitlines()[-1])
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Run commands in this process: each would take a second to start."""
+    monkeypatch.setattr("geomi.cli.seed_work.ease_collector", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    for name in os.environ.keys() - clean_env().keys():
+        monkeypatch.delenv(name)
+
+    def call(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["geomi", "seeds", *arguments])
+        capsys.readouterr()
+        code = main()
+        said = capsys.readouterr()
+        return Said(code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def geomi_seeds(
+    here: Command, web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Command:
+    """Run commands in this process, beside the web, with a data directory."""
+    for name, value in web.env.items():
+        monkeypatch.setenv(name, value)
+    return lambda *arguments: here(*arguments, "-o", str(tmp_path / "data"))
+
+
 def test_whoever_finds_no_raw_file_is_told_where_they_lie(
-    web: Web, tmp_path: Path, dataset: Path
+    geomi_seeds: Command, dataset: Path
 ) -> None:
-    done = seeds(web, tmp_path, "orchestrate", str(dataset), "--country", "kr")
-    assert done.stdout == "0 of 0 raw files sent, 0 skipped\n"
-    assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in done.stderr
+    done = geomi_seeds("orchestrate", str(dataset), "--country", "kr")
+    assert done.out == "0 of 0 raw files sent, 0 skipped\n"
+    assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in done.err
 
 
-@pytest.mark.slow
 @pytest.mark.req("SED-15", "SED-35", "DAT-09")
 def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
-    web: Web, tmp_path: Path, dataset: Path
+    geomi_seeds: Command, web: Web, dataset: Path
 ) -> None:
-    done = seeds(web, tmp_path, "run", str(dataset), "--json")
-    assert done.returncode == 0, done.stderr
-    ended = last_line(done)
+    done = geomi_seeds("run", str(dataset), "--json")
+    assert done.code == 0, done.err
+    ended = done.json
     assert (ended["files_found"], ended["sent"], ended["skipped"]) == (1, 1, 0)
     assert (ended["files"], ended["domains"], ended["rejected"], ended["dead"]) == (1, 3, 0, 0)
     assert ended["processing_stats"]["domains_processed"] == 3
     assert ended["collection_stats"]["robots_txt_rate"] == 1.0
-    sentences = [json.loads(line).get("sentence", "") for line in done.stdout.splitlines()]
+    sentences = [json.loads(line).get("sentence", "") for line in done.out.splitlines()]
     assert "Domain processed: mom.gov.sg (1 URLs)" in sentences
     for domain in DOMAINS:
         assert (dataset / f"prod/{FOLDER}/{domain}/domain_metadata.json.success").is_file()
     asked = len(web.site.log)
-    again = seeds(web, tmp_path, "run", str(dataset), "--date", "2026-01-28")
-    assert again.returncode == 0 and "0 of 1 raw files sent, 1 skipped" in again.stderr
+    again = geomi_seeds("run", str(dataset), "--date", "2026-01-28")
+    assert again.code == 0 and "0 of 1 raw files sent, 1 skipped" in again.err
     assert len(web.site.log) == asked
-    forced = seeds(web, tmp_path, "run", str(dataset), "--force", "-q")
-    assert (forced.returncode, forced.stdout, forced.stderr) == (0, "", "")
+    forced = geomi_seeds("run", str(dataset), "--force", "-q")
+    assert forced == Said(0, "", "")
     assert len(web.site.log) == 2 * asked
-    status = seeds(web, tmp_path, "status", str(dataset), "--json")
-    told = json.loads(status.stdout)
+    told = geomi_seeds("status", str(dataset), "--json").json
     assert told["processing_stats"] == ended["processing_stats"]
     assert told["queues"]["seed"] == {"waiting": 0, "lent": 0, "dead": 0, "next_s": None}
+    assert told["alarms"] == []
 
 
-@pytest.mark.slow
 @pytest.mark.req("SED-42", "SED-43", "MON-15")
 def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
-    web: Web, tmp_path: Path, dataset: Path
+    geomi_seeds: Command, dataset: Path
 ) -> None:
     broken = dataset / f"raw/{FOLDER}/raw_0002.json"
     broken.write_text("[{")
     quick = ("--set", "seeds.max_retries=0")
-    done = seeds(web, tmp_path, "run", str(dataset), *quick)
-    assert done.returncode == 8, done.stderr
-    assert (
-        "1 raw files or domains failed for good" in done.stderr
-        and "geomi seeds dlq list" in done.stderr
-    )
-    assert "alarm file_failures: 50.0% of raw files failed" in done.stderr
-    (letter,) = json.loads(seeds(web, tmp_path, "dlq", "list", str(dataset), "--json").stdout)
+    done = geomi_seeds("run", str(dataset), *quick)
+    assert done.code == 8, done.err
+    assert "1 raw files or domains failed for good" in done.err
+    assert "hint: geomi seeds dlq list" in done.err
+    assert "alarm file_failures: 50.0% of raw files failed" in done.err
+    (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
     assert letter["task"] == f"raw/{FOLDER}/raw_0002.json"
-    line = seeds(web, tmp_path, "dlq", "list", str(dataset)).stdout
+    line = geomi_seeds("dlq", "list", str(dataset)).out
     assert line.startswith(f"{letter['id']}  parse_error  ") and line.count(letter["task"]) == 1
-    shown = json.loads(
-        seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"], "--json").stdout
-    )
+    shown = geomi_seeds("dlq", "show", str(dataset), letter["id"], "--json").json
     assert shown["original_message"]["file_path"] == letter["task"]
     assert shown["error_info"]["error_type"] == "parse_error"
     assert shown["context"]["queue_name"] == "newsfork-seed-staging"
-    assert "parse_error" in seeds(web, tmp_path, "dlq", "show", str(dataset), letter["id"]).stdout
-    told = seeds(web, tmp_path, "status", str(dataset)).stdout
+    for command in (("list", str(dataset)), ("show", str(dataset), letter["id"])):
+        assert "parse_error" in geomi_seeds("dlq", *command).out
+    unknown = geomi_seeds("dlq", "retry", str(dataset), "01KA5Q2V7Z3M9X4C8B6N1D0E5F")
+    assert unknown.code == 2 and "no dead letter `01KA5Q2V7Z3M9X4C8B6N1D0E5F`" in unknown.err
+    told = geomi_seeds("status", str(dataset)).out
     assert re.search(r"^domains +3 of 3$", told, re.M) and "alarm file_failures" in told
     broken.write_text("[]")
-    back = seeds(web, tmp_path, "dlq", "retry", str(dataset), letter["id"])
-    assert "1 dead letters wait again" in back.stderr
-    assert seeds(web, tmp_path, "run", str(dataset), *quick).returncode == 0
-    assert json.loads(
-        seeds(web, tmp_path, "dlq", "drop", str(dataset), "--all", "--json").stdout
-    ) == {"dropped": 0}
+    back = geomi_seeds("dlq", "retry", str(dataset), letter["id"])
+    assert "1 dead letters wait again" in back.err
+    assert geomi_seeds("run", str(dataset), *quick).code == 0
+    assert geomi_seeds("dlq", "drop", str(dataset), "--all", "--json").json == {"dropped": 0}
 
 
 @pytest.mark.slow
@@ -268,18 +311,19 @@ def test_a_process_that_dies_is_told_and_its_domain_is_done_by_another(
     assert lines[-1]["processing_stats"]["domains_processed"] == len(DOMAINS)
 
 
-@pytest.mark.slow
 @pytest.mark.req("SED-03")
-def test_validate_names_what_is_wrong_and_changes_nothing(tmp_path: Path, dataset: Path) -> None:
-    good = run("seeds", "validate", str(dataset))
-    assert good.returncode == 0 and re.search(r"^problems +0$", good.stdout, re.M), good.stderr
+def test_validate_names_what_is_wrong_and_changes_nothing(
+    here: Command, tmp_path: Path, dataset: Path
+) -> None:
+    good = here("validate", str(dataset))
+    assert good.code == 0 and re.search(r"^problems +0$", good.out, re.M), good.err
     (dataset / f"raw/{FOLDER}/raw_0002.json").write_text("[{")
     before = sorted(str(path) for path in tmp_path.rglob("*"))
-    bad = run("seeds", "validate", str(dataset), "--country", "sg", "--json")
-    (problem,) = json.loads(bad.stdout)["problems"]
-    assert bad.returncode == 1 and problem["key"] == f"raw/{FOLDER}/raw_0002.json"
-    shown = run("seeds", "validate", str(dataset))
-    assert shown.returncode == 1 and f"{problem['key']}: {problem['what']}" in shown.stdout
+    bad = here("validate", str(dataset), "--country", "sg", "--json")
+    (problem,) = bad.json["problems"]
+    assert bad.code == 1 and problem["key"] == f"raw/{FOLDER}/raw_0002.json"
+    shown = here("validate", str(dataset))
+    assert shown.code == 1 and f"{problem['key']}: {problem['what']}" in shown.out
     assert sorted(str(path) for path in tmp_path.rglob("*")) == before
 
 
@@ -352,10 +396,10 @@ def test_the_how_to_works_as_it_is_written(web: Web, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
-    tmp_path: Path, arguments: tuple[str, ...], code: int, told: str
+    here: Command, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str
 ) -> None:
-    done = run("seeds", *arguments, cwd=tmp_path)
-    assert done.returncode == code, done.stderr
-    assert told in done.stderr and "Traceback" not in done.stderr
-    assert done.stderr.startswith("error: ")
+    done = here(*arguments)
+    assert done.code == code, done.err
+    assert told in done.err and "Traceback" not in done.err
+    assert done.err.startswith("error: ") and done.out == ""
     assert list(tmp_path.iterdir()) == []
