@@ -140,7 +140,8 @@ def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
     assert len(web.site.log) == 2 * asked
     told = geomi_seeds("status", str(dataset), "--json").json
     assert told["processing_stats"] == ended["processing_stats"]
-    assert told["queues"]["seed"] == {"waiting": 0, "lent": 0, "dead": 0, "next_s": None}
+    empty = {"waiting": 0, "lent": 0, "dead": 0, "next_s": None}
+    assert told["queues"] == {"newsfork-seed-staging": empty, "newsfork-domain-staging": empty}
     assert told["alarms"] == []
 
 
@@ -170,6 +171,7 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert unknown.code == 2 and "no dead letter `01KA5Q2V7Z3M9X4C8B6N1D0E5F`" in unknown.err
     told = geomi_seeds("status", str(dataset)).out
     assert re.search(r"^domains +3 of 3$", told, re.M) and "alarm file_failures" in told
+    assert re.search(r"^newsfork-dlq-staging +1 dead letters$", told, re.M)
     broken.write_text("[]")
     back = geomi_seeds("dlq", "retry", str(dataset), letter["id"])
     assert "1 dead letters wait again" in back.err

@@ -41,6 +41,7 @@ from geomi.engine.seeds.figures import Standing, look, report
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
 from geomi.errors import SeedsDead
 from geomi.model.checked import Checked
+from geomi.model.message import Depth
 from geomi.model.seed import Orchestrated
 
 WRONG = 1
@@ -193,8 +194,8 @@ def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
     standing = with_seeding(chosen, lambda seeding: look(seeding, chosen.which))
     alarms = judge_seeds(standing)
     if json:
-        queues = {"seed": asdict(standing.seed_queue), "domain": asdict(standing.domain_queue)}
-        more = {"queues": queues, "alarms": [asdict(one) for one in alarms]}
+        depths = {name: asdict(depth) for name, depth in _depths(chosen, standing).items()}
+        more = {"queues": depths, "alarms": [asdict(one) for one in alarms]}
         give(asdict(report(standing)) | more)
         return
     say_pairs(_lines(chosen, standing))
@@ -244,7 +245,7 @@ def _counts(found: Checked) -> dict[str, int]:
 
 def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:
     stats = report(standing).collection_stats
-    queues = {"seed queue": standing.seed_queue, "domain queue": standing.domain_queue}
+    rules = chosen.configured.resolved.config.seeds
     return {
         "dataset": chosen.dataset.name,
         "files": told(standing.files),
@@ -254,7 +255,14 @@ def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:
         "mean time": f"{stats.avg_processing_time_ms:,} ms a domain, "
         f"{standing.files.duration_ms:,.0f} ms a file",
         **{
-            name: f"{depth.waiting:,} waiting, {depth.lent:,} in hand, {depth.dead:,} dead"
-            for name, depth in queues.items()
+            name: f"{depth.waiting:,} waiting, {depth.lent:,} in hand"
+            for name, depth in _depths(chosen, standing).items()
         },
+        rules.dead_letter_queue: f"{standing.dead_letters:,} dead letters",
     }
+
+
+def _depths(chosen: Chosen, standing: Standing) -> dict[str, Depth]:
+    """Return how full each queue is, by the name that the rules give it."""
+    rules = chosen.configured.resolved.config.seeds
+    return {rules.seed_queue: standing.seed_queue, rules.domain_queue: standing.domain_queue}

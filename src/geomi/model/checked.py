@@ -26,7 +26,7 @@ class Checked:
 
     Args:
         files, processed: raw files, and those of them that have a checkpoint which holds.
-        domains: of the processed files, each once for each partition.
+        domains: that raw files name, each once for each partition.
         contracts, unfinished: domains in `prod/`, and those of them that do not hold.
         found: problems, those counted in that are not told.
     """
