@@ -15,7 +15,6 @@ from geomi.model.config import CrawlConfig
 from geomi.model.seed import Partition, PartitionFilter, SeedMessage, SeedRules
 from geomi.seed.partition import (
     metadata_path,
-    raw_metadata_path,
     raw_path,
     rejects_path,
     robots_path,
@@ -28,6 +27,7 @@ from tests.engine.test_seed_files import Ground, on
 
 ALL = PartitionFilter()
 FIRST, SECOND = raw_path(SG, 1), raw_path(SG, 2)
+METADATA_KEY = FIRST.replace("raw_0001", "raw_metadata")
 MOM, MOH = metadata_path(SG, "mom.gov.sg"), metadata_path(SG, "moh.gov.sg")
 
 
@@ -69,7 +69,7 @@ def write_metadata(root: Path, **changes: object) -> None:
         "record_count": 4,
         "created_at": "2026-01-28T10:00:00Z",
     }
-    (root / raw_metadata_path(SG)).write_text(json.dumps({**told, **changes}))
+    (root / METADATA_KEY).write_text(json.dumps({**told, **changes}))
 
 
 def problems(root: Path, which: PartitionFilter = ALL) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ def test_an_empty_one(tmp_path: Path) -> None:
 
 
 def test_what_waits_is_no_problem(root: Path) -> None:
-    (root / raw_metadata_path(SG)).unlink()
+    (root / METADATA_KEY).unlink()
     (root / raw_path(SG, 3)).write_text(json.dumps([record("https://a.sg/")]))
     found = checked(root)
     assert (found.files, found.processed, found.found) == (3, 2, 0)
@@ -113,8 +113,8 @@ def test_what_waits_is_no_problem(root: Path) -> None:
         (lambda root: put(root, "prod/x"), "prod/x", "no part of a dataset"),
         (lambda root: put(root, "rejects/x"), "rejects/x", "no part of a dataset"),
         (
-            lambda root: put(root, f"{raw_metadata_path(SG)}.success"),
-            f"{raw_metadata_path(SG)}.success",
+            lambda root: put(root, f"{METADATA_KEY}.success"),
+            f"{METADATA_KEY}.success",
             "no part of a dataset",
         ),
         (
@@ -124,11 +124,11 @@ def test_what_waits_is_no_problem(root: Path) -> None:
         ),
         (
             lambda root: write_metadata(root, file_count=3),
-            raw_metadata_path(SG),
+            METADATA_KEY,
             "it tells of 3 files and 4 records of sg/news/2026-01-28; there are 2 and 4 of sg/",
         ),
-        (lambda root: write_metadata(root, country="my"), raw_metadata_path(SG), "my/news"),
-        (lambda root: write_metadata(root, date=1), raw_metadata_path(SG), "date is no text"),
+        (lambda root: write_metadata(root, country="my"), METADATA_KEY, "my/news"),
+        (lambda root: write_metadata(root, date=1), METADATA_KEY, "date is no text"),
         (lambda root: put(root, success_path(FIRST)), success_path(FIRST), "is no checkpoint"),
         (
             lambda root: put(root, success_path(raw_path(SG, 3))),
@@ -180,7 +180,7 @@ def test_a_domain_without_contract(root: Path) -> None:
 
 def test_a_raw_file_that_was_changed(root: Path) -> None:
     (root / SECOND).write_text(json.dumps([record("https://mom.gov.sg/new"), 1]))
-    (root / raw_metadata_path(SG)).unlink()
+    (root / METADATA_KEY).unlink()
     found = dict(problems(root))
     assert "1 of 2 records are rejected; the first is in line 1: it is no" in found[SECOND]
     assert "another file" in found[success_path(SECOND)]

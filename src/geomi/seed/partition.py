@@ -71,11 +71,6 @@ def read_raw_key(key: str) -> tuple[Partition, int] | None:
     return None if partition is None or found is None else (partition, int(found["number"]))
 
 
-def raw_metadata_path(partition: Partition) -> str:
-    """Name the file that says what a partition of raw files holds (G-25)."""
-    return f"{RAW}{_folder(partition)}{RAW_METADATA}"
-
-
 def read_raw_metadata_key(key: str) -> Partition | None:
     """Say of which partition a key names the description; None where it names none."""
     return _partition(_RAW_METADATA_KEY.fullmatch(key))
@@ -103,9 +98,9 @@ def sitemap_path(partition: Partition, domain: str) -> str:
 
 def host_paths(partition: Partition, domain: str, host: str) -> tuple[str, str]:
     """Name the copies of robots.txt and sitemap of a host; those of the domain itself lie above."""
-    folder = result_path(partition, domain)
-    if host != domain:
-        folder += f"/{HOSTS}/{safe_domain(host)}"
+    if host == domain:
+        return robots_path(partition, domain), sitemap_path(partition, domain)
+    folder = f"{result_path(partition, domain)}/{HOSTS}/{safe_domain(host)}"
     return f"{folder}/{ROBOTS}", f"{folder}/{SITEMAP}"
 
 

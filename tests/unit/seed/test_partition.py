@@ -17,7 +17,6 @@ from geomi.seed.partition import (
     checked_partition,
     metadata_path,
     prod_prefix,
-    raw_metadata_path,
     raw_path,
     raw_prefix,
     read_prod_key,
@@ -62,7 +61,6 @@ def test_raw_paths() -> None:
     assert raw_path(SG, 12345) == f"raw/{FOLDER}raw_12345.json"
     assert raw_path(checked_partition("SG", "news", "2026-01-28"), 1) == raw_path(SG, 1)
     assert raw_prefix(PartitionFilter("sg", "news", "2026-01-28")) == f"raw/{FOLDER}"
-    assert raw_metadata_path(SG) == f"raw/{FOLDER}raw_metadata.json"
     assert success_path(raw_path(SG, 1)) == f"raw/{FOLDER}raw_0001.json.success"
     assert rejects_path(raw_path(SG, 1)) == f"rejects/{FOLDER}raw_0001.jsonl"
 
@@ -161,7 +159,7 @@ def test_keys_of_others(key: str) -> None:
 @pytest.mark.req("SED-19")
 def test_keys_are_read_back() -> None:
     assert read_raw_key(raw_path(SG, 7)) == (SG, 7)
-    assert read_raw_metadata_key(raw_metadata_path(SG)) == SG
+    assert read_raw_metadata_key(f"raw/{FOLDER}raw_metadata.json") == SG
     assert read_raw_metadata_key(raw_path(SG, 7)) is None
     assert read_prod_key(robots_path(SG, "mom.gov.sg")) == (SG, "mom.gov.sg", "robots.txt")
     host = f"{result_path(SG, 'mom.gov.sg')}/hosts/www.mom.gov.sg/robots.txt"
