@@ -162,6 +162,13 @@ def test_every_view_fits_a_small_phone(opened: Browser, server: Served) -> None:
         assert wide == {}
 
 
+def test_the_menu_of_a_phone_shows_where_one_is(opened: Browser, server: Served) -> None:
+    with visitor(opened, server, viewport=SMALL) as person:
+        menu = person.open("/settings").locator("header nav")
+        expect(menu.get_by_role("link", name="Settings")).to_be_in_viewport(ratio=1)
+        expect(menu.get_by_role("link", name="Overview")).not_to_be_in_viewport()
+
+
 def _width(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth"))
 

@@ -27,9 +27,18 @@ function follow(part) {
   });
 }
 
+// On a phone the menu is one line; the page that is open may lie beyond its end. scrollIntoView would
+// also move the place where Tab begins, past the link that skips the menu.
+function centre(item, menu) {
+  const [inner, outer] = [item.getBoundingClientRect(), menu.getBoundingClientRect()];
+  menu.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
+}
+
 showTimes(document);
-// On a phone the menu is one line; the page that is open may lie beyond its end.
-document.querySelector("header nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const here = document.querySelector("header nav [aria-current]");
+if (here !== null) {
+  centre(here, here.closest("nav"));
+}
 const live = document.querySelector("[data-live]");
 if (live !== null && "EventSource" in window) {
   follow(live);
