@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -103,7 +104,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the record where reports arrive: in the one process that is not an xdist worker."""
+    """Keep the record where reports arrive: in the one process that is not an xdist worker.
+
+    Whatever a shell starts in the background is deaf to Ctrl-C, and so is what that starts; tests
+    send one to commands that have to hear it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     results = config.getoption("--requirements")
     if results is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Proofs(results))
