@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from geomi.app.ready import library_of
+from geomi.model.job import JobState
+from geomi.model.tenant import Quota
 from geomi.seed.ready import TOPICS
-from geomi.service import providers, send
+from geomi.service import providers, send, tenants
 from geomi.service.chores import CHORES
 from geomi.settings.providers import presets
 from geomi.testing.ready import CONTEXT, SEARCH, Stock, busy
@@ -120,3 +122,44 @@ def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_pat
 
     stock = Stock({VILLAGE: "The village"})
     play(tmp_path, stock, work)
+
+
+@pytest.mark.req("G-22", "LEG-04")
+def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_path: Path) -> None:
+    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+        desk = ground.service.desk("default")
+        await providers.check(ground.service)
+        await started(ground)
+        (job,) = await desk.world.jobs.list(limit=10)
+        await crawled(desk, job.id)
+        await understood(ground.service, partial(is_over, desk, job.id))
+        review = {"allows": False}
+        answer = await ground.admin.post("/admin/providers/village/review", review)
+        assert answer.status == 200, answer.json
+        while await send.tell(ground.service):
+            pass
+        assert await ground.service.home.store.untold.untold(10) == []
+        assert [one.id for one in await desk.world.jobs.list(limit=10)] == [job.id]
+        assert "cannot be crawled" in ear.warnings[-1]
+        assert "does not allow crawling" in ear.warnings[-1]
+
+    play(tmp_path, Stock({VILLAGE: "The village"}, empty=True), work)
+
+
+def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: Path) -> None:
+    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+        desk = ground.service.desk("default")
+        await providers.check(ground.service)
+        first = await started(ground)
+        await crawled(desk, first)
+        await understood(ground.service, partial(is_over, desk, first))
+        waiting = await started(ground)
+        await tenants.change(ground.service, "default", quota=Quota(max_waiting=1))
+        while await send.tell(ground.service):
+            pass
+        found = {one.id: one for one in await desk.world.jobs.list(limit=10)}
+        (follower,) = found.keys() - {first, waiting}
+        assert found[follower].state is JobState.PENDING
+        assert library_of(found[follower]) == ""
+
+    play(tmp_path, Stock({VILLAGE: "The village"}, empty=True), work)

@@ -47,14 +47,15 @@ async def start(
 
     Args:
         job_id: its name, where it was given before.
-        is_fallback: they were, and it was not enough (G-22).
+        is_fallback: they were, and it was not enough (G-22). It takes the place of a crawl that
+            was let in, however many wait by now.
     """
     plan = plan_for(desk, order)
     if order.provider and not is_fallback:
         plan = await channel.planned(
             desk.home, plan, await channel.remembered(desk.home, order.provider)
         )
-    return await _draft(desk, plan, order.collection, job_id)
+    return await _draft(desk, plan, order.collection, job_id, is_let_in=is_fallback)
 
 
 async def find(desk: Desk, job_id: str) -> CrawlJob:
@@ -123,11 +124,14 @@ async def delete(desk: Desk, job_id: str) -> None:
     await remove(desk.home, await find(desk, job_id))
 
 
-async def _draft(desk: Desk, plan: Plan, collection: str, job_id: str) -> CrawlJob:
+async def _draft(
+    desk: Desk, plan: Plan, collection: str, job_id: str, *, is_let_in: bool = False
+) -> CrawlJob:
     quota = (await tenants.find(desk.service, desk.tenant)).quota
     reviews = await registry.reviews(desk.world)
     async with desk.door:
-        await _refuse_crowd(desk, quota)
+        if not is_let_in:
+            await _refuse_crowd(desk, quota)
         await collections.ensure(desk, collection)
         with naming("seedUrls"):
             return await draft(desk.home, plan, reviews, collection=collection, job_id=job_id)

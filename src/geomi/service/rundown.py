@@ -8,7 +8,7 @@ import random
 
 from geomi.app import channel
 from geomi.engine.rundown import tell_run
-from geomi.errors import UnknownName
+from geomi.errors import GeomiError, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState
 from geomi.service import providers
@@ -30,13 +30,24 @@ async def tell_end(desk: Desk, name: str) -> None:
 
 
 async def _fall_back(desk: Desk, job: CrawlJob) -> None:
-    """Let a crawl follow, once: the end of a job may be told again by whoever comes after us."""
+    """Let a crawl follow, once: the end of a job may be told again by whoever comes after us.
+
+    One that is refused is told of, and ends there: whoever waits to be told of other crawls would
+    wait for ever.
+    """
     why = await channel.fallback(desk.home, job)
     if not why:
         return
     follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
     if await desk.world.jobs.get(follower) is not None:
         return
-    await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
-    message = f"Context7 was not enough for provider {job.provider} ({why}); it is crawled"
-    desk.world.sink.emit(Warned(follower, message))
+    message = f"Context7 was not enough for provider {job.provider} ({why}); it "
+    try:
+        await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
+    except StoreError:  # it comes back, and the end is told again
+        raise
+    except GeomiError as error:
+        told = Warned(job.id, f"{message}cannot be crawled: {error.message}", error.hint)
+        desk.world.sink.emit(told)
+    else:
+        desk.world.sink.emit(Warned(follower, f"{message}is crawled"))
