@@ -33,10 +33,10 @@ from geomi.model.config import Recrawl
 from geomi.model.entry import EntryKind, Source, UrlEntry
 from geomi.model.job import StopReason
 from geomi.model.page import Request
-from geomi.model.ready import Candidate, Finding, ReadyDocument
+from geomi.model.ready import Candidate, Finding, ReadyDocument, Section
 from geomi.model.search import NO_FILTERS
 from geomi.model.site import Channel, Provider
-from geomi.model.verdict import Outcome
+from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import Change
 from geomi.seed.ready import TOPICS
 from geomi.settings.options import RunOptions, Settings
@@ -487,3 +487,38 @@ def entry_that_ended(outcome: Outcome) -> UrlEntry:
         outcome=outcome,
         detail="said so",
     )
+
+
+class Silent(Script):
+    """A source that answers from a list, and then not at all."""
+
+    async def document(self, library: str, question: str) -> ReadyDocument:
+        """Say what comes next, or nothing ever."""
+        if not self.answers:
+            await asyncio.Event().wait()
+        return await super().document(library, question)
+
+
+@pytest.mark.req("G-22")
+def test_five_answers_in_a_row_that_never_come_are_five_errors() -> None:
+    async def work() -> None:
+        clock = HandClock()
+        librarian = Librarian(Silent(ReadyDocument(ACME, (Section("h", "text"),))), clock)
+        fetcher = ReadyFetcher(librarian, clock, library=ACME, name="Acme")
+        request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
+        failures = [(await fetcher.fetch(request)).failure for _ in range(MOST_ERRORS)]
+        assert failures == [None] + [Outcome.TIMEOUT] * (MOST_ERRORS - 1)
+        fifth = await fetcher.fetch(request)
+        assert fifth.failure is Outcome.SERVER_ERROR
+        assert fifth.detail == "5 errors in a row, the last: no answer came in time"
+        entries = [entry_that_ended(one or Outcome.OK) for one in [*failures, fifth.failure]]
+        assert shortcoming(entries) == "said so"
+
+    run(work())
+
+
+def test_what_was_not_asked_for_yet_is_no_shortcoming() -> None:
+    waits = replace(entry_that_ended(Outcome.TIMEOUT), state=State.PENDING, outcome=None, detail="")
+    assert shortcoming([waits]) == ""
+    assert shortcoming([waits, entry_that_ended(Outcome.EMPTY)]) == ""
+    assert shortcoming([waits, entry_that_ended(Outcome.SERVER_ERROR)]) == "said so"

@@ -40,7 +40,7 @@ class Librarian:
         self._source = source
         self._clock = clock
         self._errors = 0
-        self._refusal: SourceError | None = None
+        self.refusal: SourceError | None = None  # why it is not asked any more
         self._resolved: dict[str, Candidate | None] = {}
 
     async def resolve(self, name: str) -> Candidate | None:
@@ -55,26 +55,33 @@ class Librarian:
         return await self._ask(lambda: self._source.document(library, question))
 
     async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
-        while self._refusal is None:
+        while self.refusal is None:
             try:
                 answer = await ask()
+            except asyncio.CancelledError:  # whoever asks waits no longer
+                self._count(SourceBusy("no answer came in time"))
+                raise
             except SourceBusy as error:
-                await self._suffer(error)
+                self._count(error)
+                await self._rest(error)
             except LibraryUnknown:
                 self._errors = 0
                 raise
             except SourceError as error:  # it would say the same again
-                self._refusal = error
+                self.refusal = error
             else:
                 self._errors = 0
                 return answer
-        raise self._refusal
+        raise self.refusal
 
-    async def _suffer(self, error: SourceBusy) -> None:
+    def _count(self, error: SourceBusy) -> None:
         self._errors += 1
         if self._errors >= MOST_ERRORS:
             message = f"{self._errors} errors in a row, the last: {error.message}"
-            self._refusal = SourceError(message, hint=error.hint)
+            self.refusal = SourceError(message, hint=error.hint)
+
+    async def _rest(self, error: SourceBusy) -> None:
+        if self.refusal is not None:
             return
         rest_s = RESTS_S[self._errors - 1]
         if error.retry_after_s is not None:
@@ -109,6 +116,8 @@ class ReadyFetcher:
         except TimeoutError:
             status, failure = 0, Outcome.TIMEOUT
             detail = f"no document within {request.total_timeout_s:g} s"
+            if self._librarian.refusal is not None:  # that was the last one
+                failure, detail = Outcome.SERVER_ERROR, self._librarian.refusal.message
         return Fetched(
             url=request.url,
             status=204 if status == 200 and not body else status,
@@ -140,8 +149,8 @@ def shortcoming(entries: Sequence[UrlEntry]) -> str:
     for entry in entries:
         if entry.outcome in _GIVEN_UP:
             return entry.detail
-    if any(entry.state is State.COMPLETED for entry in entries):
-        return ""
+    if any(entry.state in (State.COMPLETED, State.PENDING) for entry in entries):
+        return ""  # a run that a limit has ended may go on
     if all(entry.outcome is Outcome.GONE for entry in entries):
         return "library not found"
     late = (entry.detail for entry in entries if entry.outcome is Outcome.TIMEOUT)
