@@ -116,6 +116,19 @@ def test_whoever_finds_no_raw_file_is_told_where_they_lie(
     assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in done.err
 
 
+def test_a_dataset_that_cannot_be_read_is_told_on_a_terminal_as_elsewhere(
+    geomi_seeds: Command, dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (dataset / "raw").rename(dataset.with_name("elsewhere"))
+    (dataset / "raw").symlink_to(dataset.with_name("elsewhere"))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    done = geomi_seeds("run", str(dataset))
+    assert done.code == 4
+    assert "error: `raw/` leads to elsewhere than" in done.err
+    assert "hint: replace the link by what it leads to" in done.err
+    assert "fault of geomi" not in done.err
+
+
 @pytest.mark.req("SED-15", "SED-35", "DAT-09")
 def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
     geomi_seeds: Command, web: Web, dataset: Path

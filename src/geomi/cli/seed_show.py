@@ -17,6 +17,7 @@ from geomi.cli.talk import give, note
 from geomi.engine.alarm import Alarm
 from geomi.engine.seeds.figures import Standing, look, report
 from geomi.engine.seeds.seeding import Seeding
+from geomi.errors import GeomiError, first_error
 from geomi.model.event import (
     Event,
     RobotsFetched,
@@ -83,19 +84,22 @@ class SeedShow:
 
     @asynccontextmanager
     async def live(self, seeding: Seeding, which: PartitionFilter) -> AsyncIterator[None]:
-        """Draw while the work goes on."""
+        """Draw while the work goes on; an error of either is raised as itself."""
         if self._display is None:
             yield
             return
-        async with asyncio.TaskGroup() as group:
-            following = group.create_task(self._follow(seeding, which), name="follow")
-            self._display.start()
-            try:
-                yield
-            finally:
-                following.cancel()
-                self._standing = await look(seeding, which)
-                self._display.stop()
+        try:
+            async with asyncio.TaskGroup() as group:
+                following = group.create_task(self._follow(seeding, which), name="follow")
+                self._display.start()
+                try:
+                    yield
+                finally:
+                    following.cancel()
+                    self._standing = await look(seeding, which)
+                    self._display.stop()
+        except* GeomiError as failures:
+            raise first_error(failures) from failures
 
     async def _follow(self, seeding: Seeding, which: PartitionFilter) -> None:
         clock = seeding.world.clock
