@@ -157,6 +157,17 @@ def test_whether_crawling_is_allowed_is_asked_of_the_real_matcher(
 
 
 @pytest.mark.req("SED-27")
+@pytest.mark.req("C-03")
+@pytest.mark.parametrize(("header", "seconds"), [("public, max-age=60", 60), ("no-store", 0)])
+def test_how_long_a_file_may_be_kept_is_noted(
+    tmp_path: Path, authority: trustme.CA, header: str, seconds: int
+) -> None:
+    brief = replace(ALLOWED, headers=(("Cache-Control", header),))
+    found, _ = collected(tmp_path, authority, {HTTPS: {"/robots.txt": brief}})
+    assert found["robots_txt"]["max_age_s"] == seconds
+    assert list(found["robots_txt"])[-2:] == ["fetched_at", "max_age_s"]
+
+
 def test_a_sitemap_that_robots_forbids_is_not_asked_for(
     tmp_path: Path, authority: trustme.CA
 ) -> None:

@@ -19,6 +19,7 @@ class RobotsFacts:
         allows_crawling: whether our own agent may fetch `/` (C-53).
         sitemap_urls: those that the file names, as absolute URLs (SED-28).
         fetched_at: when it was asked for; None where it was not.
+        max_age_s: how long its server lets it be kept; None where it does not say.
         error: why there is none.
     """
 
@@ -29,6 +30,7 @@ class RobotsFacts:
     sitemap_urls: tuple[str, ...] = ()
     fetched_at: str | None = None
     error: str = ""
+    max_age_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def _host(facts: HostFacts) -> dict[str, object]:
 def _robots(facts: RobotsFacts) -> dict[str, object]:
     if not facts.exists:
         return {"exists": False, "error": facts.error, "fetched_at": facts.fetched_at}
-    return {
+    written: dict[str, object] = {
         "exists": True,
         "size": facts.size,
         "last_modified": facts.last_modified,
@@ -107,6 +107,7 @@ def _robots(facts: RobotsFacts) -> dict[str, object]:
         "sitemap_urls": facts.sitemap_urls,
         "fetched_at": facts.fetched_at,
     }
+    return written if facts.max_age_s is None else {**written, "max_age_s": facts.max_age_s}
 
 
 def _sitemap(facts: SitemapFacts) -> dict[str, object]:
@@ -172,6 +173,7 @@ def _read_robots(found: Fields) -> RobotsFacts:
         allows_crawling=flag(found, "allows_crawling"),
         sitemap_urls=tuple(text({"a sitemap": one}, "a sitemap") for one in named),
         fetched_at=fetched_at,
+        max_age_s=_maybe_count(found, "max_age_s"),
     )
 
 

@@ -21,7 +21,9 @@ NOTHING = HostFacts(
     ServerInfo(),
 )
 INDEX = HostFacts(
-    RobotsFacts(True, 20, None, False, ("https://a.test/s.xml",), "2026-01-28T15:30:00Z"),
+    RobotsFacts(
+        True, 20, None, False, ("https://a.test/s.xml",), "2026-01-28T15:30:00Z", max_age_s=60
+    ),
     SitemapFacts(
         True,
         10,

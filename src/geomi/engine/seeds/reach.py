@@ -141,6 +141,7 @@ class Reach:
             allows_crawling=reached.reading.judge(reached.root).admitted,  # C-53
             sitemap_urls=tuple(dict.fromkeys(url.href for url in named if url is not None)),
             fetched_at=fetched_at,
+            max_age_s=None if copy.max_age_s is None else round(copy.max_age_s),
         )
 
     def file(self, reached: Reached) -> bytes:
