@@ -28,6 +28,7 @@ class Host:
     sitemap_urls: tuple[str, ...] = ()
     fetched_at: str = FETCHED_AT
     error: str = "HTTP 404"
+    max_age_s: int | None = None
 
     @property
     def facts(self) -> HostFacts:
@@ -39,6 +40,7 @@ class Host:
             sitemap_urls=self.sitemap_urls,
             fetched_at=self.fetched_at,
             error="" if self.robots is not None else self.error,
+            max_age_s=self.max_age_s,
         )
         sitemap = SitemapFacts(
             exists=bool(self.sitemap),

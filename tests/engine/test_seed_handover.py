@@ -10,23 +10,21 @@ import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app.handover import admitted_seeds, open_contracts
+from geomi.engine.seeds import finished
 from geomi.engine.seeds import handover as handing
-from geomi.engine.seeds.handover import (
-    FORBIDDEN,
-    MAX_CONTRACTS,
-    UNFINISHED,
-    keep_copies,
-    read_handover,
-)
-from geomi.errors import ConfigError, StoreMissing
-from geomi.model.config import CrawlConfig, RobotsRules, Scope
+from geomi.engine.seeds.finished import UNFINISHED, WHOLE_BYTES
+from geomi.engine.seeds.handover import FORBIDDEN, MAX_CONTRACTS, keep_copies, read_handover
+from geomi.errors import ConfigError, StoreError, StoreMissing
+from geomi.model.config import CrawlConfig, HttpRules, RobotsRules, Scope
 from geomi.model.handover import Handover, LeftOut
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.seed import Partition, PartitionFilter
 from geomi.model.site import Review, SiteRule
+from geomi.robots import policy
 from geomi.seed.partition import host_paths, success_path
 from geomi.settings.contracts import contracts_layer
 from geomi.settings.layers import flags_layer, resolve
+from geomi.settings.profiles import resolve_under_profile
 from tests.engine.by_hand import hand_in
 from tests.engine.running import run
 from tests.engine.seed_contracts import SG, Host, lay_contract
@@ -36,8 +34,8 @@ MY = Partition("my", "law", "2026-01-29")
 FETCHED_S = 1_769_614_200.0  # 2026-01-28T15:30:00Z
 
 
-def handed(root: Path, which: PartitionFilter = ALL) -> Handover:
-    return run(read_handover(DirectoryDataset(root), which))
+def handed(root: Path, which: PartitionFilter = ALL, config: CrawlConfig | None = None) -> Handover:
+    return run(read_handover(DirectoryDataset(root), which, config or CrawlConfig()))
 
 
 def urls(domain: str, count: int) -> list[str]:
@@ -134,6 +132,7 @@ def test_sitemaps_and_robots_are_those_of_the_hosts_that_are_crawled(tmp_path: P
     [
         (Host(), True),
         (Host(None, error="HTTP 410"), True),
+        (Host(None, error="HTTP 403"), False),  # which somebody else may not be told
         (Host(None, error="HTTP 429"), False),
         (Host(None, error="HTTP 500"), False),
         (Host(None, error="timeout"), False),
@@ -146,6 +145,66 @@ def test_what_is_known_of_a_robots_txt(tmp_path: Path, host: Host, is_known: boo
     found = handed(tmp_path)
     assert len(found.seeds) == 1
     assert bool(found.robots) is is_known
+
+
+@pytest.mark.parametrize(
+    ("robots", "agent", "respect", "is_taken"),
+    [
+        (b"User-agent: NewsforkBot\nDisallow: /\n", "", True, True),
+        (b"User-agent: *\nDisallow: /\n", "", True, False),
+        (b"User-agent: *\nDisallow: /\n", "", False, True),
+        (b"User-agent: *\nDisallow: /\nUser-agent: ours\nAllow: /\n", "Ours/1.0", True, True),
+        (b"User-agent: *\nDisallow: /\nUser-agent: ours\nAllow: /\n", "", True, False),
+    ],
+)
+def test_whether_crawling_is_allowed_is_asked_for_the_agent_of_the_crawl(
+    tmp_path: Path, robots: bytes, agent: str, respect: bool, is_taken: bool
+) -> None:
+    no = Host(robots, allows_crawling=False)  # as the agent of the seed engine has found it
+    lay_contract(tmp_path, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": no})
+    config = CrawlConfig(http=HttpRules(user_agent=agent), robots=RobotsRules(respect=respect))
+    assert bool(handed(tmp_path, config=config).seeds) is is_taken
+
+
+def test_what_is_forbidden_by_a_copy_that_cannot_be_read_stays_so(tmp_path: Path) -> None:
+    no = Host(b"User-agent: NewsforkBot\nDisallow: /\n", allows_crawling=False)
+    lay_contract(tmp_path, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": no})
+    path = tmp_path / host_paths(SG, "mom.gov.sg", "mom.gov.sg")[0]
+    path.write_bytes(path.read_bytes().replace(b"Newsfork", b"Oldsfork"))
+    assert handed(tmp_path).left_out == (LeftOut("mom.gov.sg", FORBIDDEN),)
+
+
+def test_a_contract_speaks_for_its_own_domain_alone(tmp_path: Path) -> None:
+    lay_contract(
+        tmp_path,
+        ["https://mom.gov.sg/", "https://bank.test/", "https://xmom.gov.sg/", "https://10.0.0.1/"],
+        domain="mom.gov.sg",
+        hosts={
+            "bank.test": Host(sitemap="https://bank.test/sitemap.xml"),
+            "moh.gov.sg": Host(b"User-agent: *\nDisallow: /\n", allows_crawling=False),
+            "x" * 300: Host(None),
+            "a b\x1b[2J": Host(b"User-agent: *\nDisallow: /\n", allows_crawling=False),
+        },
+    )
+    found = handed(tmp_path)
+    assert found.seeds == ("https://mom.gov.sg/",)
+    assert [copy.host for copy in found.robots] == ["mom.gov.sg:443"]
+    assert found.sitemaps == ()
+    assert found.left_out == (LeftOut("mom.gov.sg", "3 of its URLs are none of this domain"),)
+
+
+def test_a_sitemap_is_named_as_a_url_is_written(tmp_path: Path) -> None:
+    odd = Host(sitemap=" https:mom.gov.sg/a/../sitemap.xml")
+    lay_contract(tmp_path, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": odd})
+    assert handed(tmp_path).sitemaps == ("https://mom.gov.sg/sitemap.xml",)
+
+
+def test_a_contract_that_leads_elsewhere_is_told_as_that(tmp_path: Path) -> None:
+    metadata = lay_contract(tmp_path / "root", urls("mom.gov.sg", 1), domain="mom.gov.sg")
+    metadata.rename(tmp_path / "elsewhere")
+    metadata.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="leads to elsewhere"):
+        handed(tmp_path / "root")
 
 
 def test_more_than_a_crawl_can_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,9 +233,9 @@ def test_more_contracts_than_are_looked_at(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_contract_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     size = lay_contract(tmp_path, urls("a.sg", 1), domain="a.sg").stat().st_size
-    monkeypatch.setattr(handing, "MAX_TAKEN_BYTES", size)
+    monkeypatch.setattr(finished, "MAX_TAKEN_BYTES", size)
     assert handed(tmp_path).seeds
-    monkeypatch.setattr(handing, "MAX_TAKEN_BYTES", size - 1)
+    monkeypatch.setattr(finished, "MAX_TAKEN_BYTES", size - 1)
     (left,) = handed(tmp_path).left_out
     assert left.reason == f"its contract has {size} bytes; the limit is {size - 1}"
 
@@ -195,8 +254,8 @@ async def kept(
         hand.clock.advance(FETCHED_S + 3600 - hand.clock.now_s())
         if before is not None:
             await hand.world.robots.put(before)
-        found = await read_handover(dataset, ALL)
         given = config or CrawlConfig()
+        found = await read_handover(dataset, ALL, given)
         count = await keep_copies(hand.world, dataset, found.robots, given)
         return count, await hand.world.robots.get(KEY)
 
@@ -231,13 +290,35 @@ def test_a_copy_that_was_changed_meanwhile_is_not_believed(root: Path) -> None:
     assert run(kept(root)) == (0, None)
 
 
-def test_a_time_that_has_not_come_yet_is_now(tmp_path: Path) -> None:
-    host = Host(fetched_at="2126-01-28T15:30:00Z")
+@pytest.mark.parametrize(
+    ("fetched_at", "is_kept"), [("2026-01-28T16:35:00Z", True), ("2026-01-28T16:35:01Z", False)]
+)
+def test_a_time_that_has_not_come_yet_is_now_as_far_as_clocks_differ(
+    tmp_path: Path, fetched_at: str, is_kept: bool
+) -> None:
+    host = Host(fetched_at=fetched_at)
     dataset = tmp_path / "dataset"
     lay_contract(dataset, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": host})
     _, copy = run(kept(tmp_path))
+    assert (copy.fetched_s if copy else None) == (FETCHED_S + 3600 if is_kept else None)
+
+
+@pytest.mark.req("C-03")
+def test_a_copy_is_fresh_for_as_long_as_its_server_says(tmp_path: Path) -> None:
+    host, dataset = Host(max_age_s=600), tmp_path / "dataset"
+    lay_contract(dataset, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": host})
+    _, copy = run(kept(tmp_path))
     assert copy is not None
-    assert copy.fetched_s == FETCHED_S + 3600
+    assert policy.is_fresh(copy, RobotsRules(), now_s=FETCHED_S + 599)
+    assert not policy.is_fresh(copy, RobotsRules(), now_s=FETCHED_S + 601)
+
+
+@pytest.mark.parametrize(("size", "is_kept"), [(WHOLE_BYTES - 1, True), (WHOLE_BYTES, False)])
+def test_a_copy_that_may_have_been_cut_is_no_copy(tmp_path: Path, size: int, is_kept: bool) -> None:
+    host, dataset = Host(b"#" * size), tmp_path / "dataset"
+    lay_contract(dataset, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": host})
+    count, copy = run(kept(tmp_path))
+    assert (count, copy is not None) == (int(is_kept), is_kept)
 
 
 # --- a crawl's own rules -------------------------------------------------------------------------
@@ -271,6 +352,13 @@ def test_each_start_url_has_a_page(
     layer = contracts_layer(handover(*urls("a.sg", seeds)), resolve([flags_layer(flags)]))
     assert layer.values.get("limits.max_pages") == expected
     assert layer.origin == "contracts of file:///x/prod"
+
+
+def test_each_start_url_has_a_page_as_far_as_the_profile_lets_it() -> None:
+    above = [flags_layer({"profile": "docs"})]
+    layer = contracts_layer(handover(*urls("a.sg", 501)), resolve_under_profile(above))
+    assert layer.values["limits.max_pages"] == 500
+    assert resolve_under_profile([*above, layer]).config.limits.max_pages == 500
 
 
 def test_sitemaps_are_those_of_the_contracts() -> None:

@@ -36,6 +36,7 @@ class Named:
         self._provider: Provider | None = None
         self._handover: Handover | None = None
         self._dataset: Dataset | None = None
+        self._taken = 0
         self.left_out: list[LeftOut] = []
 
     def __bool__(self) -> bool:
@@ -49,8 +50,9 @@ class Named:
             refuse_forbidden(self._provider)
             return provider_layer(self._provider)
         self._dataset, which = open_contracts(self._place)
-        self._handover = asyncio.run(read_handover(self._dataset, which))
-        return contracts_layer(self._handover, resolve_under_profile(above))
+        below = resolve_under_profile(above)
+        self._handover = asyncio.run(read_handover(self._dataset, which, below.config))
+        return contracts_layer(self._handover, below)
 
     def seeds(self, urls: Sequence[str], resolved: Resolved, settings: Settings) -> Sequence[str]:
         """Return where to start: the URLs that were given, or those of what was named."""
@@ -67,6 +69,7 @@ class Named:
         assert self._handover is not None, "the layer is made before anybody asks for start URLs"
         reviews = registry.reviews_in(Path(resolved.run.output), settings)
         taken, excluded = admitted_seeds(self._handover, resolved.config, reviews)
+        self._taken = len(taken)
         self.left_out = [*self._handover.left_out, *excluded]
         if not taken:
             first = self.left_out[0] if self.left_out else None
@@ -82,7 +85,7 @@ class Named:
         handover = self._handover
         if handover is None:
             return
-        note(f"contracts: {handover.contracts}, with {len(handover.seeds)} start URLs")
+        note(f"contracts: {handover.contracts}, with {self._taken} start URLs")
         for one in self.left_out[:MAX_TOLD]:
             note(f"left out: {one.domain}: {one.reason}")
         if len(self.left_out) > MAX_TOLD:

@@ -14,6 +14,7 @@ class HostCopy:
     Args:
         host: name:port, as it was asked.
         key, checksum: where the copy lies in the dataset; None where the host has no such file.
+        max_age_s: how long its server lets it be kept; None where it does not say.
     """
 
     scheme: str
@@ -22,6 +23,7 @@ class HostCopy:
     fetched_s: float
     key: str = ""
     checksum: Checksum | None = None
+    max_age_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

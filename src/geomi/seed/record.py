@@ -21,7 +21,13 @@ import orjson
 from geomi.model.seed import Partition, Reject, SeedUrl
 from geomi.seed.array import MAX_ELEMENT_CHARS, TooLarge, elements
 from geomi.text.signs import whole_signs
-from geomi.url.host import MAX_NAME_CHARS, domain_name, is_public_suffix, registrable_domain
+from geomi.url.host import (
+    MAX_NAME_CHARS,
+    domain_name,
+    is_public_suffix,
+    is_within,
+    registrable_domain,
+)
 from geomi.url.parse import DEFAULT_PORTS, Url, parse
 from geomi.url.shown import without_user
 
@@ -133,7 +139,7 @@ def _checked(value: object, partition: Partition) -> _Record:
     if country != partition.country:
         raise _Wrong(f"country is {_quoted(country)}; its partition's is `{partition.country}`")
     domain = _registrable(fields["registrable_domain"])
-    if not _is_within(domain_name(fields["domain"]), domain):
+    if not is_within(fields["domain"], domain):
         raise _Wrong(f"domain {_quoted(fields['domain'])} is not within `{domain}`")
     url = _url(fields["url"], domain)
     domain_id = _domain_id(fields, country, domain)
@@ -178,7 +184,7 @@ def _url(text: str, domain: str) -> Url:
     url = parse(text)
     if url is None:
         raise _Wrong("url is no http or https URL")
-    if not _is_within(domain_name(url.host), domain):
+    if not is_within(url.host, domain):
         raise _Wrong(f"url has the host {_quoted(url.host)}, which is not within `{domain}`")
     if url.host.endswith("."):  # the same server, under the same name
         plain = parse(url.href.replace(url.host, url.host.removesuffix("."), 1))
@@ -190,10 +196,6 @@ def _url(text: str, domain: str) -> Url:
     if len(url.href) > MAX_URL_CHARS:
         raise _Wrong(f"url has {len(url.href)} characters as sent; the limit is {MAX_URL_CHARS}")
     return url
-
-
-def _is_within(name: str | None, domain: str) -> bool:
-    return name is not None and (name == domain or name.endswith(f".{domain}"))
 
 
 def _domain_id(fields: Mapping[str, str], country: str, domain: str) -> str:

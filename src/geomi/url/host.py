@@ -48,6 +48,12 @@ def domain_name(text: str) -> str | None:
     return name if is_name else None
 
 
+def is_within(host: str, domain: str) -> bool:
+    """Tell whether a host is a domain, by its name in the DNS, or lies below it."""
+    name = domain_name(host)
+    return name is not None and (name == domain or name.endswith(f".{domain}"))
+
+
 def is_public_suffix(name: str) -> bool:
     """Tell whether a name is one below which others register theirs; a single label is."""
     return _suffixes().privatesuffix(name) is None

@@ -9,7 +9,7 @@ import pytest
 from geomi.cli.sources import MAX_TOLD, Named
 from geomi.engine.seeds import handover as handing
 from geomi.errors import ConfigError, UnknownName
-from geomi.settings.layers import resolve
+from geomi.settings.layers import flags_layer, resolve
 from geomi.settings.options import Settings
 from tests.engine.seed_contracts import lay_contract
 
@@ -58,16 +58,17 @@ def test_what_was_left_is_told(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(handing, "MAX_CONTRACTS", MAX_TOLD + 2)
     root = tmp_path / "dataset"
-    lay_contract(root, ["https://a.sg/"], domain="a.sg")
+    lay_contract(root, ["https://a.sg/", "https://a.sg/private/x"], domain="a.sg")
     for number in range(MAX_TOLD + 2):
         lay_contract(root, ["https://b.sg/"], domain=f"b{number:02}.sg").unlink()
     named = Named(None, str(root))
-    found = resolve([named.layer([], Settings())])
+    flags = flags_layer({"exclude": ("/private/**",)})
+    found = resolve([flags, named.layer([flags], Settings())])
     assert named.seeds([], found, Settings()) == ["https://a.sg/"]
     named.tell()
     told = capsys.readouterr().err.splitlines()
     assert told[0] == "contracts: 1, with 1 start URLs"
     assert told[1] == "left out: b00.sg: its contract is unfinished"
     assert len(told) == 1 + MAX_TOLD + 2
-    assert told[-2] == "left out: 1 more"
+    assert told[-2] == "left out: 2 more"
     assert told[-1] == "left out: 1 contracts after these; name a smaller partition"

@@ -1,10 +1,13 @@
 """Hand the contracts of a dataset over to a crawl: start URLs, sitemaps, copies of robots.txt.
 
 Rules kept:
-- A contract that is unfinished is left out, and so are hosts whose robots.txt forbids crawling.
+- A contract that is unfinished is left out, and so are hosts whose robots.txt forbids crawling to
+  the agent of the crawl, whoever collected it.
+- A contract speaks for its own domain: nobody else's URLs are taken, and nobody else's robots.txt.
 - No more is taken than a job may start from; what was left is told.
 - A copy of robots.txt counts from when the collector fetched it, and never takes the place of a
-  newer one. A host that could not be asked is asked by the crawl itself.
+  newer one. A host that could not be asked, or that would not answer us, is asked by the crawl
+  itself; so is one of whose file the copy may be a part.
 """
 
 from __future__ import annotations
@@ -18,53 +21,52 @@ from datetime import datetime
 from geomi.engine.jobs import MAX_SEEDS
 from geomi.engine.privacy import Privacy
 from geomi.engine.requests import Requests
+from geomi.engine.seeds.finished import Finished, read_finished, whole_copy
 from geomi.engine.seeds.hearing import name_of
-from geomi.engine.seeds.standing import checkpoint_at, matching
 from geomi.engine.world import World
+from geomi.errors import GeomiError, first_error
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import Contract, HostFacts
+from geomi.model.contract import HostFacts
 from geomi.model.handover import Handover, HostCopy, LeftOut
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.seed import Manifest, Partition, PartitionFilter
+from geomi.model.seed import Partition, PartitionFilter
 from geomi.ports.dataset import Dataset
-from geomi.seed.contract import read_contract
 from geomi.seed.partition import (
     METADATA,
     SUCCESS,
     host_paths,
-    metadata_path,
     prod_prefix,
     read_prod_key,
-    success_path,
 )
+from geomi.url.host import is_within
 from geomi.url.parse import parse as parse_url
 
 MAX_CONTRACTS = 10_000  # that are looked at for one crawl
-# More URLs than a crawl may start from; eight contracts are in memory at once.
-MAX_TAKEN_BYTES = 64 * 1024 * 1024
-READERS = 8
+READERS = 8  # contracts in memory at once
+CLOCKS_DIFFER_S = 300.0  # a copy of a later time was fetched nobody knows when
 
-UNFINISHED = "its contract is unfinished"
 FORBIDDEN = "its robots.txt does not allow crawling"
+FOREIGN = "none of this domain"
+BEYOND = f"beyond the {MAX_SEEDS} that a crawl may start from"
 
 _Named = tuple[Partition, str]
 
 
-async def read_handover(dataset: Dataset, which: PartitionFilter) -> Handover:
-    """Read the contracts of some partitions, in order, as far as one crawl can take them."""
+async def read_handover(dataset: Dataset, which: PartitionFilter, config: CrawlConfig) -> Handover:
+    """Read the contracts of some partitions, in order, as far as one crawl can take them.
+
+    Args:
+        config: that of the crawl, as far as contracts have no say in it.
+    """
     named, unread = await _named(dataset, which)
     taken = _Taken()
     for start in range(0, len(named), READERS):
         if taken.is_full:
             unread += len(named) - start
             break
-        async with asyncio.TaskGroup() as group:
-            reading = [
-                group.create_task(_read(dataset, *one), name=f"contract of {one[1]}")
-                for one in named[start : start + READERS]
-            ]
-        for (_, domain), task in zip(named[start : start + READERS], reading, strict=True):
-            taken.take(domain, task.result())
+        some = named[start : start + READERS]
+        for (_, domain), found in zip(some, await _read_some(dataset, some, config), strict=True):
+            taken.take(domain, found)
     return Handover(
         _source(dataset.name, prod_prefix(which)),
         tuple(taken.seeds),
@@ -91,6 +93,8 @@ async def keep_copies(
     token = Requests(config, [], version=world.version).token
     privacy, now_s, kept = Privacy(config.safety), world.clock.now_s(), 0
     for copy in copies:
+        if copy.fetched_s > now_s + CLOCKS_DIFFER_S:
+            continue
         key = RobotsKey(copy.scheme, copy.host, token)
         fetched_s = min(copy.fetched_s, now_s)
         known = await world.robots.get(key)
@@ -98,9 +102,10 @@ async def keep_copies(
             continue
         body: bytes | None = b""
         if copy.checksum is not None:
-            body = await matching(dataset, copy.key, copy.checksum)
+            body = await whole_copy(dataset, copy.key, copy.checksum)
         if body is not None:
-            await world.robots.put(privacy.robots(RobotsCopy(key, copy.status, body, fetched_s)))
+            own = RobotsCopy(key, copy.status, body, fetched_s, max_age_s=copy.max_age_s)
+            await world.robots.put(privacy.robots(own))
             kept += 1
     return kept
 
@@ -124,29 +129,20 @@ async def _named(dataset: Dataset, which: PartitionFilter) -> tuple[list[_Named]
     return list(found), unread
 
 
-@dataclass(frozen=True, slots=True)
-class _Finished:
-    contract: Contract
-    manifest: Manifest
-
-
-async def _read(dataset: Dataset, partition: Partition, domain: str) -> _Finished | str:
-    """Read a contract that its checkpoint answers for, or say why it is left out."""
-    metadata = metadata_path(partition, domain)
-    manifest = await checkpoint_at(dataset, success_path(metadata))
-    if manifest is None or metadata not in manifest.outputs:
-        return UNFINISHED
-    size = manifest.outputs[metadata].size
-    if size > MAX_TAKEN_BYTES:
-        return f"its contract has {size} bytes; the limit is {MAX_TAKEN_BYTES}"
-    data = await matching(dataset, metadata, manifest.outputs[metadata])
-    contract = None if data is None else await asyncio.to_thread(read_contract, data)
-    if contract is None or (contract.partition, contract.domain) != (partition, domain):
-        return UNFINISHED
-    for key, wanted in manifest.outputs.items():
-        if await dataset.size(key) != wanted.size:
-            return UNFINISHED
-    return _Finished(contract, manifest)
+async def _read_some(
+    dataset: Dataset, named: Sequence[_Named], config: CrawlConfig
+) -> list[Finished | str]:
+    try:
+        async with asyncio.TaskGroup() as group:
+            reading = [
+                group.create_task(
+                    read_finished(dataset, *one, config), name=f"contract of {one[1]}"
+                )
+                for one in named
+            ]
+    except* GeomiError as failures:
+        raise first_error(failures) from failures
+    return [task.result() for task in reading]
 
 
 @dataclass(slots=True)
@@ -163,37 +159,41 @@ class _Taken:
     def is_full(self) -> bool:
         return len(self.seeds) >= MAX_SEEDS
 
-    def take(self, domain: str, found: _Finished | str) -> None:
+    def take(self, domain: str, found: Finished | str) -> None:
         if isinstance(found, str):
             self.left_out.append(LeftOut(domain, found))
             return
-        contract = found.contract
-        facts = {contract.domain: contract.facts, **contract.hosts}
-        forbidden = {name for name, host in facts.items() if _forbids(host)}
+        urls = found.contract.urls
         hosts: dict[str, None] = {}
-        left = 0
-        for number, one in enumerate(contract.urls):
+        left = foreign = 0
+        for number, one in enumerate(urls):
             url = parse_url(one.url)  # somebody else may have written it
-            if url is None or name_of(url) in forbidden:
+            if url is None or not is_within(url.host, domain):
+                foreign += 1
+                continue
+            if name_of(url) in found.forbidden:
                 continue
             if self.is_full and url.href not in self.seeds:
-                left = len(contract.urls) - number
+                left = len(urls) - number
                 break
             self.seeds[url.href] = None
             hosts[name_of(url)] = None
         self.contracts += bool(hosts)
-        self.left_out += [LeftOut(name, FORBIDDEN) for name in facts if name in forbidden]
-        if left:
-            reason = f"{left} of its URLs are beyond the {MAX_SEEDS} that a crawl may start from"
-            self.left_out.append(LeftOut(domain, reason))
+        self.left_out += [
+            LeftOut(name, FORBIDDEN) for name in found.hosts if name in found.forbidden
+        ]
+        for many, told in ((foreign, FOREIGN), (left, BEYOND)):
+            if many:
+                self.left_out.append(LeftOut(domain, f"{many} of its URLs are {told}"))
         for name in hosts:
-            if name in facts:
-                self._learn(found, name, facts[name])
+            if name in found.hosts:
+                self._learn(found, name, found.hosts[name])
 
-    def _learn(self, found: _Finished, name: str, facts: HostFacts) -> None:
+    def _learn(self, found: Finished, name: str, facts: HostFacts) -> None:
         """Note a host's sitemap and robots.txt; of one that several contracts know, the latest."""
-        if facts.sitemap_xml.exists and parse_url(facts.sitemap_xml.url) is not None:
-            self.sitemaps[facts.sitemap_xml.url] = None
+        sitemap = parse_url(facts.sitemap_xml.url) if facts.sitemap_xml.exists else None
+        if sitemap is not None:
+            self.sitemaps[sitemap.href] = None
         copy = _copy(found, name, facts)
         if copy is None:
             return
@@ -202,11 +202,7 @@ class _Taken:
             self.robots[copy.scheme, copy.host] = copy
 
 
-def _forbids(facts: HostFacts) -> bool:
-    return facts.robots_txt.exists and not facts.robots_txt.allows_crawling
-
-
-def _copy(found: _Finished, name: str, facts: HostFacts) -> HostCopy | None:
+def _copy(found: Finished, name: str, facts: HostFacts) -> HostCopy | None:
     """Say what a host's robots.txt is; None where that is not known, or not any more."""
     robots = facts.robots_txt
     root = parse_url(f"{'https' if facts.server_info.supports_https else 'http'}://{name}/")
@@ -223,7 +219,8 @@ def _copy(found: _Finished, name: str, facts: HostFacts) -> HostCopy | None:
     checksum = found.manifest.outputs.get(key)
     if checksum is None:
         return None
-    return HostCopy(root.scheme, root.authority, 200, fetched_s, key, checksum)
+    age_s = robots.max_age_s
+    return HostCopy(root.scheme, root.authority, 200, fetched_s, key, checksum, age_s)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -234,5 +231,6 @@ def _seconds(text: str | None) -> float | None:
     return at.timestamp() if at.tzinfo is not None else None
 
 
-# An answer that there is no such file; of 429 and failures nothing follows for long.
-_MISSING = re.compile(r"HTTP (4(?!29)[0-9]{2})")
+# An answer that there is no such file, for anybody. Of other failures nothing follows for long, and
+# a refusal (403) is about who has asked.
+_MISSING = re.compile(r"HTTP (404|410)")
