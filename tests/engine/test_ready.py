@@ -253,6 +253,28 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     play(tmp_path, Stock({ACME: "Acme"}), work)
 
 
+def test_a_run_that_goes_on_and_is_not_enough_is_followed_by_a_crawl_of_its_own(
+    tmp_path: Path,
+) -> None:
+    async def work(scene: Scene, home: Home) -> None:
+        def stop(supervisor: Supervisor) -> None:
+            asyncio.get_running_loop().call_soon(supervisor.interrupt)
+
+        old = (await collected(scene, home)).report.job.id  # last week's
+        asked_before = len(scene.site.log)
+        plan = plan_for(scene.provider)
+        first = await collect(home, plan, lambda one: crawl(home, one, on_start=stop))
+        assert first.report.stop is StopReason.INTERRUPTED
+        again = await collected(scene, home, resume=True)
+        assert again.decision is not None and again.decision.why == "Context7: empty result"
+        assert again.report.job.id not in (old, first.report.job.id)
+        assert len(scene.site.log) > asked_before
+        over = await collected(scene, home, resume=True)  # nothing is left to go on with
+        assert over.report.job.id == again.report.job.id
+
+    play(tmp_path, Stock({ACME: "Acme"}, empty=True), work)
+
+
 def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path) -> None:
     async def work(scene: Scene, home: Home) -> None:
         plan = plan_for(scene.provider)

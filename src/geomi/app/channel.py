@@ -107,6 +107,7 @@ async def collect(home: Home, plan: Plan, run: Callable[[Plan], Awaitable[Report
     if not why:
         return Collected(report, decision)
     fallen = Decision(Channel.CRAWL, f"Context7: {why}", decision.library)
+    plan = replace(plan, resume=plan.resume and await _is_followed(home, report.job))
     return Collected(await run(_noted(plan, fallen)), fallen)
 
 
@@ -128,6 +129,13 @@ async def _again(home: Home, plan: Plan) -> Decision | None:
     library = library_of(own[0])
     channel = Channel.CONTEXT7 if library else Channel.CRAWL
     return Decision(channel, f"job {own[0].id} goes on", library)
+
+
+async def _is_followed(home: Home, job: CrawlJob) -> bool:
+    """Say whether a crawl has followed a job already; one before it was for another run."""
+    own = await registry.jobs_of(home.world, job.provider)
+    after = (one for one in own if one.created_at_s > job.created_at_s and not one.crawl)
+    return any(not library_of(one) for one in after)
 
 
 def _noted(plan: Plan, decision: Decision) -> Plan:
