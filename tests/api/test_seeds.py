@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +11,8 @@ import pytest
 
 from geomi.app.seeds import seed_config
 from geomi.engine.seeds.seeding import Seeding
-from geomi.errors import ConfigError
-from geomi.model.message import Worked
+from geomi.errors import ConfigError, StoreError
+from geomi.model.message import Message, Worked
 from geomi.service.keys import Scope
 from geomi.service.open import open_service
 from geomi.service.seeds import seeding_of
@@ -90,6 +90,32 @@ def test_what_makes_no_sense_is_refused_by_its_field(
             if "force" not in asked and "region" not in asked:
                 query = "&".join(f"{name}={value}" for name, value in asked.items())
                 assert (await ground.mine.get(f"/seeds/status?{query}")).status in (400, 422)
+
+    run(work())
+
+
+@pytest.mark.req("SED-18", "SED-20")
+def test_files_that_could_not_be_sent_are_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        async with served(tmp_path) as ground:
+            for number in (1, 2):
+                put_raw(tmp_path / "mine", number, "mom.gov.sg")
+            queues = ground.desk.home.store.queues
+            send = queues.send
+
+            async def full(dataset: str, messages: Sequence[Message]) -> int:
+                if any("raw_0002" in one.task for one in messages):
+                    raise StoreError("the disk is full")
+                return await send(dataset, messages)
+
+            monkeypatch.setattr(queues, "send", full)
+            told = (await ground.mine.post("/seeds/orchestrate")).json
+            assert told == {
+                "success": False,
+                "data": {"files_found": 2, "sent": 1, "skipped": 0},
+            }
 
     run(work())
 

@@ -91,6 +91,20 @@ def test_too_many_dead_letters_are_an_alarm(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.req("SEC-09")
+def test_an_alarm_that_fires_goes_with_its_tenant(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with serving(tmp_path / "data", settings_for(tmp_path)) as ground:
+            await given_up(seeding_of(ground.desk), RULES.seed_queue, ["raw/a"])
+            await _look(ground)
+            assert len(await ground.desk.slips.list(seed_alarms.DRAWER, limit=9)) == 1
+            erased = await ground.admin.delete(f"/admin/tenants/{TENANT}?reason=they+left")
+            assert erased.status == 200, erased.json
+            assert await ground.desk.slips.list(seed_alarms.DRAWER, limit=9) == []
+
+    run(work())
+
+
 def test_the_service_works_on_every_dataset_and_leaves_when_told(tmp_path: Path) -> None:
     async def work() -> None:
         ear = Ear()

@@ -54,15 +54,10 @@ async def serve_queues(chosen: Chosen, show: SeedShow, waiting: Sequence[Started
             await team.run()
 
 
-def unsent(found: Orchestrated) -> int:
-    """Count raw files that could not be sent."""
-    return found.files_found - found.sent - found.skipped
-
-
 def refuse_unsent(found: Orchestrated) -> None:
     """Raise where raw files could not be sent, after all others were (SED-20)."""
-    if many := unsent(found):
-        raise StoreError(f"{many} raw files could not be sent", hint="run it again")
+    if found.unsent:
+        raise StoreError(f"{found.unsent} raw files could not be sent", hint="run it again")
 
 
 def _obey_ctrl_c(team: Team) -> None:

@@ -33,7 +33,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.seed_show import SeedShow, hint_at_layout, told
-from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby, unsent
+from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.check import check
@@ -132,7 +132,7 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
 
     found = asyncio.run(send())
     if json:
-        give({"success": not unsent(found), "data": asdict(found)})
+        give({"success": not found.unsent, "data": asdict(found)})
     else:
         say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
         hint_at_layout(found)

@@ -191,3 +191,8 @@ class Orchestrated:
     files_found: int = 0
     sent: int = 0
     skipped: int = 0
+
+    @property
+    def unsent(self) -> int:
+        """Raw files that could not be sent (SED-20)."""
+        return self.files_found - self.sent - self.skipped

@@ -25,6 +25,7 @@ from geomi.service import (
     idempotency,
     keys,
     schedules,
+    seed_alarms,
     tenants,
 )
 from geomi.service.open import Desk, Service
@@ -36,6 +37,7 @@ DRAWERS: Sequence[str] = (
     deliveries.DRAWER,
     collections.DRAWER,
     alarms.DRAWER,
+    seed_alarms.DRAWER,
     idempotency.DRAWER,
     audit.DRAWER,
     findings.DRAWER,

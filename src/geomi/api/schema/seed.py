@@ -58,13 +58,13 @@ class OrchestratedFiles(_Literal):
 class OrchestratedTold(_Literal):
     """What an orchestration found (SED-18)."""
 
-    success: bool = True
+    success: bool = Field(description="False where some of them could not be sent.")
     data: OrchestratedFiles
 
     @classmethod
     def of(cls, found: Orchestrated) -> Self:
         """Write what was found."""
-        return cls(data=OrchestratedFiles(**asdict(found)))
+        return cls(success=not found.unsent, data=OrchestratedFiles(**asdict(found)))
 
 
 class SeedStatusTold(_Literal):
