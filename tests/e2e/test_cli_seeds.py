@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -360,6 +361,13 @@ def test_the_service_does_it_by_itself(web: Web, tmp_path: Path, dataset: Path) 
             "seeds", "status", str(dataset), "--json", "-o", str(tmp_path / "served"), env=env
         )
         assert json.loads(told.stdout)["processing_stats"] == stats
+        # Whoever works in another process is counted here, too.
+        request = urllib.request.Request(f"{served.url.rstrip('/')}/metrics")
+        request.add_header("Authorization", f"Bearer {served.key}")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            metrics = answer.read().decode()
+        assert f"geomi_seed_domain_seconds_count {len(DOMAINS)}" in metrics
+        assert "geomi_seed_file_seconds_count 1" in metrics
         served.stop()
 
 
