@@ -8,6 +8,10 @@ addresses. The pipeline is the product's own (orchestrator, file processor,
 collector), on SQLite and a directory, in this process; the web is another process. Politeness is
 told to wait for nobody, because loopback is ours. A second run has nothing to do: it must cost no
 request, and its count is printed.
+
+The control: the same requests for the same hosts by the same HTTP client, as many hosts at once,
+and nothing around it, no lease, no log, no parser, no file. It runs before the pipeline and after
+it, so that both have met the same machine; ratios are to the mean of the two.
 """
 
 from __future__ import annotations
@@ -26,11 +30,12 @@ from pathlib import Path
 
 import trustme
 
-from bench.watch import family_cpu_s
 from bench.web import ROOT, BenchError
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
+from geomi.engine.requests import Requests
+from geomi.engine.seeds.maps import map_entry
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.run import work
 from geomi.engine.seeds.seeding import Seeding
@@ -40,8 +45,10 @@ from geomi.seed.partition import raw_path
 from geomi.settings.layers import flags_layer
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_under_profile
+from geomi.url.parse import split
 
 FILES = 10
+FILES_ASKED = ("robots.txt", "sitemap.xml")  # of each host
 PAGES = 100  # that a sitemap lists
 PARTITION = Partition("sg", "news", "2026-01-28")
 # Everybody below a public suffix is registrable, and one certificate speaks for all of them.
@@ -54,10 +61,26 @@ MIB = 1024 * 1024
 class Cost:
     """What one run took."""
 
-    sent: int
     requests: int
     wall_s: float
     cpu_s: float
+    sent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What the pipeline took, what nothing left to do took, and the control on either side."""
+
+    first: Cost
+    second: Cost
+    controls: tuple[Cost, Cost]
+
+    @property
+    def control(self) -> Cost:
+        """The mean of both."""
+        one, other = self.controls
+        wall_s, cpu_s = (one.wall_s + other.wall_s) / 2, (one.cpu_s + other.cpu_s) / 2
+        return Cost(one.requests, wall_s, cpu_s)
 
 
 def main() -> int:
@@ -96,12 +119,10 @@ def measure(folder: Path, domains: int, records: int, batch: int) -> None:
             port = int(web.stdout.readline() or "0")
             if not port:
                 raise BenchError("the web did not start")
-            config = seed_config(batch)
-            runs = asyncio.run(run_twice(folder, names, port, config))
-            web_cpu_s = family_cpu_s(web.pid)
+            costs = asyncio.run(run_all(folder, names, port, seed_config(batch)))
         finally:
             web.terminate()
-    report(runs, domains, records, web_cpu_s)
+    report(costs, domains, records)
 
 
 def write_raw(dataset: Path, names: list[str], records: int) -> None:
@@ -141,8 +162,8 @@ def seed_config(batch: int) -> CrawlConfig:
     )
 
 
-async def run_twice(folder: Path, names: list[str], port: int, config: CrawlConfig) -> list[Cost]:
-    """Run the pipeline over the raw files, and once more."""
+async def run_all(folder: Path, names: list[str], port: int, config: CrawlConfig) -> Costs:
+    """Run the pipeline over the raw files, and once more, between two controls."""
     settings = Settings(
         resolve=tuple(
             f"{name}:443:{ADDRESSES[number % len(ADDRESSES)]}:{port}"
@@ -150,10 +171,15 @@ async def run_twice(folder: Path, names: list[str], port: int, config: CrawlConf
         ),
         ca_file=str(folder / "ca.pem"),
     )
+    before = await control(folder / "before", settings, names, config)
     async with open_home(folder / "home", settings, lambda _: Fan()) as home:
         dataset = open_dataset(str(folder / "dataset"))
         seeding = Seeding(home.world, config, home.store.queues, dataset)
-        return [await run_once(home, seeding) for _ in range(2)]
+        first, second = [await run_once(home, seeding) for _ in range(2)]
+    after = await control(folder / "after", settings, names, config)
+    if first.requests != before.requests:
+        raise BenchError(f"{first.requests} requests; the control sent {before.requests}")
+    return Costs(first, second, (before, after))
 
 
 async def run_once(home: Home, seeding: Seeding) -> Cost:
@@ -163,7 +189,36 @@ async def run_once(home: Home, seeding: Seeding) -> Cost:
     found = await orchestrate(seeding, PartitionFilter())
     await work(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
     wall_s, cpu_s = time.perf_counter() - began_s, time.process_time() - began_cpu_s
-    return Cost(found.sent, await requests_of(home) - asked, wall_s, cpu_s)
+    return Cost(await requests_of(home) - asked, wall_s, cpu_s, found.sent)
+
+
+async def control(root: Path, settings: Settings, names: list[str], config: CrawlConfig) -> Cost:
+    """Ask every host for the same two files, with connections of its own."""
+    waiting, sent = iter(names), 0
+
+    async def ask(home: Home, requests: Requests) -> None:
+        nonlocal sent
+        for name in waiting:  # shared: each takes the next
+            robots, sitemap = (split(f"https://{name}/{file}") for file in FILES_ASKED)
+            for request in (
+                requests.robots(robots.href, robots.authority),
+                requests.page(map_entry(sitemap), sitemap),
+            ):
+                fetched = await home.world.fetcher.fetch(request)
+                if fetched.status != 200:
+                    raise BenchError(f"{request.url}: {fetched.status} {fetched.detail}")
+                sent += 1
+
+    async with open_home(root, settings, lambda _: Fan()) as home:
+        requests = Requests(config, (), version=home.world.version)
+        began_s, began_cpu_s = time.perf_counter(), time.process_time()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number in range(config.seeds.domain_batch):
+                    group.create_task(ask(home, requests), name=f"asker {number}")
+        except* BenchError as failures:
+            raise failures.exceptions[0] from failures
+        return Cost(sent, time.perf_counter() - began_s, time.process_time() - began_cpu_s)
 
 
 async def requests_of(home: Home) -> int:
@@ -172,20 +227,20 @@ async def requests_of(home: Home) -> int:
     return sum([len(await log.of_host(host, after_s=0, limit=10**6)) for host in await log.hosts()])
 
 
-def report(runs: list[Cost], domains: int, records: int, web_cpu_s: float) -> None:
-    """Say what a domain costs, and that a second run costs nothing."""
-    first, second = runs
+def report(costs: Costs, domains: int, records: int) -> None:
+    """Say what a domain costs, beside the bare requests, and that a second run costs nothing."""
+    first, second, bare = costs.first, costs.second, costs.control
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
     print(f"{records:,} records, {domains:,} domains, {first.sent} raw files")
-    print(
-        f"first run: {first.wall_s:.1f} s, {first.requests:,} requests; the web took "
-        f"{web_cpu_s:.1f} s of CPU"
-    )
+    apart = " and ".join(f"{one.wall_s:.1f} s" for one in costs.controls)
+    print(f"control: {apart}, {bare.requests:,} requests, {1000 * bare.cpu_s / domains:.2f} CPU ms")
+    print(f"first run: {first.wall_s:.1f} s, {first.requests:,} requests")
     print(f"second run: {second.wall_s:.2f} s, {second.sent} files, {second.requests} requests")
     print(
         f"domains_s={domains / first.wall_s:.0f} requests_domain={first.requests / domains:.2f} "
         f"cpu_ms_domain={1000 * first.cpu_s / domains:.2f} rss_mb={peak:.0f} "
-        f"second_run_requests={second.requests}"
+        f"second_run_requests={second.requests} rate_ratio={bare.wall_s / first.wall_s:.2f} "
+        f"cpu_ratio={first.cpu_s / bare.cpu_s:.2f}"
     )
 
 
