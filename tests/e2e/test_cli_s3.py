@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from geomi.testing.s3 import S3Server
-from geomi.testing.server import Site
+from geomi.testing.server import Reply, Site
 from geomi.testing.webs import random_web
 from tests.e2e.command import LOCAL, records, run, start
+from tests.engine.seed_contracts import lay_contract
+from tests.service.seed_web import WEB, seed_web
 
 PAGES = 60
 KILLS = 6
@@ -127,3 +129,31 @@ def test_what_names_no_bucket_is_refused(tmp_path: Path, url: str) -> None:
     assert told.returncode == 2
     assert "hush" not in told.stderr
     assert not (tmp_path / "geomi.db").exists()
+
+
+@pytest.mark.slow
+def test_several_workers_crawl_from_contracts_in_a_bucket_into_another(
+    tmp_path: Path, s3: S3Server
+) -> None:
+    """The client of a bucket has threads, which a forked worker would wait for in vain."""
+    names = [f"d{number:02}.gov.sg" for number in range(20)]
+    page = Reply(b"<title>News</title><p>" + b"All the news of the day. " * 30)
+    contracts, blobs = s3.new_prefix(), s3.new_prefix()
+    for name in names:
+        lay_contract(tmp_path / "dataset", [f"https://{name}/"], domain=name)
+    for path in sorted((tmp_path / "dataset").rglob("*")):
+        if path.is_file():
+            key = str(path.relative_to(tmp_path / "dataset"))
+            s3.objects(contracts).put(key, path.read_bytes())
+    with seed_web(tmp_path, *names, routes={**WEB, "/": page}) as web:
+        place, _, server = contracts.partition("?")
+        told = run(
+            *("crawl", "--from-prod", f"{place}/prod?{server}", "--blobs", blobs),
+            *("--workers", "2", "-d", "0", "-q", "-o", str(tmp_path / "data")),
+            env=web.env,
+            timeout_s=60,
+        )
+    assert told.returncode == 0, told.stderr
+    assert len(records(tmp_path / "data")) == len(names)
+    assert _here(tmp_path / "data") == []
+    assert _there(s3, blobs)

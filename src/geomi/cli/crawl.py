@@ -191,7 +191,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     show = Show(json=json, quiet=quiet, verbose=verbose)
     ease_collector()
     workers = plan.resolved.run.workers
-    standby = fork_workers(workers, live) if workers > 1 else []
+    standby = fork_workers(workers, live) if workers > 1 and named.may_fork else []
     ended, strayed = asyncio.run(
         _run(plan, configured.settings, named, show, standby, is_indexed=index)
     )

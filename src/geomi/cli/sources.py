@@ -21,6 +21,7 @@ from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.providers import provider_layer, refuse_forbidden
 
 MAX_TOLD = 10  # of what is left out; the rest is counted
+BUCKET = "s3://"
 
 
 class Named:
@@ -41,6 +42,11 @@ class Named:
 
     def __bool__(self) -> bool:
         return bool(self._key or self._place)
+
+    @property
+    def may_fork(self) -> bool:
+        """Whether this process has no thread: the client of a bucket has some once it was used."""
+        return not self._place.startswith(BUCKET)
 
     def layer(self, above: Sequence[Layer], settings: Settings) -> Layer:
         """Find what was named and return what it says about a crawl."""
