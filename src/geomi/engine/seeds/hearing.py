@@ -129,7 +129,8 @@ class Hearing:
         return ServerInfo(
             server=_first(answers, "server"),
             content_encoding=_first(answers, "content-encoding"),
-            supports_https=any(
+            supports_https=not self.is_shut(name)  # or it was asked over http (C-57)
+            and any(
                 one.url.scheme == "https" and one.is_connected and one.failure not in _SHUT
                 for one in heard
             ),
