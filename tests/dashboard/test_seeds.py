@@ -108,7 +108,7 @@ def test_whoever_only_reads_sees_no_button_and_others_no_dataset(tmp_path: Path)
             assert (await house.other.send("/seeds", f"/seeds/{letter}/drop")).status == 404
             assert "has no dataset" in seen(await house.other.get("/seeds")).words
             refused = await house.other.send("/seeds", "/seeds")
-            assert "has no dataset" in seen(refused).words
+            assert refused.status == 404 and "has no dataset" in seen(refused).words
 
     run(work())
 

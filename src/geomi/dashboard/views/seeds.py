@@ -69,7 +69,8 @@ async def drop(name: str, visit: OfVisit) -> Response:
 
 async def _page(visit: Visit, faults: Faults, found: Orchestrated | None = None) -> Response:
     if not seeds.has_dataset(visit.desk):
-        return visit.page("seeds.html", dataset="")
+        status = HTTPStatus.NOT_FOUND if faults else HTTPStatus.OK
+        return visit.page("seeds.html", status=status, dataset="")
     after = place_of(visit.asked("cursor") or None, re.compile(LETTER))
     letters = await seeds.page(visit.desk, after=after, limit=SHOWN + 1)
     shown, cursor = cut(letters, SHOWN, lambda one: one.id)
