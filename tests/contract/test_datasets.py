@@ -318,6 +318,10 @@ def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bool) ->
                 await write
         with pytest.raises(StoreError, match="no dataset at"):
             _ = [found async for found in dataset.list("raw/")]
+        # Where nothing is there any more, that one file is not says nothing about it.
+        for look in (dataset.size(PROD), dataset.read(PROD, max_bytes=100)):
+            with pytest.raises(StoreError, match="no dataset at"):
+                await look
 
     asyncio.run(work())
     assert not root.exists()
@@ -327,15 +331,19 @@ def test_what_is_no_plain_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "prod" / "folder").mkdir(parents=True)
     os.mkfifo(tmp_path / "prod" / "pipe")
     (tmp_path / "prod" / ".x.0.part").write_bytes(b"half")
+    (tmp_path / "prod" / "circle").symlink_to("circle")
+    (tmp_path / "prod" / "nowhere").symlink_to("nothing")
 
     async def work() -> None:
         dataset = DirectoryDataset(tmp_path)
         assert [it.key async for it in dataset.list("")] == []
-        for key in ("prod/pipe", "prod/folder", "prod/.x.0.part/y"):
-            assert await dataset.read(key, max_bytes=100) is None
-            assert await dataset.size(key) is None
+        for key in ("pipe", "folder", ".x.0.part/y", "circle", "nowhere", "circle/y"):
+            assert await dataset.read(f"prod/{key}", max_bytes=100) is None
+            assert await dataset.size(f"prod/{key}") is None
         with pytest.raises(StoreError):
             await dataset.put("prod/folder", b"x")
+        await dataset.put("prod/circle", b"ours")
+        assert await dataset.read("prod/circle", max_bytes=100) == b"ours"
 
     _run(work)
 

@@ -5,7 +5,7 @@ Rules kept:
 - A link that leads out of the root is not followed, a link to a folder is not listed (it could lead
   to itself), and nothing is written through one. What is no plain file is no file at all: a pipe
   would be read for ever.
-- A root that somebody has moved or removed is not made anew.
+- A root that somebody has moved or removed is not made anew, and does not count as an empty one.
 - What a killed process left half written has a name that is no key; the next one that writes the
   same file does not meet it.
 """
@@ -13,6 +13,7 @@ Rules kept:
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import stat
@@ -109,7 +110,10 @@ class DirectoryDataset:
         return True
 
     def _size(self, key: str) -> int | None:
-        return self._size_at(self._path(key))
+        size = self._size_at(self._path(key))
+        if size is None:
+            self._check_root()
+        return size
 
     def _size_at(self, path: Path) -> int | None:
         try:
@@ -117,6 +121,8 @@ class DirectoryDataset:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
+            if error.errno == errno.ELOOP:  # a link that leads to itself
+                return None
             raise refusal(error, path) from error
         return found.st_size if stat.S_ISREG(found.st_mode) else None
 
