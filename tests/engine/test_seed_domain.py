@@ -318,6 +318,34 @@ def test_a_contract_that_lost_its_checkpoint_loses_no_url(
     run(work())
 
 
+@pytest.mark.req("C-52", "C-92")
+def test_a_checkpoint_that_came_long_after_its_loan_costs_no_url(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    async def work() -> None:
+        async with ground(tmp_path, authority, MOM_WEB) as found:
+            one, two = found.raw(1, *FIRST), found.raw(2, *SECOND)
+            three = found.raw(3, record("https://mom.gov.sg/new", "New"))
+            for number in (1, 2, 3):
+                await processed(found, number)
+            await found.collect(*one)
+            await found.collect(*two)
+            # Whoever had the second one stood still before its last write; somebody else, who had
+            # the third one, too, was done with both before.
+            late = found.file(MOM, "domain_metadata.json.success").read_bytes()
+            await found.collect(*two, *three)
+            whole = urls(found)
+            assert ("/new", "New") in whole
+            found.file(MOM, "domain_metadata.json.success").write_bytes(late)
+            await found.collect(*two)  # the look at it that the late one asks for
+            assert urls(found) == whole
+            assert list(found.manifest(MOM)["inputs"]) == [
+                raw_path(SG_NEWS, number) for number in (1, 2, 3)
+            ]
+
+    run(work())
+
+
 def test_where_nothing_stands_no_url_does() -> None:
     assert Standing().placed == ()
 

@@ -5,7 +5,8 @@ Rules kept (C-50, C-52, C-92):
   run.
 - The facts of a contract that stands are not asked for again; only hosts that are new are.
 - Of a contract that is unfinished everything is collected anew, and the URLs of the raw files that
-  it covered are read from these; where its checkpoint is lost, of all that are processed.
+  it covered are read from these; where its checkpoint is lost, or is that of another contract, of
+  all that are processed.
 - A raw file never changes; where one has, what it holds now counts, whatever messages say.
 - The checkpoint is written last, and every write makes sure first that the domain is still ours.
 """

@@ -48,14 +48,16 @@ async def covered_files(
 ) -> dict[str, bool]:
     """Name the raw files that a contract was made of, and whether that is known of each.
 
-    Where a contract has lost its checkpoint, any raw file that is processed may be one of them.
+    Where a contract has lost its checkpoint, or has one of another contract, any raw file that is
+    processed may be one of them.
     """
-    if standing.manifest is not None:
-        return dict.fromkeys(standing.manifest.inputs, True)
+    known = dict.fromkeys(standing.manifest.inputs if standing.manifest else (), True)
+    if standing.manifest is not None and not standing.is_another:
+        return known
     metadata = metadata_path(first.partition_info, first.domain)
     if not standing.has_checkpoint and await seeding.dataset.size(metadata) is None:
         return {}  # nobody has ever begun one
-    return {key: False async for key in _processed(seeding, first.partition_info)}
+    return {key: False async for key in _processed(seeding, first.partition_info)} | known
 
 
 async def _processed(seeding: Seeding, partition: Partition) -> AsyncIterator[str]:

@@ -1,7 +1,8 @@
 """What stands in `prod/` for a domain: a contract, if its checkpoint answers for all of it (C-92).
 
 Where a file is missing or is another one than the checkpoint says, the contract counts as
-unfinished. The checkpoint still says then which raw files it was made of.
+unfinished. The checkpoint still says then which raw files it was made of, unless another contract
+stands there: whoever wrote one of them came too late, and either may cover more than the other.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ class Standing:
     Args:
         has_checkpoint: whether there is one, even where it makes no sense.
         contract: None where it is unfinished.
+        is_another: whether a contract stands there that the checkpoint does not answer for.
     """
 
     has_checkpoint: bool = False
     manifest: Manifest | None = None
     contract: Contract | None = None
+    is_another: bool = False
 
     @property
     def placed(self) -> tuple[Placed, ...]:
@@ -54,7 +57,9 @@ async def read_standing(dataset: Dataset, partition: Partition, domain: str) -> 
         return Standing(True, manifest)
     others = {key: sum_ for key, sum_ in manifest.outputs.items() if key != metadata}
     data = await matching(dataset, metadata, manifest.outputs[metadata])
-    contract = None if data is None else read_contract(data)
+    if data is None:
+        return Standing(True, manifest, is_another=await dataset.size(metadata) is not None)
+    contract = read_contract(data)
     if contract is None or not await _all_match(dataset, others):
         return Standing(True, manifest)
     is_of = (contract.domain, contract.partition) == (domain, partition)
