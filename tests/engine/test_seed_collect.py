@@ -190,6 +190,23 @@ def test_what_a_server_wrote_is_quoted_briefly(tmp_path: Path, authority: trustm
     assert len(told["sitemap_xml"]["error"]) == MAX_ERROR_CHARS
 
 
+@pytest.mark.parametrize(
+    "date",
+    ["Fri, 31 Dec 9999 23:59:59 -2359", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:59"],
+)
+def test_a_date_of_no_year_there_is_tells_nothing(
+    tmp_path: Path, authority: trustme.CA, date: str
+) -> None:
+    dated = ("Last-Modified", date)
+    web = {
+        "/robots.txt": Reply(ALLOWED.body, content_type="text/plain", headers=(dated,)),
+        "/sitemap.xml": xml(f"<urlset><url><loc>{HTTPS}/a</loc></url></urlset>", dated),
+    }
+    told, _ = collected(tmp_path, authority, {HTTPS: web})
+    for name in ("robots_txt", "sitemap_xml"):
+        assert told[name]["exists"] and told[name]["last_modified"] is None
+
+
 # what is not there, and what fails
 
 

@@ -29,6 +29,7 @@ from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 UNKNOWN = "Unknown error"  # SED-29
+LAST_S = 253_402_300_799.0  # 9999-12-31T23:59:59Z: no date after it can be written
 
 # Failures of the network, which may pass; what is left is an answer that we do not take.
 _PASSING = frozenset(
@@ -82,7 +83,7 @@ def raise_unasked(url: Url, failure: Outcome | None) -> None:
 
 def http_date(text: str | None) -> str | None:
     """Write the date of a header as ISO 8601 (C-56); None where it is none."""
-    at_s = lastmod_s(text or "", wall_s=float("inf"))
+    at_s = lastmod_s(text or "", wall_s=LAST_S)
     return iso_utc(at_s) if at_s is not None else None
 
 
