@@ -31,6 +31,7 @@ from geomi.model.seed import (
     SeedRules,
     SeedUrl,
 )
+from geomi.ports.dataset import Dataset
 from geomi.ports.queues import Queues
 from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest
 from geomi.seed.message import file_message, read_domain_message, read_seed_message
@@ -286,6 +287,35 @@ def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
             f"Queue send failed: {raw_path(SG, 2)}",
         ]
         assert [one.task for one in await there.waiting("seed")] == [FILE, raw_path(SG, 3)]
+
+    on(tmp_path, work)
+
+
+@dataclass
+class Unreadable:
+    """A dataset of which one file cannot be read."""
+
+    inner: Dataset
+    key: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def read(self, key: str, *, max_bytes: int) -> bytes | None:
+        if key == self.key:
+            raise StoreError(f"`{key}` cannot be used: Input/output error")
+        return await self.inner.read(key, max_bytes=max_bytes)
+
+
+@pytest.mark.req("SED-20", "C-92")
+def test_a_checkpoint_that_cannot_be_read_stops_no_other_file(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        for number in (1, 2, 3):
+            there.drop(THREE, raw_path(SG, number))
+            await there.process(SeedMessage(raw_path(SG, number), SG))
+        dataset = Unreadable(there.seeding.dataset, success_path(raw_path(SG, 2)))
+        seeding = replace(there.seeding, dataset=dataset)
+        assert await orchestrate(seeding, ALL) == Orchestrated(3, 1, 2)
 
     on(tmp_path, work)
 

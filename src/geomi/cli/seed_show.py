@@ -94,9 +94,9 @@ class SeedShow:
                 self._display.start()
                 try:
                     yield
+                    self._standing = await look(seeding, which)
                 finally:
                     following.cancel()
-                    self._standing = await look(seeding, which)
                     self._display.stop()
         except* GeomiError as failures:
             raise first_error(failures) from failures

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from geomi.engine.seeds.filed import file_manifest
 from geomi.engine.seeds.seeding import Seeding
-from geomi.errors import GeomiError, StoreError, first_error
+from geomi.errors import StoreError
 from geomi.model.event import SeedSendFailed
 from geomi.model.message import Message
 from geomi.model.seed import Orchestrated, Partition, PartitionFilter, SeedMessage
@@ -99,17 +99,17 @@ async def _done(dataset: Dataset, files: Sequence[_File]) -> frozenset[str]:
 
     async def read(file: _File) -> bool:
         async with places:
-            return await file_manifest(dataset, file.key, size=file.size) is not None
+            try:
+                return await file_manifest(dataset, file.key, size=file.size) is not None
+            except StoreError:  # whoever works on the file tells what is wrong with it
+                return False
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            reading = {
-                file.key: group.create_task(read(file), name=f"checkpoint of {file.key}")
-                for file in files
-                if file.has_checkpoint
-            }
-    except* GeomiError as failures:
-        raise first_error(failures) from failures
+    async with asyncio.TaskGroup() as group:
+        reading = {
+            file.key: group.create_task(read(file), name=f"checkpoint of {file.key}")
+            for file in files
+            if file.has_checkpoint
+        }
     return frozenset(key for key, task in reading.items() if task.result())
 
 
