@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import orjson
 
-from geomi.engine.seeds.letters import MAX_SHOWN_BYTES, written
+from geomi.adapters.dataset.directory import DirectoryDataset
+from geomi.engine.seeds.letters import MAX_SHOWN_BYTES, drop, each, every, retry, written
+from geomi.engine.seeds.seeding import Seeding
+from geomi.model.config import CrawlConfig
 from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo, Message
 from geomi.model.seed import ErrorType, Partition
+from tests.engine.by_hand import hand_in
+from tests.engine.running import run
+from tests.service.raw_files import given_up
 
 SG = Partition("sg", "news", "2026-01-28")
 
@@ -31,3 +39,25 @@ def test_of_one_that_is_larger_the_beginning_is_shown() -> None:
     assert isinstance(text, str)
     assert text.startswith('{"title":"éé') and text.endswith("é…")
     assert len(text.encode()) <= MAX_SHOWN_BYTES + len("…".encode())
+
+
+def test_what_somebody_else_has_taken_meanwhile_keeps_nobody_from_the_rest(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with hand_in(tmp_path / "home") as hand:
+            dataset = DirectoryDataset(tmp_path)
+            seeding = Seeding(hand.world, CrawlConfig(), hand.store.queues, dataset)
+            first, second, _ = sorted(
+                await given_up(seeding, "domain", [f"prod/{number}" for number in range(3)])
+            )
+
+            async def act(seeding: Seeding, letter: str) -> None:
+                if letter == first:
+                    await drop(seeding, second)
+                await retry(seeding, letter)
+
+            assert await each(seeding, act) == 2
+            assert [letter async for letter in every(seeding)] == []
+            depth = await seeding.queues.depth(dataset.name, "domain", now_s=hand.clock.now_s())
+            assert depth.waiting == 2
+
+    run(work())

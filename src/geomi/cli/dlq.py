@@ -109,7 +109,8 @@ async def _each(
     seeding: Seeding, names: Sequence[str], act: Callable[[Seeding, str], Awaitable[None]]
 ) -> int:
     """Do something with dead letters, all of them where none is named; return how many."""
-    names = names or [letter.id for letter in await _every(seeding)]
+    if not names:
+        return await letters.each(seeding, act)
     for name in names:
         await act(seeding, name)
     return len(names)

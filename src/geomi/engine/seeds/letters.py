@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import asdict
 
 import orjson
@@ -33,6 +34,19 @@ async def every(seeding: Seeding) -> AsyncIterator[DeadLetter]:
         after = found[-1].id
         for letter in found:
             yield letter
+
+
+async def each(seeding: Seeding, act: Callable[[Seeding, str], Awaitable[None]]) -> int:
+    """Do something with every dead letter; return with how many that somebody else has not taken.
+
+    Whoever works meanwhile may take them: a raw file that is sent again is dead no more.
+    """
+    many = 0
+    for letter in [letter.id async for letter in every(seeding)]:
+        with suppress(UnknownName):
+            await act(seeding, letter)
+            many += 1
+    return many
 
 
 async def retry(seeding: Seeding, letter: str) -> None:
