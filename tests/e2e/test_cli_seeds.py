@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -284,6 +285,31 @@ def test_ctrl_c_finishes_what_is_in_hand_and_the_next_run_goes_on(
         assert again.returncode == 0
         assert last_line(again)["processing_stats"]["domains_processed"] == len(DOMAINS)
         assert web.asked("/robots.txt") == len(DOMAINS)
+
+
+@pytest.mark.slow
+def test_a_second_ctrl_c_stops_a_run_whose_bucket_does_not_answer(web: Web, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30)
+        place = f"s3://bucket/seeds?endpoint=http://127.0.0.1:{silent.getsockname()[1]}&region=x"
+        keys = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
+        with subprocess.Popen(
+            [*GEOMI, "seeds", "run", place, "-o", str(tmp_path / "data"), "-q"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean_env() | web.env | keys,
+        ) as process:
+            try:
+                connection, _ = silent.accept()
+                with connection:
+                    os.kill(process.pid, signal.SIGINT)
+                    assert process.stderr is not None
+                    assert process.stderr.readline().startswith("finishing what is in hand")
+                    os.kill(process.pid, signal.SIGINT)
+                    assert process.wait(timeout=30) == 130
+                    assert "the same command goes on" in process.stderr.read()
+            finally:
+                process.kill()
 
 
 @pytest.mark.slow

@@ -7,10 +7,11 @@ command line. No root lies in another's, or two tenants would write the same fil
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import TypeVar
 
 from geomi.adapters.crew import ProcessHand, Started, start_worker
 from geomi.app.datasets import open_dataset
@@ -21,7 +22,7 @@ from geomi.app.store import TENANT
 from geomi.engine.heart import beating
 from geomi.engine.seeds.run import work
 from geomi.engine.seeds.seeding import Seeding
-from geomi.errors import ConfigError, GeomiError
+from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.worker import Role
@@ -33,6 +34,8 @@ from geomi.settings.profiles import resolve_under_profile
 
 PROFILE = "seed-engine"
 PROGRAM = "geomi.seeder"
+
+T = TypeVar("T")
 
 
 def open_datasets(settings: Settings) -> dict[str, Dataset]:
@@ -111,7 +114,16 @@ class Team:
         self._standby = iter(standby)
         self._hands: list[ProcessHand] = []
         self._leaving = asyncio.Event()
-        self._own: asyncio.Task[None] | None = None
+        self._own: asyncio.Task[object] | None = None
+
+    async def begin(self, work: Coroutine[None, None, T]) -> T | None:
+        """Do something before everybody works; None where it was stopped by an interrupt."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._own = doing = group.create_task(work, name="begin")
+        except* GeomiError as failures:
+            raise first_error(failures) from failures
+        return None if doing.cancelled() else doing.result()
 
     async def run(self) -> None:
         """Work until the queues are empty, or until told to leave, as the order says."""

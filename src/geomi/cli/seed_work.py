@@ -35,7 +35,9 @@ async def run_to_end(
         _obey_ctrl_c(team)
         began_s = home.world.clock.now_s()
         async with show.live(seeding, chosen.which):
-            found = await orchestrate(seeding, chosen.which, force=force)
+            found = await team.begin(orchestrate(seeding, chosen.which, force=force))
+            if found is None:
+                return True
             await team.run()
         seconds = home.world.clock.now_s() - began_s
         standing = await look(seeding, EVERYTHING)
