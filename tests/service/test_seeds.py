@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 import orjson
@@ -141,6 +142,12 @@ def test_the_service_works_on_every_dataset_and_leaves_when_told(tmp_path: Path)
                 assert kept.with_name("domain_metadata.json.success").is_file()
 
     run(work())
+
+
+def test_whoever_can_write_nothing_asks_servers_ever_less_often() -> None:
+    rests = list(accumulate([1.0] * 7, seeds.next_rest_s, initial=0.0))
+    assert rests == [0.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0]
+    assert seeds.next_rest_s(320.0, seeds.LONGEST_AGAIN_S + 1) == 10.0
 
 
 def test_a_dataset_that_cannot_be_worked_on_is_told_and_costs_the_others_nothing(

@@ -26,8 +26,10 @@ from geomi.model.seed import Orchestrated, PartitionFilter
 from geomi.model.worker import Role
 from geomi.service.open import Desk, Service
 
-# How long nobody works on a dataset that could not be worked on: its bucket may be away.
+# How long nobody works on a dataset that could not be worked on: its bucket may be away. Twice as
+# long each time that it cannot again: where its disk is full, servers were asked for nothing.
 AGAIN_S = 10.0
+LONGEST_AGAIN_S = 320.0
 
 
 def has_dataset(desk: Desk) -> bool:
@@ -104,8 +106,9 @@ async def _all(service: Service, leave: asyncio.Event) -> None:
 async def _one(desk: Desk, leave: asyncio.Event) -> None:
     """Work on one dataset; whatever is wrong with it costs the others nothing."""
     told: Warned | None = None
+    again_s = 0.0
     while not leave.is_set():
-        problem = None
+        problem, began_s = None, asyncio.get_running_loop().time()
         try:
             await work(seeding_of(desk), leaving=leave, is_done_when_empty=False)
         except GeomiError as error:  # a bucket or a store that is away comes back
@@ -117,4 +120,12 @@ async def _one(desk: Desk, leave: asyncio.Event) -> None:
         if problem is not None and problem != told:
             desk.world.sink.emit(problem)
         told = problem
-        await rest(leave, AGAIN_S)
+        again_s = next_rest_s(again_s, asyncio.get_running_loop().time() - began_s)
+        await rest(leave, again_s)
+
+
+def next_rest_s(before_s: float, worked_s: float) -> float:
+    """Return how long a dataset rests that could be worked on for so long after the rest before."""
+    if worked_s > LONGEST_AGAIN_S:
+        return AGAIN_S
+    return min(max(AGAIN_S, before_s * 2), LONGEST_AGAIN_S)
