@@ -96,6 +96,18 @@ def test_map_tells_of_lists_that_are_there_and_cannot_be_read() -> None:
     ]
 
 
+@pytest.mark.req("ROB-28")
+def test_a_redirect_to_another_host_is_judged_by_its_own_robots() -> None:
+    forbidding = Reply(b"User-agent: *\nDisallow: /map.xml\n", content_type="text/plain")
+    with Site({"/robots.txt": forbidding}) as other:
+        there = Reply(status=302, headers=(("Location", other.url("/map.xml")),))
+        with Site({"/": page(), "/sitemap.xml": there}) as site:
+            done = run("map", site.url(), "--allow-private")
+            assert done.returncode == 0, done.stderr
+            assert "/sitemap.xml" in [seen.path for seen in site.log]
+        assert [seen.path for seen in other.log] == ["/robots.txt"]
+
+
 def plan(site: Site, *arguments: str) -> dict[str, Any]:
     told = run("plan", site.url("/"), "--allow-private", "--json", *arguments)
     assert told.returncode == 0, told.stderr

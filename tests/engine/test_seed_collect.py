@@ -683,3 +683,44 @@ def test_a_sitemap_that_leads_where_robots_forbids_is_not_followed(
     told, found = collected(tmp_path, authority, web)
     assert told["sitemap_xml"]["error"] == ("robots.txt: line 2: Disallow: /admin (User-agent: *)")
     assert paths(found) == ["/robots.txt", "/sitemap.xml"]
+
+
+CDN = "https://cdn.test"
+
+
+@pytest.mark.req("ROB-28", "C-58")
+@pytest.mark.parametrize(
+    "routes",
+    [
+        {"/robots.txt": robots("User-agent: *", "Allow: /", f"Sitemap: {CDN}/map.xml")},
+        {"/robots.txt": ALLOWED, "/sitemap.xml": to(f"{CDN}/map.xml")},
+    ],
+    ids=["named", "led to"],
+)
+def test_another_host_is_asked_for_nothing_that_its_own_robots_forbids(
+    tmp_path: Path, authority: trustme.CA, routes: dict[str, Route]
+) -> None:
+    forbidding = {"/robots.txt": robots("User-agent: *", "Disallow: /"), "/map.xml": urlset("/a")}
+    told, found = collected(tmp_path, authority, {HTTPS: routes, CDN: forbidding})
+    assert f"{CDN}/robots.txt" in found.asked and f"{CDN}/map.xml" not in found.asked
+    assert not told["sitemap_xml"]["exists"]
+
+
+def test_another_host_is_asked_once_for_its_robots(tmp_path: Path, authority: trustme.CA) -> None:
+    named = robots("User-agent: *", *(f"Sitemap: {CDN}/{number}.xml" for number in range(5)))
+    lists = {"/robots.txt": ALLOWED, "/4.xml": urlset("/a")}
+    told, found = collected(tmp_path, authority, {HTTPS: {"/robots.txt": named}, CDN: lists})
+    assert told["sitemap_xml"]["url"] == f"{CDN}/4.xml"
+    assert found.asked == [
+        f"{HTTPS}/robots.txt",
+        f"{CDN}/robots.txt",
+        *(f"{CDN}/{number}.xml" for number in range(5)),
+    ]
+
+
+def test_another_host_that_nobody_reaches_is_told(tmp_path: Path, authority: trustme.CA) -> None:
+    named = robots("User-agent: *", f"Sitemap: {CDN}/map.xml")
+    told, found = collected(tmp_path, authority, {HTTPS: {"/robots.txt": named}, CDN: None})
+    assert found.asked.count(f"{CDN}/robots.txt") == 4  # ERR-13
+    assert f"{CDN}/map.xml" not in found.asked
+    assert told["sitemap_xml"]["error"] == "HTTP 404"  # of /sitemap.xml, which comes after it

@@ -51,10 +51,11 @@ async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -
     try:
         await asker.take_place()
         requests = Requests(config, [url.href], version=world.version)
-        reading = await RobotsKeeper(world, "", config, requests).read(url, asker)
+        keeper = RobotsKeeper(world, "", config, requests)
+        reading = await keeper.read(url, asker)
         if reading.unreached is not None:
             raise _nothing(url, reading.unreached, f"robots.txt: {reading.copy.detail}")
-        fetched = await Walk(config, gate, requests).ask(as_entry(answer), asker, reading)
+        fetched = await Walk(config, gate, requests).ask(as_entry(answer), asker, reading, keeper)
         if isinstance(fetched, Verdict):
             raise _nothing(url, Outcome.ROBOTS, fetched.detail)
         article = await _read(world, config, url, fetched, asker)

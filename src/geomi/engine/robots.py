@@ -161,6 +161,10 @@ class RobotsKeeper:
         asker.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
         return reading
 
+    async def read_elsewhere(self, url: Url, asker: Asker) -> Reading:
+        """Return the robots.txt of another host, to which a URL of the asker's host leads."""
+        return await self._read(url, asker)
+
     async def _read(self, url: Url, asker: Asker) -> Reading:
         key = RobotsKey(url.scheme, url.authority, self._token)
         if (kept := self._in_force(key)) is not None:

@@ -67,6 +67,7 @@ class _Surveyor:
         self._requests = requests
         self._found = found
         self._privacy = Privacy(config.safety)
+        self._keeper = RobotsKeeper(world, "", config, requests)
         self._walk = Walk(config, gate, requests)
 
     async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
@@ -81,8 +82,7 @@ class _Surveyor:
             await self._world.frontier.settle(Batch(hosts=(asker.farewell(),)))
 
     async def _look(self, asker: Asker, seeds: Sequence[Url], samples: int) -> None:
-        keeper = RobotsKeeper(self._world, "", self._config, self._requests)
-        reading = await keeper.read(seeds[0], asker)
+        reading = await self._keeper.read(seeds[0], asker)
         host = seeds[0].authority
         if reading.unreached is not None:
             self._found.problems.append(f"{host}: {reading.unreached}: {reading.copy.detail}")
@@ -109,7 +109,7 @@ class _Surveyor:
                 continue
             seen.add(one.url_hash)
             entry, reader = as_entry(one), ListReader(as_entry(one))
-            fetched = await self._walk.ask(entry, asker, reading, reader.sink)
+            fetched = await self._walk.ask(entry, asker, reading, self._keeper, reader.sink)
             if isinstance(fetched, Verdict):
                 self._found.lists.append(ListRead(one.url, 0, f"robots.txt: {fetched.detail}"))
                 continue
@@ -136,7 +136,8 @@ class _Surveyor:
             return
         self._take(Found(discovered=(answer,)))
         entry = as_entry(answer)
-        fetched = await self._walk.ask(entry, asker, reading, ListReader(entry).sink)
+        sink = ListReader(entry).sink
+        fetched = await self._walk.ask(entry, asker, reading, self._keeper, sink)
         if isinstance(fetched, Verdict):
             return
         if (outcome := respond(fetched)) is not Outcome.OK:

@@ -1,7 +1,8 @@
 """Asking a host outside the crawl loop: in its turn, as long as its lease holds, and politely.
 
 Whoever looks at a site, or shows one page of it, is one more that asks: the host is reserved like
-any other claim, robots.txt is obeyed, and every hop of a redirect is judged.
+any other claim, robots.txt is obeyed, and every hop of a redirect is judged, on another host by
+that host's own robots.txt.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from geomi.engine.ask import Asker
 from geomi.engine.lease import lease_s
 from geomi.engine.links import LinkGate
 from geomi.engine.requests import Requests
-from geomi.engine.robots import Reading
+from geomi.engine.robots import Reading, RobotsKeeper
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
 from geomi.fetch import redirect
@@ -58,16 +59,29 @@ class Walk:
     requests: Requests
 
     async def ask(
-        self, entry: UrlEntry, asker: Asker, reading: Reading, sink: Sink | None = None
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        reading: Reading,
+        keeper: RobotsKeeper,
+        sink: Sink | None = None,
     ) -> Fetched | Verdict:
-        """Ask for an entry and follow its redirects, each judged like a link."""
+        """Ask for an entry and follow its redirects, each judged like a link.
+
+        Args:
+            reading: the robots.txt of the asker's host.
+            keeper: reads those of other hosts.
+        """
         url, hops = parse_url(entry.url), 0
         while True:
             assert url is not None, "only URLs that parse are listed"
             is_here = url.authority == asker.lease.host
-            if is_here and not (verdict := reading.judge(url)).admitted:
+            theirs = reading if is_here else await keeper.read_elsewhere(url, asker)
+            if not is_here and (failure := _out_of_reach(theirs)) is not None:
+                return Fetched(url.href, failure=failure, detail=theirs.copy.detail)
+            if not (verdict := theirs.judge(url)).admitted:
                 return verdict
-            asker.allowed_by(reading.fetched_s if is_here else None, None)
+            asker.allowed_by(theirs.fetched_s if is_here else None, None)
             request = self.requests.page(entry, url, sink=sink)
             if is_here:
                 fetched = await asker.ask(request)
@@ -81,6 +95,12 @@ class Walk:
             if isinstance(answer, Verdict):
                 return fetched
             url, hops = parse_url(answer.url), hops + 1
+
+
+def _out_of_reach(theirs: Reading) -> Outcome | None:
+    """Say why another host cannot be asked now: nobody gets to it, or it is not our turn."""
+    busy = Outcome.RATE_LIMITED
+    return busy if theirs.copy.failure is busy else theirs.unreached
 
 
 def as_entry(one: Discovered) -> UrlEntry:

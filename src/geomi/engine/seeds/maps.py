@@ -185,7 +185,13 @@ class Maps:
 
         async def ask() -> tuple[Fetched | Verdict, _Body]:
             body = _Body(room)
-            walk = partial(self._walk.ask, entry, reading=reached.reading, sink=body.take)
+            walk = partial(
+                self._walk.ask,
+                entry,
+                reading=reached.reading,
+                keeper=reached.keeper,
+                sink=body.take,
+            )
             return await self._line.use(reached.root.authority, lambda it: walk(asker=it)), body
 
         answer, body = await lasting(

@@ -45,10 +45,11 @@ _PASSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A host, by the scheme that it was asked by, and its robots.txt."""
+    """A host, by the scheme that it was asked by, its robots.txt, and who reads those of others."""
 
     root: Url
     reading: Reading
+    keeper: RobotsKeeper
 
 
 def told(status: int, failure: Outcome | None, detail: str) -> str:
@@ -122,7 +123,7 @@ class Reach:
         # A new keeper for each attempt: one keeps what it has heard, failures too.
         keeper = RobotsKeeper(self._world, "", self._config, self._requests)
         reading = await self._line.use(root.authority, partial(keeper.read, root))
-        return Reached(root, reading)
+        return Reached(root, reading, keeper)
 
     def _facts(self, reached: Reached) -> RobotsFacts:
         copy, heard = reached.reading.copy, self._hearing.last(Purpose.ROBOTS)
