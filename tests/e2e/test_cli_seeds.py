@@ -442,6 +442,7 @@ def test_the_how_to_works_as_it_is_written(web: Web, tmp_path: Path) -> None:
         (("dlq", "show", "."), 2, "Missing argument"),
         (("run", ".", "--set", "seeds.domain_batch=0"), 2, "seeds.domain_batch"),
         (("run", ".", "--profile", "nope"), 2, "nope"),
+        (("run", ".", "--set", "seeds.seed_queue=newsfork-domain-staging"), 2, "both be called"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

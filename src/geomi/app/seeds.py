@@ -25,6 +25,7 @@ from geomi.engine.seeds.seeding import Seeding
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
+from geomi.model.seed import SeedRules
 from geomi.model.worker import Role
 from geomi.ports.dataset import Dataset
 from geomi.settings.datasets import read_datasets
@@ -70,6 +71,15 @@ def seed_config(settings: Settings) -> CrawlConfig:
     """Return how the seed engine works where nobody says otherwise."""
     asked = Layer("service", {"run.profile": PROFILE})
     return resolve_under_profile([asked, settings_layer(settings)]).config
+
+
+def check_queues(rules: SeedRules) -> None:
+    """Refuse queues of one name: whoever works on one would take the other's messages."""
+    if rules.seed_queue == rules.domain_queue:
+        raise ConfigError(
+            f"seeds.seed_queue and seeds.domain_queue cannot both be called `{rules.seed_queue}`",
+            hint="give each a name of its own",
+        )
 
 
 def seeding_for(home: Home, config: CrawlConfig, dataset: Dataset) -> Seeding:

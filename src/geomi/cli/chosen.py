@@ -14,7 +14,7 @@ import typer
 from geomi.adapters.telemetry.fan import Fan
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
-from geomi.app.seeds import PROFILE, SeedOrder, seeding_for, tenant_of
+from geomi.app.seeds import PROFILE, SeedOrder, check_queues, seeding_for, tenant_of
 from geomi.cli.options import Configured, configure
 from geomi.engine.seeds.seeding import Seeding
 from geomi.model.seed import PartitionFilter
@@ -105,6 +105,7 @@ def choose(
         config=config,
         source=lambda _above, _settings: Layer("seeds", {"run.profile": PROFILE}),
     )
+    check_queues(configured.resolved.config.seeds)
     opened = open_dataset(dataset)
     return Chosen(dataset, opened, configured, checked_filter(*which))
 
