@@ -388,6 +388,21 @@ def test_a_raw_file_that_is_gone_is_told(tmp_path: Path, authority: trustme.CA) 
     run(work())
 
 
+def test_a_raw_file_that_cannot_be_read_again_is_named(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    async def work() -> None:
+        async with ground(tmp_path, authority, MOM_WEB) as found:
+            await found.collect(*found.raw(1, *FIRST))
+            found.file(MOM, "robots.txt").write_bytes(b"other")
+            (found.root / raw_path(SG_NEWS, 1)).write_bytes(b"[{")
+            with pytest.raises(SeedError, match=r"raw_0001\.json: line 1 column 3: ") as error:
+                await found.collect(*found.raw(2, *SECOND))
+            assert error.value.kind == ErrorType.PARSE
+
+    run(work())
+
+
 def test_a_raw_file_that_was_exchanged_takes_the_place_of_the_old_one(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
@@ -438,7 +453,7 @@ def test_a_checkpoint_of_somebody_else_is_not_overwritten(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(b"theirs")
 
-            with pytest.raises(SeedError, match="was written by somebody else") as error:
+            with pytest.raises(SeedError, match="is there already: somebody else") as error:
                 await found.collect(*found.raw(1, *FIRST), on_keep=meanwhile)
             assert error.value.kind == ErrorType.STORAGE
             assert path.read_bytes() == b"theirs"

@@ -211,7 +211,8 @@ class _Domain:
             await self.seeding.dataset.put(key, data)
         elif not await self.seeding.dataset.add(key, data):
             raise SeedError(
-                f"`{key}` was written by somebody else meanwhile", kind=ErrorType.STORAGE
+                f"`{key}` is there already: somebody else has written it, or it is no file",
+                kind=ErrorType.STORAGE,
             )
 
     def _worked(self, contract: Contract, duration_ms: int) -> Worked:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from geomi.engine.seeds.filed import file_manifest
+from geomi.engine.seeds.filed import file_manifest, read_named
 from geomi.engine.seeds.seeding import Seeding
 from geomi.engine.seeds.standing import Standing, checksum_of
 from geomi.errors import SeedError
 from geomi.model.seed import DomainMessage, ErrorType, Partition, PartitionFilter
 from geomi.seed.partition import metadata_path, raw_prefix, read_raw_key
-from geomi.seed.record import read_raw
 
 
 async def read_again(seeding: Seeding, first: DomainMessage, path: str) -> DomainMessage:
@@ -24,13 +23,10 @@ async def read_again(seeding: Seeding, first: DomainMessage, path: str) -> Domai
     Args:
         first: any message about the domain.
     """
-    rules = seeding.config.seeds
-    data = await seeding.dataset.read(path, max_bytes=rules.max_file_bytes)
+    data = await seeding.dataset.read(path, max_bytes=seeding.config.seeds.max_file_bytes)
     if data is None:
         raise SeedError(f"File not found: {path}", kind=ErrorType.STORAGE)
-    file = await asyncio.to_thread(
-        read_raw, data, first.partition_info, max_records=rules.max_records
-    )
+    file = await asyncio.to_thread(read_named, seeding, path, data, first.partition_info)
     group = next((one for one in file.groups if one.domain == first.domain), None)
     return DomainMessage(
         first.domain,

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from geomi.engine.seeds.filed import file_manifest, known_run, worked_of
+from geomi.engine.seeds.filed import file_manifest, known_run, read_named, worked_of
 from geomi.engine.seeds.seeding import Held, Seeding
 from geomi.engine.seeds.standing import checksum_of
 from geomi.errors import SeedError
@@ -31,7 +31,7 @@ from geomi.model.seed import (
 from geomi.seed.checkpoint import write_manifest
 from geomi.seed.message import domain_message, read_seed_message
 from geomi.seed.partition import rejects_path, success_path
-from geomi.seed.record import Group, RawFile, read_raw, write_rejects
+from geomi.seed.record import Group, RawFile, write_rejects
 from geomi.text.times import iso_utc
 
 SENT_AT_ONCE = 100  # messages in one transaction
@@ -80,12 +80,8 @@ class _File:
         return worked_of(before)
 
     def _read(self, data: bytes) -> tuple[RawFile, Checksum]:
-        key, rules = self.message.file_path, self.seeding.config.seeds
-        try:
-            found = read_raw(data, self.message.partition_info, max_records=rules.max_records)
-        except SeedError as error:
-            raise SeedError(f"{key}: {error.message}", kind=error.kind, hint=error.hint) from error
-        return found, checksum_of(data)
+        key, partition = self.message.file_path, self.message.partition_info
+        return read_named(self.seeding, key, data, partition), checksum_of(data)
 
     async def _send(self, groups: Sequence[Group], checksum: Checksum) -> None:
         rules, name = self.seeding.config.seeds, self.seeding.dataset.name
