@@ -16,7 +16,7 @@ import orjson
 
 from geomi.errors import SeedError
 from geomi.model.contract import Contract, HostFacts, RobotsFacts, ServerInfo, SitemapFacts
-from geomi.model.seed import ErrorType, Placed
+from geomi.model.seed import ErrorType, Placed, SeedUrl
 from geomi.seed.fields import (
     Fields,
     as_object,
@@ -32,6 +32,7 @@ from geomi.seed.fields import (
     url_fields,
     wrong,
 )
+from geomi.url.parse import parse
 
 MAX_CONTRACT_URLS = 1_000_000  # five raw files that name nothing but one domain
 MAX_CONTRACT_BYTES = 512 * 1024 * 1024
@@ -139,12 +140,21 @@ def _contract(found: Fields) -> Contract:
         domain=domain,
         domain_id=text(found, "domain_id"),
         partition=partition(inner(processing, "partition_info")),
-        urls=tuple(map(seed_url, urls)),
+        urls=tuple(_own(one, domain) for one in urls),
         facts=_read_host(technical),
         processed_at=text(processing, "processed_at"),
         processing_duration_ms=count(processing, "processing_duration_ms"),
         hosts={name: _read_host(as_object(value, name)) for name, value in hosts.items()},
     )
+
+
+def _own(value: object, domain: str) -> SeedUrl:
+    """Return a URL within the domain: somebody may have written another, and its host is asked."""
+    seed = seed_url(value)
+    url = parse(seed.url)
+    if url is None or not f".{url.host}".endswith(f".{domain}"):
+        raise wrong("a URL is not within its domain")
+    return seed
 
 
 def _read_host(found: Fields) -> HostFacts:
