@@ -20,6 +20,7 @@ from geomi.errors import ConfigError, SeedError, StoreError, StoreFull, StoreMis
 from geomi.model.seed import ErrorType
 from geomi.ports.dataset import Dataset, Listed
 from geomi.testing.s3 import S3Server
+from geomi.testing.server import Reply, Site
 
 FOLDER = "country=sg/category=news/date=2026-01-28/"
 RAW = f"raw/{FOLDER}raw_0001.json"
@@ -221,6 +222,40 @@ def test_a_file_beside_a_folder_of_the_same_name(ground: Ground) -> None:
         found = await ground.keys("prod/")
         assert sorted(found) == ["prod/a.b", "prod/a/c", "prod/a/d"]
         assert found.index("prod/a/d") == found.index("prod/a/c") + 1
+
+    _run(work)
+
+
+def test_an_object_that_stands_for_a_folder_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Consoles make such objects; only a plain server shows them as they are, with their slash."""
+    sizes = {
+        f"seeds/{key}": size
+        for key, size in (
+            ("raw/", 0),
+            ("raw/country=sg/", 0),
+            ("raw/country=sg/category=news/", 0),
+            ("raw/country=sg/category=news/x", 0),
+            ("raw/country=sg/category=news/x.y", 3),
+            ("raw/z", 0),
+        )
+    }
+    contents = "".join(
+        f"<Contents><Key>{key}</Key><LastModified>2026-01-28T00:00:00.000Z</LastModified>"
+        f"<Size>{size}</Size></Contents>"
+        for key, size in sizes.items()
+    )
+    listing = f"<ListBucketResult><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+
+    async def work() -> None:
+        with Site({}, otherwise=Reply(listing.encode(), content_type="application/xml")) as site:
+            dataset = open_dataset(f"s3://bucket/seeds?endpoint={site.url('')}&region=x")
+            assert [it async for it in dataset.list("raw/")] == [
+                Listed("raw/country=sg/category=news/x", 0),
+                Listed("raw/country=sg/category=news/x.y", 3),
+                Listed("raw/z", 0),
+            ]
 
     _run(work)
 

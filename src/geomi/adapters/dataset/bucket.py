@@ -25,9 +25,19 @@ class BucketDataset:
     async def list(self, prefix: str) -> AsyncIterator[Listed]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""
         folder, _, start = checked_prefix(prefix).rpartition("/")
+        empty: Listed | None = None
         async for key, size in self._bucket.walk(folder):
-            if key.startswith(f"{folder}/{start}" if folder else start):
-                yield Listed(key, size)
+            if not key.startswith(f"{folder}/{start}" if folder else start):
+                continue
+            # An object of no bytes before a folder of its name stands for the folder.
+            if empty is not None and not key.startswith(f"{empty.key}/"):
+                yield empty
+            found = Listed(key, size)
+            empty = None if size else found
+            if size:
+                yield found
+        if empty is not None:
+            yield empty
 
     async def size(self, key: str) -> int | None:
         """Return how many bytes a file has; None where it is not there."""
