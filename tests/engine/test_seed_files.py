@@ -563,29 +563,3 @@ def test_large_messages_are_sent_by_themselves(
         assert counting.sizes == [1, 2, 1]
 
     on(tmp_path, work)
-
-
-@dataclass
-class Shut:
-    """A dataset that lists its files and lets nobody read them."""
-
-    inner: DirectoryDataset
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    async def read(self, key: str, *, max_bytes: int) -> bytes | None:
-        raise StoreError("the bucket is away")
-
-
-def test_a_bucket_that_goes_away_while_it_is_looked_through_is_told_as_that(
-    tmp_path: Path,
-) -> None:
-    async def work(there: Ground) -> None:
-        there.drop(THREE)
-        await there.process()
-        shut = replace(there.seeding, dataset=Shut(DirectoryDataset(there.root)))
-        with pytest.raises(StoreError, match="the bucket is away"):
-            await orchestrate(shut, ALL)
-
-    on(tmp_path, work)

@@ -6,6 +6,7 @@ Rules kept:
 - URLs follow the number of their raw file and the index of their record (C-92); of those that are
   alike the first is kept, and the first of all names the domain.
 - No body of a file is in it (C-55).
+- It speaks for its own domain: one that names a URL or a host of another is none.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from geomi.seed.fields import (
     url_fields,
     wrong,
 )
+from geomi.url.host import MAX_NAME_CHARS, is_within
 from geomi.url.parse import parse
 
 MAX_CONTRACT_URLS = 1_000_000  # five raw files that name nothing but one domain
@@ -140,21 +142,33 @@ def _contract(found: Fields) -> Contract:
         domain=domain,
         domain_id=text(found, "domain_id"),
         partition=partition(inner(processing, "partition_info")),
-        urls=tuple(_own(one, domain) for one in urls),
+        urls=tuple(_own_url(one, domain) for one in urls),
         facts=_read_host(technical),
         processed_at=text(processing, "processed_at"),
         processing_duration_ms=count(processing, "processing_duration_ms"),
-        hosts={name: _read_host(as_object(value, name)) for name, value in hosts.items()},
+        hosts={name: _own_host(name, value, domain) for name, value in hosts.items()},
     )
 
 
-def _own(value: object, domain: str) -> SeedUrl:
+def _own_url(value: object, domain: str) -> SeedUrl:
     """Return a URL within the domain: somebody may have written another, and its host is asked."""
     seed = seed_url(value)
-    url = parse(seed.url)
-    if url is None or not f".{url.host}".endswith(f".{domain}"):
+    if not _is_own(seed.url, domain):
         raise wrong("a URL is not within its domain")
     return seed
+
+
+def _own_host(name: str, value: object, domain: str) -> HostFacts:
+    """Return the facts of a host within the domain: a crawl believes them, for all its jobs."""
+    if len(name) > MAX_NAME_CHARS or not _is_own(f"https://{name}/", domain):
+        raise wrong("a host is not within its domain")
+    return _read_host(as_object(value, name))
+
+
+def _is_own(href: str, domain: str) -> bool:
+    """Whether a URL is within a domain, and written as we would have written it."""
+    url = parse(href)
+    return url is not None and url.href == href and is_within(url.host, domain)
 
 
 def _read_host(found: Fields) -> HostFacts:

@@ -1,17 +1,13 @@
-"""One contract as a crawl may take it: finished, of its own domain, and read for the crawl's agent.
-
-Somebody else may have written it: a host that is none of its domain has no say in it.
-"""
+"""One contract as a crawl may take it: finished, and read for the crawl's own agent."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geomi.engine.requests import Requests
 from geomi.engine.robots import read_copy
-from geomi.engine.seeds.hearing import name_of
 from geomi.engine.seeds.standing import checkpoint_at, matching
 from geomi.model.config import CrawlConfig
 from geomi.model.contract import Contract, HostFacts
@@ -20,8 +16,6 @@ from geomi.model.seed import Checksum, Manifest, Partition
 from geomi.ports.dataset import Dataset
 from geomi.seed.contract import read_contract
 from geomi.seed.partition import host_paths, metadata_path, success_path
-from geomi.url.host import MAX_NAME_CHARS, is_within
-from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split
 
 MAX_TAKEN_BYTES = 64 * 1024 * 1024  # more URLs than a crawl may start from
@@ -36,7 +30,7 @@ class Finished:
     """A contract that holds.
 
     Args:
-        hosts: of its domain, those that it has facts of.
+        hosts: those that it has facts of, its domain first.
         forbidden: those of them that forbid crawling.
     """
 
@@ -64,7 +58,7 @@ async def read_finished(
     for key, wanted in manifest.outputs.items():
         if await dataset.size(key) != wanted.size:
             return UNFINISHED
-    hosts = {name: facts for name, facts in _facts_of(contract) if _is_host(name, domain)}
+    hosts = {contract.domain: contract.facts, **contract.hosts}
     forbidden = [
         name
         for name, facts in hosts.items()
@@ -73,19 +67,6 @@ async def read_finished(
         and await _forbids(dataset, manifest, host_paths(partition, domain, name)[0], config)
     ]
     return Finished(contract, manifest, hosts, frozenset(forbidden))
-
-
-def _facts_of(contract: Contract) -> Iterator[tuple[str, HostFacts]]:
-    yield contract.domain, contract.facts
-    yield from contract.hosts.items()
-
-
-def _is_host(name: str, domain: str) -> bool:
-    """Whether a name is that of one of a domain's hosts: somebody else may have written it."""
-    root = parse_url(f"https://{name}/")
-    if root is None or len(name) > MAX_NAME_CHARS:
-        return False
-    return name_of(root) == name and is_within(root.host, domain)
 
 
 async def _forbids(dataset: Dataset, manifest: Manifest, key: str, config: CrawlConfig) -> bool:

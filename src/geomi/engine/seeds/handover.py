@@ -3,7 +3,6 @@
 Rules kept:
 - A contract that is unfinished is left out, and so are hosts whose robots.txt forbids crawling to
   the agent of the crawl, whoever collected it.
-- A contract speaks for its own domain: nobody else's URLs are taken, and nobody else's robots.txt.
 - No more is taken than a job may start from; what was left is told.
 - A copy of robots.txt counts from when the collector fetched it, and never takes the place of a
   newer one. A host that could not be asked, or that would not answer us, is asked by the crawl
@@ -38,16 +37,14 @@ from geomi.seed.partition import (
     prod_prefix,
     read_prod_key,
 )
-from geomi.url.host import is_within
 from geomi.url.parse import parse as parse_url
+from geomi.url.parse import split
 
 MAX_CONTRACTS = 10_000  # that are looked at for one crawl
 READERS = 8  # contracts in memory at once
 CLOCKS_DIFFER_S = 300.0  # a copy of a later time was fetched nobody knows when
 
 FORBIDDEN = "its robots.txt does not allow crawling"
-FOREIGN = "none of this domain"
-BEYOND = f"beyond the {MAX_SEEDS} that a crawl may start from"
 
 _Named = tuple[Partition, str]
 
@@ -165,12 +162,8 @@ class _Taken:
             return
         urls = found.contract.urls
         hosts: dict[str, None] = {}
-        left = foreign = 0
-        for number, one in enumerate(urls):
-            url = parse_url(one.url)  # somebody else may have written it
-            if url is None or not is_within(url.host, domain):
-                foreign += 1
-                continue
+        left = 0
+        for number, url in enumerate(split(one.url) for one in urls):
             if name_of(url) in found.forbidden:
                 continue
             if self.is_full and url.href not in self.seeds:
@@ -182,9 +175,9 @@ class _Taken:
         self.left_out += [
             LeftOut(name, FORBIDDEN) for name in found.hosts if name in found.forbidden
         ]
-        for many, told in ((foreign, FOREIGN), (left, BEYOND)):
-            if many:
-                self.left_out.append(LeftOut(domain, f"{many} of its URLs are {told}"))
+        if left:
+            reason = f"{left} of its URLs are beyond the {MAX_SEEDS} that a crawl may start from"
+            self.left_out.append(LeftOut(domain, reason))
         for name in hosts:
             if name in found.hosts:
                 self._learn(found, name, found.hosts[name])
