@@ -86,7 +86,7 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("http.retry_jitter", (0.1, 0.0, ..., 0.0, 0.1, ...)),
     ("http.since", ("stored", "last_crawled", ..., ..., ..., ...)),
     ("http.refused_for_s", (30 * DAY_S, 0.0, ..., ..., ..., ...)),
-    ("http.connect_timeout_s", (5.0, 30.0, ..., ..., 5.0, ...)),
+    ("http.connect_timeout_s", (5.0, 30.0, ..., 15.0, 5.0, ...)),
     ("http.read_timeout_s", (30.0, 30.0, ..., 15.0, 10.0, ...)),
     ("http.total_timeout_s", (60.0, 30.0, ..., 15.0, ..., ...)),
     ("extract.ladder", ("scored", "literal", ..., ..., ..., ...)),
