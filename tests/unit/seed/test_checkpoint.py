@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,9 @@ DOMAIN = DomainMessage(
 def test_a_manifest_is_read_back() -> None:
     data = write_manifest(MANIFEST)
     assert read_manifest(data) == MANIFEST
+    assert " ".join(json.loads(data)) == (
+        "processor processed_at form run duration_ms inputs outputs counts facts positions"
+    )
     assert json.loads(data)["processor"] == "seed-engine"
     assert json.loads(data)["processed_at"] == "2026-01-28T15:30:00Z"
     plain = Manifest("2026-01-28T15:30:00Z", {FILE: SUM})
@@ -67,6 +71,11 @@ def test_a_manifest_is_read_back() -> None:
 
 def changed(data: bytes, **fields: object) -> bytes:
     return json.dumps({**json.loads(data), **fields}).encode()
+
+
+def as_text(found: object) -> str:
+    """Write JSON to be compared with the order of its keys."""
+    return json.dumps(found, ensure_ascii=False, indent=1)
 
 
 @pytest.mark.req("C-92")
@@ -119,23 +128,37 @@ def test_a_manifest_of_the_largest_size() -> None:
 @pytest.mark.req("SED-21", "C-50")
 def test_seed_messages() -> None:
     body = write_seed_message(SEED)
-    assert json.loads(body) == {
+    written = {
         "file_path": FILE,
         "partition_info": {"country": "sg", "category": "news", "date": "2026-01-28"},
         "force": True,
         "run": "01RUN",
     }
+    assert as_text(json.loads(body)) == as_text(written)
     assert read_seed_message(body) == SEED
 
 
 @pytest.mark.req("SED-22", "C-50")
 def test_domain_messages() -> None:
     body = write_domain_message(DOMAIN)
-    found = json.loads(body)
-    assert found["urls"][1] == {"url": "https://mom.gov.sg/b", "title": "노동", "path": "/b"}
-    assert found["domain_id"] == "gov:sg:mom.gov.sg"
-    assert found["partition_info"] == {"country": "sg", "category": "news", "date": "2026-01-28"}
+    written = {
+        "domain": "mom.gov.sg",
+        "domain_id": "gov:sg:mom.gov.sg",
+        "urls": [
+            {"url": "https://mom.gov.sg/a", "title": "A", "path": "/a"},
+            {"url": "https://mom.gov.sg/b", "title": "노동", "path": "/b"},
+        ],
+        "partition_info": {"country": "sg", "category": "news", "date": "2026-01-28"},
+        "file_path": FILE,
+        "file": {"sha256": "ab" * 32, "size": 17},
+        "indexes": [0, 4],
+        "force": False,
+        "run": "",
+    }
+    assert as_text(json.loads(body)) == as_text(written)
     assert read_domain_message(body) == DOMAIN
+    forced = replace(DOMAIN, force=True, run="01RUN")
+    assert read_domain_message(write_domain_message(forced)) == forced
 
 
 def test_how_messages_are_named() -> None:

@@ -156,7 +156,7 @@ def test_keys_of_others(key: str) -> None:
         rejects_path(key)
 
 
-@pytest.mark.req("SED-19")
+@pytest.mark.req("SED-05", "SED-19", "C-87")
 def test_keys_are_read_back() -> None:
     assert read_raw_key(raw_path(SG, 7)) == (SG, 7)
     assert read_raw_metadata_key(f"raw/{FOLDER}raw_metadata.json") == SG
@@ -182,7 +182,7 @@ def test_keys_that_are_no_contracts(rest: str) -> None:
     assert read_prod_key(f"prod/country=sg/category=news/date=2026-13-01/a.sg/{rest}") is None
 
 
-@pytest.mark.req("G-14")
+@pytest.mark.req("G-14", "C-87")
 @pytest.mark.parametrize(
     ("text", "safe"),
     [
@@ -192,6 +192,7 @@ def test_keys_that_are_no_contracts(rest: str) -> None:
         ("xn--mnchen-3ya.de", "xn--mnchen-3ya.de"),
         ("a_b.de", "a_b.de"),
         ("a b!.de", "a_b_.de"),
+        ("A B.DE", "a_b.de"),
         ("..", "_"),
         ("", "_"),
         (".hidden", "hidden"),

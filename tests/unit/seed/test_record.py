@@ -50,7 +50,7 @@ def read(*records: object, max_records: int = 1000) -> RawFile:
     return read_raw(json.dumps(records).encode(), SG, max_records=max_records)
 
 
-@pytest.mark.req("SED-07", "SED-08", "SED-24", "META-05")
+@pytest.mark.req("SED-07", "SED-08", "SED-24")
 def test_records_are_grouped_in_their_order() -> None:
     found = read(
         record("moh.gov.sg"),
@@ -66,6 +66,7 @@ def test_records_are_grouped_in_their_order() -> None:
     assert (found.records, found.duplicates, found.rejects) == (3, 0, ())
 
 
+@pytest.mark.req("SED-24")
 def test_the_first_record_names_the_domain() -> None:
     (group,) = read(
         MOM, record(url="https://mom.gov.sg/2", source_type="news", domain_id="news:sg:mom.gov.sg")
@@ -95,7 +96,8 @@ def test_spellings_of_one_domain(spelling: str) -> None:
     assert group.urls[1] == SeedUrl("http://xn--mnchen-3ya.de/", MOM["title"], "/")
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.req("SED-07", "META-05")
+@pytest.mark.parametrize("name", MOM)
 def test_every_field_is_asked_for(name: str) -> None:
     missing = read({key: value for key, value in MOM.items() if key != name})
     assert [it.reason for it in missing.rejects] == [f"{name} is missing"]
