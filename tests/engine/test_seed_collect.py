@@ -15,6 +15,7 @@ import trustme
 from geomi.engine.audit import audit
 from geomi.engine.seeds import line, maps
 from geomi.engine.seeds.collect import facts_config
+from geomi.engine.seeds.reach import told as told_error
 from geomi.errors import SeedError
 from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
@@ -23,6 +24,7 @@ from geomi.model.message import MAX_ERROR_CHARS
 from geomi.model.page import Fetched, Request
 from geomi.model.seed import ErrorType
 from geomi.model.site import Review, SiteRule
+from geomi.model.verdict import Outcome
 from geomi.ports.web import Fetcher
 from geomi.testing.server import Raw, Reply, Route, Seen
 from tests.engine.running import robots, run, to
@@ -120,7 +122,7 @@ def test_robots_then_sitemap_then_nothing(tmp_path: Path, authority: trustme.CA)
     run(work())
 
 
-@pytest.mark.req("SED-28", "SED-11")
+@pytest.mark.req("SED-28", "SED-11", "C-58")
 def test_sitemaps_that_robots_names_come_first(tmp_path: Path, authority: trustme.CA) -> None:
     named = robots("Sitemap: /gone.xml", f"sitemap: {HTTPS}/map.txt", f"Sitemap: {HTTPS}/map.txt")
     web = {
@@ -138,7 +140,19 @@ def test_sitemaps_that_robots_names_come_first(tmp_path: Path, authority: trustm
     assert found.file(SHOP, "sitemap.xml").read_bytes() == f"{HTTPS}/a\n{HTTPS}/b\n".encode()
 
 
-@pytest.mark.req("SED-10", "SED-26")
+@pytest.mark.req("SED-27", "C-58")
+def test_where_no_named_sitemap_is_there_the_usual_place_is_looked_at(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    named = robots(f"Sitemap: {HTTPS}/gone.xml")
+    web = {HTTPS: {"/robots.txt": named, "/sitemap.xml": urlset("/a", "/b", "/c")}}
+    told, found = collected(tmp_path, authority, web)
+    assert paths(found) == ["/robots.txt", "/gone.xml", "/sitemap.xml"]
+    sitemap = told["sitemap_xml"]
+    assert (sitemap["url"], sitemap["url_count"]) == (f"{HTTPS}/sitemap.xml", 3)
+
+
+@pytest.mark.req("SED-10", "C-53")
 @pytest.mark.parametrize(
     ("lines", "allows"),
     [
@@ -157,7 +171,6 @@ def test_whether_crawling_is_allowed_is_asked_of_the_real_matcher(
     assert told["robots_txt"]["allows_crawling"] is allows
 
 
-@pytest.mark.req("SED-27")
 @pytest.mark.req("C-03")
 @pytest.mark.parametrize(("header", "seconds"), [("public, max-age=60", 60), ("no-store", 0)])
 def test_how_long_a_file_may_be_kept_is_noted(
@@ -169,6 +182,7 @@ def test_how_long_a_file_may_be_kept_is_noted(
     assert list(found["robots_txt"])[-2:] == ["fetched_at", "max_age_s"]
 
 
+@pytest.mark.req("SED-11")
 def test_a_sitemap_that_robots_forbids_is_not_asked_for(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
@@ -211,16 +225,30 @@ def test_a_date_of_no_year_there_is_tells_nothing(
 # what is not there, and what fails
 
 
-@pytest.mark.req("SED-10", "SED-11", "SED-26", "SED-27", "SED-29")
-def test_what_is_not_there_is_a_fact(tmp_path: Path, authority: trustme.CA) -> None:
-    told, found = collected(tmp_path, authority, {HTTPS: {}})
-    at = "2026-01-28T15:30:00Z"
-    assert told["robots_txt"] == {"exists": False, "error": "HTTP 404", "fetched_at": at}
-    assert told["sitemap_xml"] == {"exists": False, "error": "HTTP 404", "fetched_at": at}
-    assert paths(found) == ["/robots.txt", "/sitemap.xml"]
+@pytest.mark.req("SED-10", "SED-11", "SED-26", "SED-27", "ERR-14")
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 499])
+def test_what_is_not_there_is_a_fact(tmp_path: Path, authority: trustme.CA, status: int) -> None:
+    refusal = Reply(b"User-agent: *", status=status)
+    web = {HTTPS: {"/robots.txt": refusal, "/sitemap.xml": refusal}}
+    told, found = collected(tmp_path, authority, web)
+    missing = {
+        "exists": False,
+        "error": f"HTTP {status}",
+        "fetched_at": "2026-01-28T15:30:00Z",
+    }
+    assert (told["robots_txt"], told["sitemap_xml"]) == (missing, missing)
+    assert paths(found) == ["/robots.txt", "/sitemap.xml"], "each is asked for once"
+    names = [path.rpartition("/")[2] for path in found.tree()]
+    assert names == ["domain_metadata.json", "domain_metadata.json.success"]
 
 
-@pytest.mark.req("ERR-13", "ERR-14", "SED-29")
+@pytest.mark.req("SED-29")
+def test_a_failure_that_nobody_can_name_has_a_name() -> None:
+    assert told_error(0, Outcome.CONNECT_ERROR, "") == "Unknown error"
+    assert told_error(0, Outcome.CONNECT_ERROR, "nobody is there") == "nobody is there"
+
+
+@pytest.mark.req("ERR-13", "ERR-14", "C-85")
 def test_a_server_error_is_tried_again_and_then_a_fact(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
@@ -282,7 +310,7 @@ def test_a_cap_on_all_requests_is_waited_for(tmp_path: Path, authority: trustme.
 # https and http
 
 
-@pytest.mark.req("SED-12", "SED-30")
+@pytest.mark.req("SED-12", "SED-30", "C-57")
 def test_who_speaks_no_https_is_asked_over_http(tmp_path: Path, authority: trustme.CA) -> None:
     routes = {"/robots.txt": ALLOWED, "/sitemap.xml": urlset("/a")}
     told, found = collected(tmp_path, authority, {HTTPS: None, HTTP: routes})
@@ -306,7 +334,7 @@ def test_a_certificate_of_somebody_else_is_no_https(tmp_path: Path, authority: t
     run(work())
 
 
-@pytest.mark.req("SED-29", "SED-12")
+@pytest.mark.req("SED-29", "SED-12", "ERR-14")
 def test_a_host_that_nobody_reaches_has_a_contract_all_the_same(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
@@ -332,6 +360,57 @@ def test_an_unusual_port_is_a_host_of_its_own(tmp_path: Path, authority: trustme
     told, found = collected(tmp_path, authority, web, None, f"{odd}/x")
     assert told["hosts"]["shop.test:8443"]["robots_txt"]["exists"]
     assert found.file(SHOP, "hosts/shop.test_8443/robots.txt").exists()
+
+
+@pytest.mark.req("SED-12", "SED-30", "C-87")
+def test_what_answers_show_of_a_server(tmp_path: Path, authority: trustme.CA) -> None:
+    here: list[Ground] = []
+    mapped = replace(urlset("/a"), headers=(("Server", "nginx/1.18.0"), ("Server", "other")))
+    squeezed = replace(
+        ALLOWED, body=gzip.compress(ALLOWED.body), headers=(("Content-Encoding", "gzip"),)
+    )
+    web = {
+        HTTPS: {
+            "/robots.txt": slowly(here, 0.1, squeezed),
+            "/sitemap.xml": slowly(here, 0.4, mapped),
+        }
+    }
+
+    async def work() -> None:
+        async with ground(tmp_path, authority, web) as found:
+            here.append(found)
+            await found.collect(*found.raw(1, record(HTTPS)))
+            assert found.contract(SHOP)["technical_metadata"]["server_info"] == {
+                "server": "nginx/1.18.0",
+                "content_encoding": "gzip",
+                "supports_https": True,
+                "response_time_avg_ms": 250,
+            }
+
+    run(work())
+
+
+@pytest.mark.req("SED-10", "SED-11", "C-55", "C-56")
+def test_sizes_are_bytes_and_dates_are_iso(tmp_path: Path, authority: trustme.CA) -> None:
+    rules = robots("User-agent: *", "Disallow: /관리자")
+    dated = (("Last-Modified", "Tue, 20 Jan 2026 23:30:00 GMT"),)
+    listing = replace(urlset("/소식"), headers=dated)
+    web = {HTTPS: {"/robots.txt": replace(rules, headers=dated), "/sitemap.xml": listing}}
+    told, found = collected(tmp_path, authority, web)
+    at = "2026-01-20T23:30:00Z"
+    assert (told["robots_txt"]["size"], told["robots_txt"]["last_modified"]) == (
+        len(rules.body),
+        at,
+    )
+    assert told["robots_txt"]["fetched_at"] == "2026-01-28T15:30:00Z"
+    sitemap = told["sitemap_xml"]
+    assert (sitemap["size"], sitemap["last_modified"]) == (len(listing.body), at)
+    assert sitemap["last_updated"] == at, "no page says when it changed"
+    written = found.file(SHOP, "domain_metadata.json").read_text("utf-8")
+    assert "관리자" not in written and "소식" not in written, "bodies are files of their own"
+    assert "content" not in {*told["robots_txt"], *told["sitemap_xml"]}
+    assert found.file(SHOP, "robots.txt").read_bytes() == rules.body
+    assert found.file(SHOP, "sitemap.xml").read_bytes() == listing.body
 
 
 # redirects and guests
@@ -446,7 +525,7 @@ def test_that_another_host_is_busy_is_no_fact(
 # sitemaps of every kind
 
 
-@pytest.mark.req("SED-11")
+@pytest.mark.req("SED-11", "C-54", "C-56")
 def test_an_index_counts_the_pages_of_its_sitemaps(tmp_path: Path, authority: trustme.CA) -> None:
     web = {
         HTTPS: {
@@ -471,7 +550,7 @@ def test_an_index_counts_the_pages_of_its_sitemaps(tmp_path: Path, authority: tr
     assert found.file(SHOP, "sitemap.xml").read_bytes().startswith(b"<sitemapindex>")
 
 
-@pytest.mark.req("SED-11")
+@pytest.mark.req("SED-11", "C-54")
 def test_an_index_of_which_nothing_could_be_read_has_no_count(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
@@ -481,6 +560,16 @@ def test_an_index_of_which_nothing_could_be_read_has_no_count(
     assert told["sitemap_xml"]["url_count"] is None
     assert told["sitemap_xml"]["sitemaps_read"] == 0
     assert paths(found) == ["/robots.txt", "/sitemap.xml"]
+
+
+@pytest.mark.req("SED-11", "C-54")
+def test_pages_are_counted_whatever_their_tags_look_like(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    page = f'<s:url id="1"><s:loc>{HTTPS}/a</s:loc></s:url>'
+    tagged = xml(f'<s:urlset xmlns:s="urn:any">{page}<!-- <url> --><s:url/>{page}</s:urlset>')
+    told, _ = collected(tmp_path, authority, {HTTPS: {"/sitemap.xml": tagged}})
+    assert told["sitemap_xml"]["url_count"] == 2
 
 
 @pytest.mark.parametrize(("limit", "asked", "counted"), [(4, 3, 3), (3, 2, 2), (0, 0, None)])
@@ -564,9 +653,11 @@ def test_a_robots_txt_without_end_is_read_as_far_as_its_limit(
     assert found.file(SHOP, "robots.txt").stat().st_size == 524_288
 
 
+@pytest.mark.req("SED-29", "ERR-14")
 def test_a_tar_pit_ends_by_its_time(tmp_path: Path, authority: trustme.CA) -> None:
     web = {HTTPS: {"/robots.txt": trickling}}
-    told, _ = collected(tmp_path, authority, web, impatient(0.4))
+    told, found = collected(tmp_path, authority, web, impatient(0.4))
+    assert paths(found) == ["/robots.txt"] * 4
     assert told["robots_txt"]["exists"] is False
     assert "time" in told["robots_txt"]["error"]
     assert told["server_info"]["supports_https"] is True
@@ -579,16 +670,19 @@ def test_facts_are_asked_for_whatever_a_crawl_would_do() -> None:
     assert (rules.respect, rules.persist, rules.collect_sitemaps) == (True, False, True)
 
 
+@pytest.mark.req("SED-36", "C-86")
+@pytest.mark.parametrize(("config", "limit_s"), [(None, 60), (seed_config(domain_timeout_s=8), 8)])
 def test_the_servers_of_a_domain_have_one_time_together(
-    tmp_path: Path, authority: trustme.CA
+    tmp_path: Path, authority: trustme.CA, config: CrawlConfig | None, limit_s: int
 ) -> None:
     here: list[Ground] = []
-    web = {HTTPS: {"/robots.txt": slowly(here, 60, ALLOWED), "/sitemap.xml": urlset("/a")}}
+    web = {HTTPS: {"/robots.txt": slowly(here, limit_s, ALLOWED), "/sitemap.xml": urlset("/a")}}
 
     async def work() -> None:
-        async with ground(tmp_path, authority, web) as found:
+        async with ground(tmp_path, authority, web, config) as found:
             here.append(found)
-            with pytest.raises(SeedError, match=r"took 60\.0 s; the limit is 60 s") as error:
+            told = rf"took {limit_s}\.0 s; the limit is {limit_s} s"
+            with pytest.raises(SeedError, match=told) as error:
                 await found.collect(*found.raw(1, record(HTTPS)))
             assert error.value.kind == ErrorType.TIMEOUT
             assert found.tree() == {}

@@ -6,14 +6,16 @@ import asyncio
 
 import pytest
 
+from geomi.engine.seeds.reach import raise_passing
 from geomi.engine.seeds.retries import with_retries
 from geomi.errors import SeedError, StoreError
 from geomi.model.seed import ErrorType
+from geomi.model.verdict import Outcome
 from geomi.testing.clock import HandClock
 from tests.engine.running import run
 
 
-async def tried(errors: list[Exception], max_retries: int = 3) -> list[float]:
+async def tried(errors: list[Exception], **limit: int) -> list[float]:
     """Let an operation fail as told, then succeed; return when it was tried."""
     clock = HandClock(0.0)
     times: list[float] = []
@@ -32,7 +34,7 @@ async def tried(errors: list[Exception], max_retries: int = 3) -> list[float]:
 
     turning = asyncio.create_task(turn())
     try:
-        assert await with_retries(clock, operation, max_retries=max_retries) == "done"
+        assert await with_retries(clock, operation, **limit) == "done"
     finally:
         turning.cancel()
     return times
@@ -60,6 +62,14 @@ def test_the_last_error_is_raised(retries: int) -> None:
     assert len(errors) == 1
 
 
+@pytest.mark.req("ERR-13")
+def test_there_are_four_attempts_where_nobody_says_otherwise() -> None:
+    errors: list[Exception] = [failure(ErrorType.NETWORK, str(number)) for number in range(5)]
+    with pytest.raises(SeedError, match=r"^3$"):
+        run(tried(errors))
+    assert len(errors) == 1
+
+
 @pytest.mark.req("ERR-14")
 @pytest.mark.parametrize(
     "error",
@@ -75,3 +85,34 @@ def test_everything_else_is_raised_at_once(error: Exception) -> None:
     with pytest.raises(type(error)):
         run(tried(left))
     assert len(left) == 1
+
+
+@pytest.mark.req("ERR-14")
+@pytest.mark.parametrize(
+    ("status", "outcome", "kind"),
+    [
+        (200, None, None),
+        (404, None, None),
+        (429, None, None),
+        (499, None, None),
+        (500, None, ErrorType.NETWORK),
+        (599, None, ErrorType.NETWORK),
+        (600, None, None),
+        (0, Outcome.TIMEOUT, ErrorType.TIMEOUT),
+        (0, Outcome.DNS_ERROR, ErrorType.NETWORK),
+        (0, Outcome.CONNECT_ERROR, ErrorType.NETWORK),
+        (0, Outcome.TLS_ERROR, ErrorType.NETWORK),
+        (0, Outcome.PROTOCOL_ERROR, ErrorType.NETWORK),
+        (200, Outcome.TOO_LARGE, None),
+        (0, Outcome.ADDRESS_REFUSED, None),
+    ],
+)
+def test_which_answers_may_pass(
+    status: int, outcome: Outcome | None, kind: ErrorType | None
+) -> None:
+    if kind is None:
+        raise_passing(status, outcome, "x")
+        return
+    with pytest.raises(SeedError, match=r"^x$") as raised:
+        raise_passing(status, outcome, "x")
+    assert raised.value.kind is kind
