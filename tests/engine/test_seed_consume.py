@@ -78,9 +78,9 @@ class Bench:
         messages = [Message(queue, name, task or name, PLACE, name.encode()) for name in names]
         await self.queues.send(self.name, messages)
 
-    async def borrow(self, owner: str = "other") -> Sequence[Loan]:
+    async def borrow(self, queue: str = QUEUE, lease_s: float = 60.0) -> Sequence[Loan]:
         return await self.queues.claim(
-            self.name, QUEUE, owner=owner, tasks=9, lease_s=60.0, now_s=self.hand.clock.now_s()
+            self.name, queue, owner="other", tasks=9, lease_s=lease_s, now_s=self.hand.clock.now_s()
         )
 
     async def depth(self, queue: str = QUEUE) -> Depth:
@@ -154,7 +154,7 @@ def on(root: Path, work: Callable[[Bench], Awaitable[None]], **given: Any) -> No
 # --- slots and batches ---------------------------------------------------------------------------
 
 
-@pytest.mark.req("SED-35", "SED-36")
+@pytest.mark.req("SED-36")
 def test_as_many_tasks_are_in_hand_as_there_are_slots(tmp_path: Path) -> None:
     async def work(there: Bench) -> None:
         await there.send(*(f"{number:02}" for number in range(12)))
@@ -232,8 +232,8 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(TICK_S)
 
 
-async def reached(there: Bench, is_so: Callable[[Depth], bool]) -> None:
-    while not is_so(await there.depth()):  # noqa: ASYNC110  # nobody tells us
+async def reached(there: Bench, is_so: Callable[[Depth], bool], queue: str = QUEUE) -> None:
+    while not is_so(await there.depth(queue)):  # noqa: ASYNC110  # nobody tells us
         await asyncio.sleep(TICK_S)
 
 
@@ -337,6 +337,17 @@ def test_what_may_pass_costs_a_task_one_try_for_all_its_messages(tmp_path: Path)
         assert there.calls == [(0.0, "a b"), (1.0, "a b")]
 
     on(tmp_path, work)
+
+
+@pytest.mark.req("ERR-15")
+def test_errors_have_five_classes() -> None:
+    assert [kind.value for kind in ErrorType] == [
+        "network_error",
+        "timeout_error",
+        "parse_error",
+        "storage_error",
+        "validation_error",
+    ]
 
 
 @pytest.mark.req("ERR-15")
@@ -632,6 +643,73 @@ def test_domains_that_files_bring_are_worked_on_until_nothing_is_left(tmp_path: 
         assert await there.depth(RULES.seed_queue) == Depth()
 
     on(tmp_path, work)
+
+
+@pytest.mark.req("SED-35", "SED-36")
+def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
+    async def work(there: Bench) -> None:
+        await there.send("1", "2", "3", queue=RULES.seed_queue)
+        await there.send(*(f"{number:02}" for number in range(12)))
+        leaving = asyncio.Event()
+
+        async def hold(_: Seeding, held: Held) -> Worked:
+            await leaving.wait()
+            return Worked()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(
+                consume_both(there.seeding, hold, hold, leaving=leaving, is_done_when_empty=False)
+            )
+            await reached(there, lambda depth: depth.lent >= 5)
+            await reached(there, lambda depth: depth.lent >= 1, RULES.seed_queue)
+            lent = [(await there.depth(queue)).lent for queue in (RULES.seed_queue, QUEUE)]
+            assert lent == [1, 5]
+            leaving.set()
+
+    on(tmp_path, work)
+
+
+@pytest.mark.req("SED-35", "C-86")
+@pytest.mark.parametrize(("queue", "wait_s"), [(RULES.seed_queue, 30.0), (QUEUE, 60.0)])
+def test_each_queue_waits_its_own_time_for_a_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queue: str, wait_s: float
+) -> None:
+    monkeypatch.setattr(consume, "LONGEST_LOOK_S", 0.01)
+
+    async def work(there: Bench) -> None:
+        looked = Away(there.queues)
+        there.seeding = replace(there.seeding, queues=looked)
+        if queue == QUEUE:  # of files that somebody else has in hand domains may come
+            await there.send("file", queue=RULES.seed_queue)
+            assert await there.borrow(RULES.seed_queue, lease_s=1000.0)
+        await there.send("1", queue=queue)
+        leaving = asyncio.Event()
+
+        async def hold(_: Seeding, held: Held) -> Worked:
+            await leaving.wait()
+            return Worked()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(
+                consume_both(there.seeding, hold, hold, leaving=leaving, is_done_when_empty=False)
+            )
+            await until(lambda: looked.looks > 10)
+            there.hand.clock.advance(wait_s - 0.1)
+            before = looked.looks
+            await until(lambda: looked.looks > before + 10)
+            assert (await there.depth(queue)).waiting == 1
+            there.hand.clock.advance(0.2)
+            await reached(there, lambda depth: depth.waiting == 0, queue)
+            leaving.set()
+
+    batches = replace(
+        RULES,
+        seed_batch=3,
+        domain_batch=3,
+        seed_batch_wait_s=30.0,
+        domain_batch_wait_s=60.0,
+    )
+    on(tmp_path, work, rules=batches)
 
 
 def test_nothing_is_over_while_somebody_else_works_on_it(tmp_path: Path) -> None:

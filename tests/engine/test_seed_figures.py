@@ -59,41 +59,46 @@ def test_within_bounds_nothing_is_said() -> None:
 
 @pytest.mark.req("MON-15")
 @pytest.mark.parametrize(
-    ("within", "beyond", "rule"),
+    ("within", "beyond", "rule", "limit"),
     [
         (
-            replace(NOTHING, files=TaskTally(processed=19, failed=1)),
-            replace(NOTHING, files=TaskTally(processed=18, failed=1)),
+            replace(NOTHING, files=TaskTally(processed=9400, failed=500, pending=100)),
+            replace(NOTHING, files=TaskTally(processed=9399, failed=501, pending=100)),
             Rule.FILE_FAILURES,
+            0.05,
         ),
         (
-            replace(NOTHING, domains=TaskTally(processed=9, failed=1)),
-            replace(NOTHING, domains=TaskTally(processed=8, failed=1)),
+            replace(NOTHING, domains=TaskTally(processed=8900, failed=1000, pending=100)),
+            replace(NOTHING, domains=TaskTally(processed=8899, failed=1001, pending=100)),
             Rule.DOMAIN_FAILURES,
+            0.1,
         ),
         (
             replace(NOTHING, files=TaskTally(processed=1, duration_ms=5000.0)),
             replace(NOTHING, files=TaskTally(processed=1, duration_ms=5001.0)),
             Rule.PROCESSING,
+            5.0,
         ),
         (
             replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5000.0)),
             replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5001.0)),
             Rule.PROCESSING,
+            5.0,
         ),
         (
             replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=99)),
             replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=100)),
             Rule.DEAD_LETTERS,
+            100,
         ),
     ],
 )
 def test_a_figure_beyond_its_bound_is_an_alarm(
-    within: Standing, beyond: Standing, rule: Rule
+    within: Standing, beyond: Standing, rule: Rule, limit: float
 ) -> None:
     assert judge_seeds(within) == ()
     (alarm,) = judge_seeds(beyond)
-    assert alarm.rule is rule and alarm.value > alarm.limit
+    assert (alarm.rule, alarm.limit) == (rule, limit) and alarm.value > limit
     assert f"{alarm.limit:g}" in alarm.message or f"{alarm.limit:.0%}" in alarm.message
 
 

@@ -224,7 +224,7 @@ def test_a_password_in_a_dataset_is_not_repeated(texts: tuple[str, ...]) -> None
     assert "hunter2" not in f"{refused.value.message} {refused.value.hint}"
 
 
-@pytest.mark.req("SED-35", "SED-37")
+@pytest.mark.req("SED-35", "SED-36", "SED-37", "C-86")
 def test_the_engine_has_the_catalogues_queues() -> None:
     assert (RULES.seed_queue, RULES.domain_queue) == (
         "newsfork-seed-staging",
@@ -234,6 +234,7 @@ def test_the_engine_has_the_catalogues_queues() -> None:
     assert (RULES.seed_batch, RULES.seed_batch_wait_s) == (1, 30.0)
     assert (RULES.domain_batch, RULES.domain_batch_wait_s) == (5, 60.0)
     assert RULES.max_retries == 3
+    assert RULES.domain_timeout_s == 60.0
 
 
 def test_datasets_take_their_share_of_all_requests(tmp_path: Path) -> None:
