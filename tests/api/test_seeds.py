@@ -261,6 +261,7 @@ def test_one_orchestration_at_a_time(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.req("MON-14")
 def test_prometheus_is_told_how_far_each_dataset_is(tmp_path: Path) -> None:
     async def work() -> None:
         async with served(tmp_path) as ground:

@@ -160,7 +160,7 @@ def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
     assert told["alarms"] == []
 
 
-@pytest.mark.req("SED-42", "SED-43", "MON-15")
+@pytest.mark.req("SED-23", "SED-42", "SED-43", "MON-14", "MON-15")
 def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     geomi_seeds: Command, dataset: Path
 ) -> None:
@@ -171,6 +171,7 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert done.code == 8, done.err
     assert "1 raw files or domains failed for good" in done.err
     assert "hint: geomi seeds dlq list" in done.err
+    assert f"Seed processing failed: raw/{FOLDER}/raw_0002.json" in done.err
     assert "alarm file_failures: 50.0% of raw files failed" in done.err
     (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
     assert letter["task"] == f"raw/{FOLDER}/raw_0002.json"
@@ -187,6 +188,9 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     told = geomi_seeds("status", str(dataset)).out
     assert re.search(r"^domains +3 of 3$", told, re.M) and "alarm file_failures" in told
     assert re.search(r"^newsfork-dlq-staging +1 dead letters$", told, re.M)
+    checkpoint = json.loads((dataset / f"raw/{FOLDER}/raw_0001.json.success").read_text())
+    took = rf"^mean time +[0-9,]+ ms a domain, {checkpoint['duration_ms']:,} ms a file$"
+    assert re.search(took, told, re.M), told
     broken.write_text("[]")
     back = geomi_seeds("dlq", "retry", str(dataset), letter["id"])
     assert "1 dead letters wait again" in back.err

@@ -348,6 +348,7 @@ def test_a_checkpoint_with_numbers_that_no_store_takes_is_none(tmp_path: Path) -
     on(tmp_path, work)
 
 
+@pytest.mark.req("C-92")
 def test_a_checkpoint_of_another_file_of_that_name_is_none(tmp_path: Path) -> None:
     async def work(there: Ground) -> None:
         there.drop(THREE)
@@ -519,7 +520,7 @@ def test_messages_that_are_none(tmp_path: Path) -> None:
     on(tmp_path, work)
 
 
-@pytest.mark.req("SED-32")
+@pytest.mark.req("SED-23", "SED-32")
 def test_whoever_dies_does_it_again_and_nothing_is_there_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
