@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import cast
 
 import obstore
 import pytest
@@ -419,6 +420,28 @@ def test_a_write_that_the_system_refuses(tmp_path: Path, monkeypatch: pytest.Mon
                 await write
 
     _run(work)
+
+
+@pytest.mark.req("SED-32")
+def test_a_write_that_ends_in_the_middle_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    broken = cast("bytes", "no bytes: this is noticed when the file is open")
+
+    async def work() -> None:
+        dataset = DirectoryDataset(tmp_path)
+        with pytest.raises(TypeError):
+            await dataset.add(f"{PROD}.success", broken)
+        assert await dataset.size(f"{PROD}.success") is None
+        await dataset.put(PROD, b"first")
+        with pytest.raises(TypeError):
+            await dataset.put(PROD, broken)
+        with (tmp_path / PROD).open("rb") as reader:
+            assert await dataset.read(PROD, max_bytes=9) == b"first"
+            await dataset.put(PROD, b"second")
+            assert reader.read() == b"first", "whoever reads has one of them as a whole"
+        assert [it.key async for it in dataset.list("")] == [PROD]
+
+    _run(work)
+    assert [path.name for path in (tmp_path / PROD).parent.iterdir()] == ["domain_metadata.json"]
 
 
 def test_more_files_than_are_listed_at_once(tmp_path: Path) -> None:
