@@ -178,6 +178,23 @@ def test_five_errors_in_the_middle_end_it_and_four_do_not(tmp_path: Path) -> Non
     play(tmp_path, Stock({ACME: "Acme"}), work)
 
 
+@pytest.mark.req("C7-02")
+def test_the_rules_of_its_crawl_hold_for_pages_alone(tmp_path: Path) -> None:
+    async def work(scene: Scene, home: Home) -> None:
+        strict = replace(scene.provider, max_pages=1, blocked_path_patterns=("/acme/**",))
+        await registry.add(home.world, strict)
+        plan = plan_for(strict)
+        ready = await collect(home, plan, lambda one: crawl(home, one))
+        assert ready.report.job.stats.collected == len(TOPICS)
+        scene.stock.empty = True
+        crawled = await collect(home, plan, lambda one: crawl(home, one))
+        assert crawled.report.job.stats.collected == 1
+        assert paths(scene.site.log) == ["/docs"]
+
+    play(tmp_path, Stock({ACME: "Acme"}), work)
+
+
+@pytest.mark.req("G-22")
 def test_a_library_that_is_gone_since_is_crawled(tmp_path: Path) -> None:
     async def work(scene: Scene, home: Home) -> None:
         await asked(home, "example")
@@ -424,6 +441,18 @@ def test_rests_grow_and_a_server_that_says_when_is_believed_within_a_limit() -> 
     assert rests_of(LibraryUnknown("no"), document) == ([], None)
 
 
+@pytest.mark.req("G-22")
+def test_only_errors_in_a_row_count() -> None:
+    async def work() -> None:
+        document = ReadyDocument(ACME)
+        busy = [SourceBusy("x", retry_after_s=0.0)] * (MOST_ERRORS - 1)
+        librarian = Librarian(Script(*busy, document, *busy, document), HandClock())
+        for _ in range(2):
+            assert await librarian.document(ACME, "how?") == document
+
+    run(work())
+
+
 def test_findings_grow_old() -> None:
     assert is_fresh(THERE, wall_s=HOLDS_S - 1)
     assert not is_fresh(THERE, wall_s=HOLDS_S)
@@ -472,6 +501,7 @@ def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked
     run(work())
 
 
+@pytest.mark.req("G-22")
 @pytest.mark.parametrize(
     ("endings", "why"),
     [
