@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from geomi.cli import main
+from geomi.cli import start
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

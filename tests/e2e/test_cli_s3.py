@@ -6,21 +6,43 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from geomi.errors import StoreError
 from geomi.testing.s3 import S3Server
 from geomi.testing.server import Reply, Site
 from geomi.testing.webs import random_web
-from tests.e2e.command import LOCAL, records, run, start
+from tests.e2e.command import LOCAL, clean_env, records, run, start
 from tests.engine.seed_contracts import lay_contract
 from tests.service.seed_web import WEB, seed_web
 
 PAGES = 60
 KILLS = 6
+ENDS = 10
+# The last word of a bucket's client is hardly spoken when the process ends.
+LAST_WORD = """
+import asyncio
+from geomi import cli
+from geomi.adapters.blob.bucket import Bucket
+from geomi.adapters.bucket_url import read_bucket_url
+from geomi.errors import StoreError
+
+def main():
+    url = read_bucket_url("s3://bucket/?endpoint=http://127.0.0.1:1&region=us-east-1")
+    try:
+        asyncio.run(Bucket(url, patience_s=0.2).sizes(""))
+    except StoreError as error:
+        return error.exit_code
+
+cli.main = main
+cli.start()
+"""
 
 
 def _place(url: str) -> str:
@@ -121,6 +143,14 @@ def test_a_wrong_key_is_found_out_before_the_first_page(tmp_path: Path, s3: S3Se
     assert "SignatureDoesNotMatch" in told.stderr
     assert "AWS_SECRET_ACCESS_KEY" in told.stderr
     assert not any(secret in told.stderr for secret in ("wrong-key", *s3.environment.values()))
+
+
+def test_a_bucket_that_is_away_does_not_change_the_exit_code(s3: S3Server) -> None:
+    ends = [
+        subprocess.Popen([sys.executable, "-c", LAST_WORD], env=clean_env() | s3.environment)
+        for _ in range(ENDS)
+    ]
+    assert [one.wait() for one in ends] == [StoreError.exit_code] * ENDS
 
 
 @pytest.mark.parametrize("url", ["s3://someone:hush@bucket", "/srv/pages", "https://s3.test/b"])

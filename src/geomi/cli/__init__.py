@@ -7,9 +7,31 @@ surface would have to decide again.
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
+from contextlib import suppress
 
 INTERRUPTED = 130
+
+
+def start() -> None:
+    """Be the `geomi` command: run the program, and leave with its exit code.
+
+    The clients of buckets have threads of their own. One that is inside Python while the
+    interpreter is taken apart aborts the process, and its exit code is 134, whatever was done. So
+    nothing is taken apart: what others do at the end is done, and the process is gone.
+    """
+    code = 1
+
+    def leave() -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # nobody reads it any more, or it was closed
+                stream.flush()
+        os._exit(code)
+
+    atexit.register(leave)  # first of all, so that it is called after all others
+    code = main()
 
 
 def main() -> int:
