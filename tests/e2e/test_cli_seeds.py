@@ -111,11 +111,16 @@ def geomi_seeds(
 
 
 def test_whoever_finds_no_raw_file_is_told_where_they_lie(
-    geomi_seeds: Command, dataset: Path
+    geomi_seeds: Command, here: Command, dataset: Path
 ) -> None:
     done = geomi_seeds("orchestrate", str(dataset), "--country", "kr")
     assert done.out == "0 of 0 raw files sent, 0 skipped\n"
     assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in done.err
+    checked = here("validate", str(dataset / "raw"))
+    assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in checked.err
+    told = geomi_seeds("status", str(dataset))
+    assert "hint: nothing was sent yet: geomi seeds run" in told.err
+    assert geomi_seeds("status", str(dataset), "--country", "kr").err == ""
 
 
 def test_a_dataset_that_cannot_be_read_is_told_on_a_terminal_as_elsewhere(

@@ -246,3 +246,9 @@ def test_more_problems_than_are_told(tmp_path: Path) -> None:
         "it is no part of a dataset",
         "remove it, or give it the name it should have",
     )
+
+
+def test_a_raw_file_of_another_name_is_told_the_right_one(tmp_path: Path) -> None:
+    put(tmp_path, "raw/country=SG/category=news/date=2026-01-28/raw_1.json")
+    (problem,) = checked(tmp_path).problems
+    assert "raw files are raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001" in problem.remedy

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from rich.table import Table
 
-from geomi.adapters.telemetry.display import Display, grid
+from geomi.adapters.telemetry.display import Display, grid, spent
 from geomi.adapters.telemetry.fan import AllBut, Fan, Only
 from geomi.adapters.telemetry.lines import EventLines
 from geomi.cli.talk import give, note
@@ -31,6 +31,7 @@ from geomi.model.message import TaskTally
 from geomi.model.seed import Orchestrated, PartitionFilter
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
+from geomi.seed.partition import RAW_FORM
 
 LOOK_S = 0.5
 LOOK_SHARE = 20  # looking takes no more than one part of so many
@@ -70,12 +71,15 @@ class SeedShow:
         self._is_live = sys.stderr.isatty() and not (json or quiet or verbose)
         self._display: Display | None = None
         self._standing: Standing | None = None
+        self._elapsed_s = 0.0
         self.counts = SeedCounts()
 
     def listen(self, clock: Clock) -> EventSink:
         """Make the listener that suits where we are shown."""
         if self._is_live:
-            self._display = Display(lambda: _view(self._standing))
+            self._display = Display(
+                lambda: _view(self._standing, self._elapsed_s, self.counts.domains)
+            )
             return Fan(self.counts, self._display)
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
         untold = () if self._verbose else (RobotsFetched,)
@@ -103,9 +107,11 @@ class SeedShow:
 
     async def _follow(self, seeding: Seeding, which: PartitionFilter) -> None:
         clock = seeding.world.clock
+        first_s = clock.now_s()
         while True:
             began_s = clock.now_s()
             self._standing = await look(seeding, which)
+            self._elapsed_s = began_s - first_s
             # Counting 200,000 domains takes 0.3 s, in which nobody else is heard.
             await asyncio.sleep(max(LOOK_S, LOOK_SHARE * (clock.now_s() - began_s)))
 
@@ -133,14 +139,15 @@ class SeedShow:
             f"rejected, {done.dead} dead letters in {seconds:.1f} s"
         )
         note(f"files: {told(standing.files)}; domains: {told(standing.domains)}")
-        hint_at_layout(found)
+        if done.rejected:
+            note("hint: rejects/ of the dataset says which records were rejected, and why")
+        hint_at_layout(found.files_found)
 
 
-def hint_at_layout(found: Orchestrated) -> None:
+def hint_at_layout(files: int) -> None:
     """Say where raw files lie to whoever has found none: the root, or a filter, may be wrong."""
-    if not found.files_found:
-        form = "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json"
-        note(f"hint: no raw file is there; each is {form}")
+    if not files:
+        note(f"hint: no raw file is there; each is {RAW_FORM}")
 
 
 def told(tally: TaskTally) -> str:
@@ -150,8 +157,8 @@ def told(tally: TaskTally) -> str:
     return f"{tally.processed:,} of {tally.total:,}{failed}{waiting}"
 
 
-def _view(standing: Standing | None) -> Table:
-    """Lay out how far a dataset is."""
+def _view(standing: Standing | None, elapsed_s: float, done: int) -> Table:
+    """Lay out how far a dataset is, after some time in which so many domains were done."""
     table = grid()
     if standing is not None:
         table.add_row("files", told(standing.files))
@@ -159,4 +166,13 @@ def _view(standing: Standing | None) -> Table:
         lent = standing.seed_queue.lent + standing.domain_queue.lent
         table.add_row("messages", f"{standing.waiting - lent:,} waiting, {lent:,} in hand")
         table.add_row("dead letters", f"{standing.dead_letters:,}")
+        table.add_row("time", spent(elapsed_s, _left_s(standing, elapsed_s, done)))
     return table
+
+
+def _left_s(standing: Standing, elapsed_s: float, done: int) -> float | None:
+    """Say how long the domains may take that wait; None while it cannot be told."""
+    waiting = standing.domains.pending
+    if not done or not waiting or standing.files.pending:
+        return None
+    return waiting * elapsed_s / done

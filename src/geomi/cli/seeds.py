@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from geomi.app.seeds import PROFILE
 from geomi.cli import INTERRUPTED, dlq
 from geomi.cli.chosen import (
     Category,
@@ -28,7 +30,6 @@ from geomi.cli.options import (
     ConfigFile,
     Database,
     Directory,
-    Profile,
     Resolve,
     process_flags,
 )
@@ -37,7 +38,7 @@ from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.check import check
-from geomi.engine.seeds.figures import Standing, look, report
+from geomi.engine.seeds.figures import EVERYTHING, Standing, look, report
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
 from geomi.errors import SeedsDead
 from geomi.model.checked import Checked
@@ -53,6 +54,10 @@ commands = typer.Typer(
 commands.add_typer(dlq.commands, name="dlq")
 
 Force = Annotated[bool, typer.Option("--force", help="Process what is processed already, too.")]
+Profile = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="A named behaviour.", show_default=PROFILE),
+]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")]
@@ -95,9 +100,10 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
         note("interrupted; the same command goes on")
         raise typer.Exit(INTERRUPTED)
     if show.counts.dead:
+        place = shlex.join([dataset, *(["-o", str(output)] if output else [])])
         raise SeedsDead(
             f"{show.counts.dead} raw files or domains failed for good: see the dead letters",
-            hint=f"geomi seeds dlq list {dataset}, then geomi seeds dlq retry {dataset} --all",
+            hint=f"geomi seeds dlq list {place}, then geomi seeds dlq retry {place} --all",
         )
 
 
@@ -135,7 +141,7 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
         give({"success": not found.unsent, "data": asdict(found)})
     else:
         say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
-        hint_at_layout(found)
+        hint_at_layout(found.files_found)
     refuse_unsent(found)
 
 
@@ -201,6 +207,11 @@ def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
     say_pairs(_lines(chosen, standing))
     for alarm in alarms:
         say(f"alarm {alarm.rule}: {alarm.message}", style="yellow")
+    if not standing.files.total and chosen.which == EVERYTHING:
+        note(
+            "hint: nothing was sent yet: geomi seeds run. For the dataset of a service set "
+            "GEOMI_DATASETS as it does"
+        )
 
 
 @commands.command("validate")
@@ -232,6 +243,7 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
             say(f"{problem.key}: {problem.what}; {problem.remedy}", style="red")
         if found.found > len(found.problems):
             say(f"and {found.found - len(found.problems):,} more")
+        hint_at_layout(found.files)
     if found.found:
         raise typer.Exit(WRONG)
 

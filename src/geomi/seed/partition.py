@@ -19,6 +19,7 @@ from geomi.url.host import MAX_NAME_CHARS, domain_name
 RAW, PROD, REJECTS = "raw/", "prod/", "rejects/"
 METADATA, ROBOTS, SITEMAP = "domain_metadata.json", "robots.txt", "sitemap.xml"
 RAW_METADATA = "raw_metadata.json"
+RAW_FORM = "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json"  # for people
 HOSTS = "hosts"  # of a contract: copies of what its other hosts have
 SUCCESS = ".success"
 MAX_CATEGORY_CHARS = 64

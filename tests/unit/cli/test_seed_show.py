@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -52,7 +53,16 @@ def test_a_terminal_is_shown_files_domains_and_what_waits() -> None:
         "domains 1,200 of 1,245, 45 waiting",
         "messages 42 waiting, 5 in hand",
         "dead letters 1",
+        "time 0:01:00",
     ]
+
+
+def test_how_long_it_takes_is_told_once_every_domain_is_known() -> None:
+    known = replace(STANDING, files=TaskTally(processed=6))
+    assert drawn(known)[-1] == "time 0:01:00, about 0:01:30 left"
+    assert drawn(known, done=0)[-1] == "time 0:01:00"
+    ended = replace(known, domains=TaskTally(processed=1245))
+    assert drawn(ended)[-1] == "time 0:01:00"
 
 
 @pytest.mark.parametrize(
@@ -90,10 +100,19 @@ def test_the_last_word_tells_alarms_even_to_whoever_wants_quiet(
     ]
 
 
-def drawn(standing: Standing | None) -> list[str]:
-    """Return the lines of a view, with single spaces."""
+def test_whoever_has_rejects_is_told_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    show = SeedShow(json=False, quiet=False, verbose=False)
+    show.conclude(Orchestrated(6, 6, 0), STANDING, (), 1.0)
+    assert "rejects/" not in capsys.readouterr().err
+    show.counts.rejected = 2
+    show.conclude(Orchestrated(6, 6, 0), STANDING, (), 1.0)
+    assert "hint: rejects/ of the dataset says which records" in capsys.readouterr().err
+
+
+def drawn(standing: Standing | None, *, done: int = 30) -> list[str]:
+    """Return the lines of a view after a minute, with single spaces."""
     screen = Console(file=StringIO(), width=80)
-    screen.print(_view(standing))
+    screen.print(_view(standing, 60.0, done))
     file = screen.file
     assert isinstance(file, StringIO)
     return [" ".join(line.split()) for line in file.getvalue().splitlines() if line.strip()]

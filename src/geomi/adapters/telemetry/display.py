@@ -72,7 +72,7 @@ def view(counts: Snapshot) -> Table:
     table.add_row("received", decimal(counts.bytes_received))
     if counts.problems:
         table.add_row("no page", Text(_problems(counts), style="yellow"))
-    table.add_row("time", _times(counts))
+    table.add_row("time", spent(counts.elapsed_s, None if counts.has_ended else counts.eta_s))
     return table
 
 
@@ -84,17 +84,16 @@ def grid() -> Table:
     return table
 
 
+def spent(elapsed_s: float, left_s: float | None) -> str:
+    """Write how long it has taken so far, and how long it may still take."""
+    left = "" if left_s is None else f", about {_clock(left_s)} left"
+    return f"{_clock(elapsed_s)}{left}"
+
+
 def _problems(counts: Snapshot) -> str:
     shown = [f"{outcome} {count:,}" for outcome, count in counts.problems[:MAX_PROBLEMS]]
     rest = sum(count for _, count in counts.problems[MAX_PROBLEMS:])
     return ", ".join([*shown, f"other {rest:,}"] if rest else shown)
-
-
-def _times(counts: Snapshot) -> str:
-    elapsed = _clock(counts.elapsed_s)
-    if counts.has_ended or counts.eta_s is None:
-        return elapsed
-    return f"{elapsed}, about {_clock(counts.eta_s)} left"
 
 
 def _clock(seconds: float) -> str:

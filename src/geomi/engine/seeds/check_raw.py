@@ -105,7 +105,8 @@ async def _check_file(
         findings.sums[key] = await asyncio.to_thread(checksum_of, data)
         found = await asyncio.to_thread(read_raw, data, partition, max_records=rules.max_records)
     except SeedError as error:
-        findings.add(key, f"{error.kind}: {error.message}", "put a file that is right beside it")
+        remedy = "put a file that is right beside it, and remove this one"
+        findings.add(key, f"{error.kind}: {error.message}", remedy)
         return None
     findings.counts["records"] += found.records
     findings.counts["rejected"] += len(found.rejects)

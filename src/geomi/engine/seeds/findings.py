@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from geomi.model.checked import MAX_PROBLEMS, Checked, Problem
 from geomi.model.seed import Checksum
+from geomi.seed.partition import RAW, RAW_FORM
 
 
 @dataclass(slots=True)
@@ -25,7 +26,10 @@ class Findings:
 
     def foreign(self, key: str) -> None:
         """Note that something is no part of a dataset."""
-        self.add(key, "it is no part of a dataset", "remove it, or give it the name it should have")
+        remedy = "remove it, or give it the name it should have"
+        if key.startswith(RAW):
+            remedy = f"nobody reads it: raw files are {RAW_FORM}, all in small letters"
+        self.add(key, "it is no part of a dataset", remedy)
 
     def report(self) -> Checked:
         """Return all of it."""
