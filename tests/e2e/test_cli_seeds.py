@@ -203,6 +203,25 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert geomi_seeds("dlq", "drop", str(dataset), "--all", "--json").json == {"dropped": 0}
 
 
+@pytest.mark.req("MON-15")
+def test_a_raw_file_that_is_removed_and_dropped_is_no_alarm(
+    geomi_seeds: Command, dataset: Path, tmp_path: Path
+) -> None:
+    broken = dataset / f"raw/{FOLDER}/raw_0002.json"
+    broken.write_text("[{")
+    done = geomi_seeds("run", str(dataset), "--set", "seeds.max_retries=0", "-q")
+    place = f"{dataset} -o {tmp_path / 'data'}"
+    assert f"hint: geomi seeds dlq list {place}, then geomi seeds dlq retry {place}" in done.err
+    assert geomi_seeds("dlq", "drop", str(dataset), "--all", "--json").json == {"dropped": 1}
+    again = geomi_seeds("run", str(dataset), "--set", "seeds.max_retries=0", "-q")
+    assert again.code == 8 and "alarm file_failures: 50.0%" in again.err  # it is still there
+    broken.unlink()
+    geomi_seeds("dlq", "drop", str(dataset), "--all")
+    last = geomi_seeds("run", str(dataset))
+    assert last.code == 0 and "files: 1 of 1; domains: 3 of 3" in last.err
+    assert "alarm" not in last.err
+
+
 @pytest.mark.slow
 def test_several_processes_share_the_work_and_ask_nobody_twice(
     web: Web, tmp_path: Path, dataset: Path

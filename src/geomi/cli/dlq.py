@@ -20,7 +20,7 @@ commands = typer.Typer(help="What was given up.", no_args_is_help=True)
 
 Letter = Annotated[str, typer.Argument(metavar="ID", help="A dead letter.")]
 Letters = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Dead letters.", show_default=False)
+    list[str] | None, typer.Argument(metavar="ID", help="Dead letters.", show_default=False)
 ]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
@@ -94,7 +94,7 @@ def drop(
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Forget dead letters; what they were about stays failed."""
+    """Forget dead letters and their raw files; domains stay failed."""
     chosen = choose(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, letters.drop))

@@ -24,6 +24,10 @@ class TaskState(StrEnum):
     PENDING = "pending"  # a message waits for it
     PROCESSED = "processed"
     FAILED = "failed"  # no message waits, and one of them is dead
+    DROPPED = "dropped"  # it failed, and was dropped with its last dead letter
+
+
+COUNTED = (TaskState.PENDING, TaskState.PROCESSED, TaskState.FAILED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,12 @@ class Queues(Protocol):
         """Let a dead letter wait again, from the beginning; False where it is gone."""
         ...
 
-    async def drop(self, dataset: str, letter: str) -> bool:
-        """Forget a dead letter; its task stays failed. False where it is gone."""
+    async def drop(self, dataset: str, letter: str, *, forgets: str = "") -> bool:
+        """Forget a dead letter; its task stays failed. False where it is gone.
+
+        Args:
+            forgets: the queue whose failed tasks are not counted any more without a letter.
+        """
         ...
 
     async def erase(self) -> None:

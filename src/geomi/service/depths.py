@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from geomi.engine.seeds.figures import EVERYTHING
-from geomi.model.message import TaskState
+from geomi.model.message import COUNTED
 from geomi.service import deliveries, seeds
 from geomi.service.open import Service
 
@@ -61,7 +61,7 @@ async def measure(service: Service) -> Depths:
             (tenant, kind, state): getattr(getattr(standing, kind), state)
             for tenant, standing in standings.items()
             for kind in ("files", "domains")
-            for state in TaskState
+            for state in COUNTED
         },
         dead_letters={(tenant,): standing.dead_letters for tenant, standing in standings.items()},
     )

@@ -139,11 +139,14 @@ class MemoryQueues:
                 return True
         return False
 
-    async def drop(self, dataset: str, letter: str) -> bool:
+    async def drop(self, dataset: str, letter: str, *, forgets: str = "") -> bool:
         """Forget a dead letter; False where it is gone."""
         for task, one in self._letters(dataset):
             if one.id == letter:
                 del task.dead[one.message.name]
+                is_failed = task.state is TaskState.FAILED and not task.dead
+                if is_failed and one.message.queue == forgets:
+                    task.state = TaskState.DROPPED
                 return True
         return False
 

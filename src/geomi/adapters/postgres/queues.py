@@ -122,12 +122,11 @@ class PostgresQueues:
             lambda db: _revive(db, values | {"dataset": self._dataset(db, dataset)})
         )
 
-    async def drop(self, dataset: str, letter: str) -> bool:
+    async def drop(self, dataset: str, letter: str, *, forgets: str = "") -> bool:
         """Forget a dead letter; False where it is gone."""
+        values: dict[str, object] = {"letter": letter, "forgets": forgets}
         return await self._database.write(
-            lambda db: (
-                db.run(SQL["drop"], {"dataset": self._dataset(db, dataset), "letter": letter}) == 1
-            )
+            lambda db: _drop(db, values | {"dataset": self._dataset(db, dataset)})
         )
 
     async def erase(self) -> None:
@@ -201,6 +200,14 @@ def _revive(db: Session, values: Mapping[str, object]) -> bool:
     if row is None or db.run(SQL["revive"], values) == 0:
         return False
     db.send(SQL["wake"], {"tasks": [row[0]]})
+    return True
+
+
+def _drop(db: Session, values: Mapping[str, object]) -> bool:
+    row = db.row(SQL["task_of"], values)
+    if row is None or db.run(SQL["drop"], values) == 0:
+        return False
+    db.send(SQL["forget"], {**values, "task": row[0]})
     return True
 
 

@@ -108,15 +108,11 @@ class SqliteQueues:
             lambda db: _revive(db, values | {"dataset": self._dataset(db, dataset)})
         )
 
-    async def drop(self, dataset: str, letter: str) -> bool:
+    async def drop(self, dataset: str, letter: str, *, forgets: str = "") -> bool:
         """Forget a dead letter; False where it is gone."""
+        values = {"letter": letter, "forgets": forgets}
         return await self._database.write(
-            lambda db: (
-                db.execute(
-                    SQL["drop"], {"dataset": self._dataset(db, dataset), "letter": letter}
-                ).rowcount
-                == 1
-            )
+            lambda db: _drop(db, values | {"dataset": self._dataset(db, dataset)})
         )
 
     async def erase(self) -> None:
@@ -178,6 +174,14 @@ def _revive(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
     if row is None:
         return False
     db.execute(SQL["wake"], {"task": row[0]})
+    return True
+
+
+def _drop(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
+    row = db.execute(SQL["drop"], values).fetchone()
+    if row is None:
+        return False
+    db.execute(SQL["forget"], {**values, "task": row[0]})
     return True
 
 

@@ -103,5 +103,5 @@ async def retry(letter_id: LetterId, desk: OfDesk) -> None:
     summary="Drop a dead letter",
 )
 async def drop(letter_id: LetterId, desk: OfDesk) -> None:
-    """Forget a dead letter; what it was about stays failed."""
+    """Forget a dead letter and its raw file; a domain stays failed."""
     await seeds.drop(desk, letter_id)

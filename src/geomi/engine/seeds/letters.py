@@ -58,8 +58,12 @@ async def retry(seeding: Seeding, letter: str) -> None:
 
 
 async def drop(seeding: Seeding, letter: str) -> None:
-    """Forget a dead letter; what it was about stays failed."""
-    if not await seeding.queues.drop(seeding.dataset.name, _plain(seeding, letter)):
+    """Forget a dead letter, and its raw file, which counts again when it is sent again.
+
+    A domain stays failed: nobody sends it again, and its contract is missing.
+    """
+    dataset, name = seeding.dataset.name, _plain(seeding, letter)
+    if not await seeding.queues.drop(dataset, name, forgets=seeding.config.seeds.seed_queue):
         raise _unknown(seeding, letter)
 
 

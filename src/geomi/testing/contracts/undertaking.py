@@ -236,6 +236,33 @@ class TestDeadLetters:
         assert (await queues.tally(DATASET, "domain", ALL)).failed == 1
         assert await queues.depth(DATASET, "domain", now_s=START_S) == Depth()
 
+    @waits
+    async def test_with_its_last_letter_a_task_is_forgotten_until_it_is_sent_again(
+        self, stores: Stores
+    ) -> None:
+        queues = stores("a").queues
+
+        async def dropped(letter: str, queue: str = "domain") -> TaskTally:
+            assert await queues.drop(DATASET, letter, forgets=queue)
+            return await queues.tally(DATASET, "domain", ALL)
+
+        for name in "123":
+            await bury(queues, name, f"L{name}", "task")
+        await bury(queues, "4", "L4", "another's")
+        assert await dropped("L4", "seed") == TaskTally(failed=2)
+        assert await dropped("L1") == TaskTally(failed=2)  # others of the same task are left
+        await queues.send(DATASET, [sent("5", "task")])
+        assert await dropped("L2") == TaskTally(failed=1, pending=1)
+        loan = await borrow_one(queues)
+        assert await queues.settle(DATASET, loan, Settlement(done=("5",)))
+        assert await dropped("L3") == TaskTally(failed=1)
+        assert not await queues.drop(DATASET, "L3", forgets="domain")
+        await queues.send(DATASET, [sent("1", "task")])
+        assert await queues.tally(DATASET, "domain", ALL) == TaskTally(failed=1, pending=1)
+        loan = await borrow_one(queues)
+        assert await queues.settle(DATASET, loan, Settlement(done=("1",), worked=Worked(1)))
+        assert await queues.tally(DATASET, "domain", ALL) == TaskTally(processed=1, failed=1)
+
 
 class TestQueuesAtOnce:
     """Several workers and senders at the same time."""

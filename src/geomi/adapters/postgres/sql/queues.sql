@@ -238,6 +238,13 @@ WHERE dataset = %(dataset)s AND letter = %(letter)s;
 -- Forget a dead message.
 DELETE FROM seed_messages WHERE dataset = %(dataset)s AND letter = %(letter)s;
 
+-- name: forget
+-- A failed task of one queue is not counted any more once its last letter is gone.
+UPDATE seed_tasks
+SET state = 'dropped'
+WHERE number = %(task)s AND queue = %(forgets)s AND state = 'failed'
+    AND NOT EXISTS (SELECT 1 FROM seed_messages WHERE task = %(task)s);
+
 -- name: erase_messages
 -- Forget every message of a tenant.
 DELETE FROM seed_messages

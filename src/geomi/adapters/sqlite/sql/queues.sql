@@ -201,8 +201,15 @@ WHERE dataset = :dataset AND letter = :letter
 RETURNING task;
 
 -- name: drop
--- Forget a dead message.
-DELETE FROM seed_messages WHERE dataset = :dataset AND letter = :letter;
+-- Forget a dead message; return whose it was.
+DELETE FROM seed_messages WHERE dataset = :dataset AND letter = :letter RETURNING task;
+
+-- name: forget
+-- A failed task of one queue is not counted any more once its last letter is gone.
+UPDATE seed_tasks
+SET state = 'dropped'
+WHERE number = :task AND queue = :forgets AND state = 'failed'
+    AND NOT EXISTS (SELECT 1 FROM seed_messages WHERE task = :task);
 
 -- name: erase_messages
 -- Forget every message of a tenant.
