@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from geomi import __version__
 from geomi.errors import ConfigError
 from geomi.model.page import Fetched, Headers
 from geomi.url.parse import parse as parse_url
@@ -31,7 +32,7 @@ def read_endpoint(text: str, what: str, *, hint: str) -> str:
 
 
 def json_headers(key: str) -> Headers:
-    """Return what a request for JSON carries; refuse a key that no header can.
+    """Return what a request for JSON carries: who asks, and the key; refuse one that no header can.
 
     One that was read from a file often has the end of a line at its own.
     """
@@ -40,7 +41,7 @@ def json_headers(key: str) -> Headers:
             "a key holds a sign that no header can carry", hint="look for the end of a line in it"
         )
     bearer = (("authorization", f"Bearer {key}"),) if key else ()
-    return (("accept", "application/json"), *bearer)
+    return (("accept", "application/json"), ("user-agent", f"geomi/{__version__}"), *bearer)
 
 
 def read_json_object(body: bytes) -> dict[str, Any]:

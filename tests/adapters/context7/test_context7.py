@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from geomi import __version__
 from geomi.adapters.context7.answer import (
     MAX_CANDIDATES,
     MAX_CODES,
@@ -67,6 +68,7 @@ def test_a_search_names_what_is_wanted_and_brings_its_key() -> None:
         "&query=documentation+of+Acme+%26+S%C3%B6hne"
     )
     assert seen.headers["authorization"] == f"Bearer {KEY}"
+    assert seen.headers["user-agent"] == f"geomi/{__version__}"
 
 
 @pytest.mark.req("C7-01")
