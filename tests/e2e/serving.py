@@ -26,6 +26,7 @@ class Served:
         self.root = root
         self.key = ""
         self.url = ""
+        self.greeting = ""
         self._flags = flags
         self._env = clean_env() | {"GEOMI_SILENCE_S": str(SILENCE_S)} | (env or {})
         self._port = "0"
@@ -62,6 +63,7 @@ class Served:
                 self.key = line.strip()
             if found := re.match(r"geomi serves (http://\S+:(\d+)/)", line):
                 self.url, self._port = found[1], found[2]
+                self.greeting = "".join(said)
                 return
         raise AssertionError("".join(said))
 

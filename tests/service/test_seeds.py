@@ -68,6 +68,7 @@ def test_an_alarm_fires_once_clears_once_and_fires_again(tmp_path: Path) -> None
                 assert (await ground.other.get("/alarms")).json["alarms"] == []
                 told = [text.partition(":")[0] for text in ear.warnings]
                 assert told == ["alarm file_failures", "alarm over", "alarm file_failures"]
+                assert all(text.endswith(seeding.dataset.name) for text in ear.warnings)
                 sent = [orjson.loads(seen.body)["text"] for seen in channel.log]
                 assert len(sent) == 3 and all(seeding.dataset.name in text for text in sent)
 

@@ -28,6 +28,7 @@ from geomi.cli.talk import note, say
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.service.open import open_service
+from geomi.service.seeds import unknown_tenants
 from geomi.service.tenants import first_key
 from geomi.settings.options import Settings
 
@@ -101,6 +102,9 @@ async def _serve(
         if minted is not None:
             say(minted.text)
             note("this is the key of the first administrator; it is shown only now")
+        for name in await unknown_tenants(service):
+            note(f"warning: GEOMI_DATASETS names tenant `{name}`, which is not there")
+            note(f"hint: geomi keys create --tenant {name} makes it, and a key")
         app = add_dashboard(make_app())
         premises_of(app).open(service, metrics)
         await run_server(app, service, serving, service.home.world.sink, on_ready=_announce)

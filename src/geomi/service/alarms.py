@@ -107,7 +107,8 @@ async def keep(desk: Desk, kept: KeptAlarm) -> None:
     """Keep an alarm and tell of it, unless that was done before."""
     if await _drawer(desk).add(kept.id, kept, due_at_s=_due_s(kept)):
         alarm = kept.alarm
-        desk.world.sink.emit(Warned(kept.job, f"alarm {alarm.rule}: {alarm.message}"))
+        whose = "" if kept.job else f", {kept.about}"  # a crawl's line names the crawl
+        desk.world.sink.emit(Warned(kept.job, f"alarm {alarm.rule}: {alarm.message}{whose}"))
         await _send(desk, kept, alarm.message)
 
 

@@ -24,6 +24,7 @@ from geomi.model.event import Warned
 from geomi.model.message import DeadLetter
 from geomi.model.seed import Orchestrated, PartitionFilter
 from geomi.model.worker import Role
+from geomi.service import tenants
 from geomi.service.open import Desk, Service
 
 # How long nobody works on a dataset that could not be worked on: its bucket may be away. Twice as
@@ -35,6 +36,12 @@ LONGEST_AGAIN_S = 320.0
 def has_dataset(desk: Desk) -> bool:
     """Say whether a tenant has a dataset here."""
     return desk.tenant in desk.service.datasets
+
+
+async def unknown_tenants(service: Service) -> list[str]:
+    """Name those who have a dataset and are no tenants: nobody has a key to ask for it."""
+    known = {tenant.name for tenant in await tenants.every(service)}
+    return sorted(service.datasets.keys() - known)
 
 
 def seeding_of(desk: Desk) -> Seeding:
