@@ -14,6 +14,7 @@ from geomi.engine.seeds import letters
 from geomi.engine.seeds.figures import EVERYTHING
 from geomi.errors import UnknownName
 from geomi.model.message import Worked
+from geomi.seed.partition import RAW_FORM
 from geomi.service import seed_alarms, seeds
 from geomi.service.keys import Scope
 from geomi.service.seeds import seeding_of
@@ -43,7 +44,9 @@ def test_figures_and_what_was_given_up_are_shown_in_both_languages(tmp_path: Pat
             done = Worked(2, robots=True, sitemap=False, duration_ms=1250)
             tasks = [f"{PROD}/{name}.test" for name in "abc"]
             await worked(seeding, RULES.domain_queue, tasks, done)
-            await given_up(seeding, RULES.domain_queue, [f"{PROD}/d.test"], why=EVIL)
+            await given_up(
+                seeding, RULES.domain_queue, [f"{PROD}/d.test"], why=f"{PROD}/d.test: {EVIL}"
+            )
             for language, words in {
                 "en": ("Domains", "of 4", "75 %", "3 found", "1,250", "Network", "Dead letters"),
                 "ko": ("도메인", "/ 4", "75 %", "3개 발견", "1,250", "네트워크", "실패한 메시지"),
@@ -54,6 +57,7 @@ def test_figures_and_what_was_given_up_are_shown_in_both_languages(tmp_path: Pat
                 assert [one for one in words if one not in page.words] == []
                 assert "d.test" in page.words and "sg · news · 2026-01-28" in page.words
                 assert EVIL in page.words and EVIL not in text(answer)
+                assert PROD not in page.words  # its parts are told in the language of the page
                 assert len(page.named("script")) == 1
 
     run(work())
@@ -66,14 +70,18 @@ def test_the_form_sends_raw_files_and_names_what_is_wrong(tmp_path: Path) -> Non
                 put_raw(tmp_path / "mine", number, "mom.gov.sg")
             wrong = await house.mine.send("/seeds", "/seeds", {"country": "Singapore"})
             assert wrong.status == 422 and 'id="fault-country"' in text(wrong)
+            assert "country `Singapore` is not allowed (write two letters" in seen(wrong).words
             wrong = await house.mine.send("/seeds", "/seeds", {"date": "2026-02-30"})
             assert wrong.status == 422 and 'id="fault-date"' in text(wrong)
             sent = await house.mine.send(
                 "/seeds", "/seeds", {"country": "sg", "category": "", "force": "on"}
             )
             assert sent.status == 200 and "2 of 2 raw files were sent" in seen(sent).words
+            assert RAW_FORM not in seen(sent).words
             standing = await seeds.standing(house.ground.desk, EVERYTHING)
             assert standing.files.pending == 2
+            nothing = await house.mine.send("/seeds", "/seeds", {"country": "kr"})
+            assert f"No raw file is there. Each is {RAW_FORM}" in seen(nothing).words
 
     run(work())
 

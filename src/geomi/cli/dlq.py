@@ -40,9 +40,8 @@ def list_letters(
         give([_data(letter) for letter in found])
         return
     for letter in found:
-        info, task = letter.error_info, letter.message.task
-        why = info.error_message.removeprefix(f"{task}: ")  # it stands beside it
-        say(f"{letter.id}  {info.error_type}  {task}  {why}")
+        kind = letter.error_info.error_type
+        say(f"{letter.id}  {kind}  {letter.message.task}  {letters.reason(letter)}")
     if not found:
         note("there is no dead letter")
 

@@ -11,13 +11,14 @@ from starlette.responses import Response
 from geomi.api.guard import needs
 from geomi.api.paging import cut, place_of
 from geomi.api.routes.seeds import LETTER
-from geomi.api.schema.seed import OrchestrateRequest
 from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.order import FORM, Faults, fault_of, filled
+from geomi.dashboard.order import FORM, Faults, fault_of
 from geomi.dashboard.pages import Visit
 from geomi.engine.seeds.figures import EVERYTHING, report
+from geomi.engine.seeds.letters import reason
 from geomi.errors import FieldRefused, GeomiError
 from geomi.model.seed import Orchestrated
+from geomi.seed.partition import RAW_FORM, checked_filter
 from geomi.service import seeds
 from geomi.service.keys import Scope
 
@@ -36,16 +37,10 @@ async def look(visit: OfVisit) -> Response:
 @router.post("/seeds", openapi_extra=WRITE, operation_id="orchestrateSeeds")
 async def orchestrate(visit: OfVisit) -> Response:
     """Send raw files to be processed."""
-    payload: dict[str, object] = {
-        name: visit.form.text(name)
-        for name in ("country", "category", "date")
-        if visit.form.text(name)
-    }
-    request, faults = filled(OrchestrateRequest, payload | {"force": visit.form.is_set("force")})
-    if not isinstance(request, OrchestrateRequest):
-        return await _page(visit, faults)
+    fields = {name: visit.form.text(name) or None for name in ("country", "category", "date")}
     try:
-        found = await seeds.orchestrate(visit.desk, request.which(), force=request.force)
+        which = checked_filter(**fields)
+        found = await seeds.orchestrate(visit.desk, which, force=visit.form.is_set("force"))
     except FieldRefused as error:
         return await _page(visit, fault_of(error))
     except GeomiError as error:
@@ -81,9 +76,10 @@ async def _page(visit: Visit, faults: Faults, found: Orchestrated | None = None)
         dataset=visit.service.datasets[visit.desk.tenant].name,
         told=report(standing),
         queues={"files": standing.seed_queue, "domains": standing.domain_queue},
-        letters=shown,
+        letters=[(one, reason(one)) for one in shown],
         cursor=cursor,
         found=found,
+        raw_form=RAW_FORM,
         form=visit.form,
         faults=faults,
     )

@@ -67,6 +67,11 @@ async def drop(seeding: Seeding, letter: str) -> None:
         raise _unknown(seeding, letter)
 
 
+def reason(letter: DeadLetter) -> str:
+    """Say why it failed, without the name of what failed: that stands beside it."""
+    return letter.error_info.error_message.removeprefix(f"{letter.message.task}: ")
+
+
 def written(letter: DeadLetter) -> dict[str, object]:
     """Write a dead letter as the catalogue has it (SED-43)."""
     return {
