@@ -66,6 +66,7 @@ parts: ## install the Debian packages that slow tests need, where that is possib
 	@tools/install_parts.sh python3.11-doc chromium
 
 screenshots: $(DEV) parts ## show every view of the dashboard in the documentation
+	@tools/install_parts.sh fonts-noto-cjk
 	$(BIN)/python -m tools.screenshots
 
 clean: ## remove what was made here

@@ -48,7 +48,7 @@ def main() -> int:
         print("Chromium is not here: apt-get install chromium", file=sys.stderr)
         return 1
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
+    with tempfile.TemporaryDirectory(prefix="geomi-") as root, served(Path(root)) as server:
         fill(server)
         with browser(program) as opened:
             for kind, options in KINDS.items():

@@ -23,9 +23,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from tests.e2e.command import clean_env
 from tests.e2e.serving import Served
 from tests.service.raw_files import put_raw
+from tests.service.seed_web import seed_web
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 HOSTS = ("www", "docs", "blog", "shop")
+DOMAINS = ("library.test", "museum.test", "theatre.test", "zoo.test")
 DOCS = "http://docs.geomi.test/"
 LONGEST_CRAWL_S = 60.0
 QUICK = {"requestsPerSecond": 5, "delayBetweenRequests": 0}
@@ -56,11 +58,13 @@ def sample_site() -> Iterator[int]:
 
 @contextmanager
 def served(root: Path) -> Iterator[Served]:
-    """Serve geomi, to which the sample site is near."""
-    with sample_site() as port:
-        flags = [f"--resolve={host}.geomi.test:80:127.0.0.1:{port}" for host in HOSTS]
+    """Serve geomi, to which the sample site and the domains of its dataset are near."""
+    with sample_site() as port, seed_web(root, *DOMAINS) as web:
+        places = [f"{host}.geomi.test:80:127.0.0.1:{port}" for host in HOSTS]
+        flags = [f"--resolve={place}" for place in (*places, *web.resolve)]
+        flags.append(f"--ca-file={web.ca_file}")
         dataset = root / "seeds"
-        put_raw(dataset, 1, "geomi.test")
+        put_raw(dataset, 1, *DOMAINS)
         (dataset / put_raw(dataset, 2)).write_text("[{")
         env = {"GEOMI_MIN_DELAY_S": "0", "GEOMI_DATASETS": f"default={dataset}"}
         with Served(root / "data", *flags, env=env) as server:
