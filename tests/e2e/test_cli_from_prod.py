@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections import Counter
 from collections.abc import Iterator
@@ -105,6 +106,8 @@ def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Path) -> 
         assert "contracts: 1, with 3 start URLs" in crawled.stderr
         assert "left out: moh.gov.sg: its robots.txt does not allow crawling" in crawled.stderr
         assert "left out: ica.gov.sg: its contract is unfinished" in crawled.stderr
+        why = run("why", "http://moh.gov.sg/", "-o", str(data)).stdout
+        assert re.search(r"✗ robots +line 2: Disallow: / ", why), why
         shown = json.loads(run("jobs", "show", "-o", str(data), "--json").stdout)
         assert shown["origins"]["scope.sitemap_urls"].startswith("contracts of file://")
         again = run(*command, "--resume", "-q")

@@ -2,7 +2,8 @@
 
 Rules kept:
 - A contract that is unfinished is left out, and so are hosts whose robots.txt forbids crawling to
-  the agent of the crawl, whoever collected it.
+  the agent of the crawl, whoever collected it; their copies are handed over all the same, so that
+  `geomi why` can tell the line.
 - No more is taken than a job may start from; what was left is told.
 - A copy of robots.txt counts from when the collector fetched it, and never takes the place of a
   newer one. A host that could not be asked, or that would not answer us, is asked by the crawl
@@ -172,21 +173,25 @@ class _Taken:
             self.seeds[url.href] = None
             hosts[name_of(url)] = None
         self.contracts += bool(hosts)
-        self.left_out += [
-            LeftOut(name, FORBIDDEN) for name in found.hosts if name in found.forbidden
-        ]
+        forbidden = [name for name in found.hosts if name in found.forbidden]
+        self.left_out += [LeftOut(name, FORBIDDEN) for name in forbidden]
         if left:
             reason = f"{left} of its URLs are beyond the {MAX_SEEDS} that a crawl may start from"
             self.left_out.append(LeftOut(domain, reason))
         for name in hosts:
             if name in found.hosts:
-                self._learn(found, name, found.hosts[name])
+                self._learn_sitemap(found.hosts[name])
+        for name in (*hosts, *forbidden):
+            if name in found.hosts:
+                self._learn_robots(found, name, found.hosts[name])
 
-    def _learn(self, found: Finished, name: str, facts: HostFacts) -> None:
-        """Note a host's sitemap and robots.txt; of one that several contracts know, the latest."""
-        sitemap = parse_url(facts.sitemap_xml.url) if facts.sitemap_xml.exists else None
-        if sitemap is not None:
-            self.sitemaps[sitemap.href] = None
+    def _learn_sitemap(self, facts: HostFacts) -> None:
+        url = parse_url(facts.sitemap_xml.url) if facts.sitemap_xml.exists else None
+        if url is not None:
+            self.sitemaps[url.href] = None
+
+    def _learn_robots(self, found: Finished, name: str, facts: HostFacts) -> None:
+        """Note a host's robots.txt; of one that several contracts know, the latest."""
         copy = _copy(found, name, facts)
         if copy is None:
             return
