@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from geomi.app import Home, registry
+from geomi.app.ready import library_of
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
-from geomi.cli.talk import give, say, say_check
+from geomi.cli.talk import give, note, say, say_check
 from geomi.engine.explain import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
 from geomi.settings.network import same_archive
@@ -36,6 +37,8 @@ async def _explain(home: Home, job: str, url: Url) -> Explanation:
     world = home.world
     found = await find(world, job)
     same_archive(found, home.settings)
+    if library := library_of(found):
+        note(f"this job asked Context7 for {library}, and no site for its pages")
     return await explain(world, found, url, await registry.reviews(world))
 
 
