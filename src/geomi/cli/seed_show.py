@@ -127,7 +127,7 @@ class SeedShow:
                 **asdict(done),
                 "seconds": round(seconds, 3),
             }
-            give({**ended, **asdict(report(standing)), "alarms": [one.message for one in alarms]})
+            give({**ended, **asdict(report(standing)), "alarms": [asdict(one) for one in alarms]})
             return
         for alarm in alarms:
             note(f"warning: alarm {alarm.rule}: {alarm.message}")

@@ -100,6 +100,15 @@ def test_the_last_word_tells_alarms_even_to_whoever_wants_quiet(
     ]
 
 
+def test_the_last_line_has_the_alarms_as_status_has_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show = SeedShow(json=True, quiet=False, verbose=False)
+    show.conclude(Orchestrated(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
+    (alarm,) = json.loads(capsys.readouterr().out)["alarms"]
+    assert (alarm["rule"], alarm["value"], alarm["limit"]) == ("file_failures", 0.1667, 0.05)
+
+
 def test_whoever_has_rejects_is_told_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     show = SeedShow(json=False, quiet=False, verbose=False)
     show.conclude(Orchestrated(6, 6, 0), STANDING, (), 1.0)
