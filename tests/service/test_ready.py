@@ -67,7 +67,7 @@ def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) 
         await providers.check(ground.service)
         names = len(presets()) + 1
         assert len(source.log) == names, "a name is asked for once, for all tenants"
-        assert ear.warnings[-1].startswith(f"Context7 has 1 of {names} providers; crawled: ")
+        assert ear.warnings[-1].startswith(f"Context7 has 1 of {names} providers; it lacks ")
         shown = (await ground.admin.get("/admin/providers/village")).json
         assert (shown["channel_now"], shown["library_id"]) == ("context7", VILLAGE)
         shown = (await ground.admin.get("/admin/providers/openai")).json

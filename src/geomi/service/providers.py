@@ -127,7 +127,7 @@ def _told(checked: Sequence[Checked]) -> str:
     unknown = [one for one in by_key.values() if one.finding is None]
     told = f"Context7 has {len(found)} of {len(by_key)} providers"
     if missing:
-        told += f"; crawled: {', '.join(missing)}"
+        told += f"; it lacks {', '.join(missing)}, which are to be crawled"
     if unknown:
         told += f"; {len(unknown)} could not be looked for: {unknown[0].problem}"
     return told
