@@ -85,7 +85,7 @@ def _of_host(proof: HostProof) -> str:
         f"robots.txt fetched {times}, {proof.judged} requests judged again by it",
         f"{proof.unlogged} rest on one whose fetch is not in the log" if proof.unlogged else "",
         f"{proof.unread} of jobs that ignore robots.txt" if proof.unread else "",
-        f"{proof.unknown} of unknown jobs" if proof.unknown else "",
+        f"{proof.unknown} of no known job (the seed engine has none)" if proof.unknown else "",
         f"{proof.erased} of erased pages" if proof.erased else "",
         _older(proof.older),
     )
