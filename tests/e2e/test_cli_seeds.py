@@ -165,6 +165,20 @@ def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
     assert told["alarms"] == []
 
 
+@pytest.mark.slow
+def test_a_reader_that_leaves_stops_no_run(web: Web, tmp_path: Path, dataset: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [*GEOMI, "seeds", "run", str(dataset), "-o", str(tmp_path / "data"), "--json"]
+    with os.fdopen(writing, "wb") as pipe:
+        ended = subprocess.run(
+            command, stdout=pipe, stderr=subprocess.PIPE, env=clean_env() | web.env, check=False
+        )
+    assert (ended.returncode, b"Traceback" in ended.stderr) == (0, False), ended.stderr
+    done = list((dataset / f"prod/{FOLDER}").glob("*/domain_metadata.json.success"))
+    assert len(done) == len(DOMAINS)
+
+
 @pytest.mark.req("SED-23", "SED-42", "SED-43", "MON-14", "MON-15")
 def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     geomi_seeds: Command, dataset: Path

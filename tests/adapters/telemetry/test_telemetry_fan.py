@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from geomi.adapters.telemetry.fan import Fan
-from geomi.model.event import Event, Warned
+from geomi.cli.seed_show import SeedCounts
+from geomi.model.event import Event, SeedFileDone, Warned
 
 EVENT = Warned("j", "look")
 
@@ -43,6 +44,14 @@ def test_a_failing_listener_is_dropped_with_one_warning() -> None:
     warning = Warned("j", "Broken gets no more events: BrokenPipeError: gone")
     assert before.events == after.events == [EVENT, warning, warning, EVENT]
     assert (broken.asked, other.asked) == (1, 1)
+
+
+def test_a_listener_that_counts_outlives_one_that_fails() -> None:
+    counts = SeedCounts()  # it is compared by what it has counted, and has no hash
+    fan = Fan(counts, Broken(), SeedCounts())
+    for _ in range(2):
+        fan.emit(SeedFileDone("raw/x", 2, 1, 5))
+    assert counts == SeedCounts(files=2, rejected=2)
 
 
 def test_nobody_left_is_no_failure() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from geomi.model.event import Event, SeedEvent, Warned
 from geomi.ports.sink import EventSink
@@ -22,19 +22,20 @@ class Fan:
 
     def emit(self, event: Event) -> None:
         """Hand on one event."""
-        failures: dict[EventSink, Exception] = {}
+        failures: list[tuple[EventSink, Exception]] = []
         for sink in self._sinks:
             try:
                 sink.emit(event)
             # A closed pipe or a bug in a listener: whatever it is, the crawl outlives it.
             except Exception as error:
-                failures[sink] = error
+                failures.append((sink, error))
         if failures:
             self._drop(failures, "" if isinstance(event, SeedEvent) else event.job)
 
-    def _drop(self, failures: Mapping[EventSink, Exception], job: str) -> None:
-        self._sinks = tuple(sink for sink in self._sinks if sink not in failures)
-        for sink, error in failures.items():
+    def _drop(self, failures: Sequence[tuple[EventSink, Exception]], job: str) -> None:
+        failed = {id(sink) for sink, _ in failures}  # one that counts may be equal to another
+        self._sinks = tuple(sink for sink in self._sinks if id(sink) not in failed)
+        for sink, error in failures:
             name = type(sink).__name__
             self.emit(Warned(job, f"{name} gets no more events: {type(error).__name__}: {error}"))
 
