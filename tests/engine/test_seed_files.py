@@ -291,6 +291,23 @@ def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
     on(tmp_path, work)
 
 
+@pytest.mark.req("SED-20")
+def test_a_store_that_takes_nothing_is_not_waited_for_at_every_file(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        for number in range(1, 6):
+            there.drop(THREE, raw_path(SG, number))
+        await there.process(SeedMessage(raw_path(SG, 5), SG))
+        away = Stubborn(there.queues, "raw_", takes_unknown=False)
+        there.queues = away
+        assert await orchestrate(there.seeding, ALL) == Orchestrated(5, 0, 1)
+        assert len(away.sizes) < orchestrating.MAX_REFUSALS, "the unknown one was refused, too"
+        told = there.hand.ear.of(SeedSendFailed)
+        assert sorted(one.key for one in told) == [raw_path(SG, number) for number in range(1, 6)]
+        assert {one.message for one in told} == {"the disk is full"}
+
+    on(tmp_path, work)
+
+
 @dataclass
 class Unreadable:
     """A dataset of which one file cannot be read."""

@@ -6,14 +6,15 @@ Rules kept:
 - A file that is processed, and of which the store knows nothing, is looked at once more: a store
   that was lost may have had its domains, and nobody else would send them again.
 - A file that waits already counts as sent: it is there once, however often it is sent.
-- A file that cannot be sent is told, and stops no other (SED-20).
+- A file that cannot be sent is told, and stops no other (SED-20). Where the store is away it is
+  waited for a few times, and not at every file.
 - What is forced has the name of its orchestration, which both messages carry (C-50).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from geomi.engine.seeds.filed import file_manifest
@@ -29,6 +30,8 @@ from geomi.text.ulid import new_ulid
 
 AT_ONCE = 100  # raw files that are looked at and sent together
 READERS = 16  # checkpoints that are read side by side
+# Sends that fail in a row before nobody waits for the store any more: each may take a minute.
+MAX_REFUSALS = 3
 
 
 async def orchestrate(
@@ -38,6 +41,7 @@ async def orchestrate(
     world = seeding.world
     run = new_ulid(world.clock.now_s(), world.rng) if force else ""
     found = sent = skipped = 0
+    sender = _Sender(seeding)
     async for batch in _batches(_raw_files(seeding.dataset, which)):
         done = frozenset[str]() if force else await _done(seeding.dataset, batch)
         found += len(batch)
@@ -49,8 +53,8 @@ async def orchestrate(
             )
             for file in batch
         ]
-        await _send_unknown(seeding, [one for one in messages if one.task in done])
-        sent += await _send(seeding, [one for one in messages if one.task not in done])
+        await sender.send_unknown([one for one in messages if one.task in done])
+        sent += await sender.send([one for one in messages if one.task not in done])
     return Orchestrated(found, sent, skipped)
 
 
@@ -113,26 +117,48 @@ async def _done(dataset: Dataset, files: Sequence[_File]) -> frozenset[str]:
     return frozenset(key for key, task in reading.items() if task.result())
 
 
-async def _send_unknown(seeding: Seeding, messages: Sequence[Message]) -> None:
-    """Have files looked at once more whose checkpoints were there before the store."""
-    if not messages:
-        return
-    try:
-        await seeding.queues.send_unknown(seeding.dataset.name, messages)
-    except StoreError as error:  # they stay unknown, and are sent by the next orchestration
+class _Sender:
+    """Sends messages, and tells of those that cannot be sent."""
+
+    def __init__(self, seeding: Seeding) -> None:
+        self._seeding = seeding
+        self._refusals = 0  # in a row
+        self._reason = ""
+
+    async def send(self, messages: Sequence[Message]) -> int:
+        """Send messages together, or where that fails one by one; return how many are there."""
+        if await self._is_done(self._seeding.queues.send, messages):
+            return len(messages)
+        if len(messages) > 1 and not self._is_away:
+            return sum([await self.send([message]) for message in messages])
+        self._tell(messages)
+        return 0
+
+    async def send_unknown(self, messages: Sequence[Message]) -> None:
+        """Have files looked at once more whose checkpoints were there before the store."""
+        if not await self._is_done(self._seeding.queues.send_unknown, messages):
+            self._tell(messages)  # they stay unknown, and are sent by the next orchestration
+
+    @property
+    def _is_away(self) -> bool:
+        return self._refusals >= MAX_REFUSALS
+
+    async def _is_done(
+        self, send: Callable[[str, Sequence[Message]], Awaitable[int]], messages: Sequence[Message]
+    ) -> bool:
+        if not messages:
+            return True
+        if self._is_away:
+            return False
+        try:
+            await send(self._seeding.dataset.name, messages)
+        except StoreError as error:
+            self._refusals += 1
+            self._reason = error.message
+            return False
+        self._refusals = 0
+        return True
+
+    def _tell(self, messages: Sequence[Message]) -> None:
         for message in messages:
-            seeding.world.sink.emit(SeedSendFailed(message.task, error.message))
-
-
-async def _send(seeding: Seeding, messages: Sequence[Message]) -> int:
-    """Send messages together, or where that fails one by one; return how many are there."""
-    if not messages:
-        return 0
-    try:
-        await seeding.queues.send(seeding.dataset.name, messages)
-    except StoreError as error:
-        if len(messages) > 1:
-            return sum([await _send(seeding, [message]) for message in messages])
-        seeding.world.sink.emit(SeedSendFailed(messages[0].task, error.message))
-        return 0
-    return len(messages)
+            self._seeding.world.sink.emit(SeedSendFailed(message.task, self._reason))
