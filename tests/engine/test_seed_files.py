@@ -310,16 +310,16 @@ def test_a_store_that_takes_nothing_is_not_waited_for_at_every_file(tmp_path: Pa
 
 @dataclass
 class Unreadable:
-    """A dataset of which one file cannot be read."""
+    """A dataset of which some files cannot be read."""
 
     inner: Dataset
-    key: str
+    keys: set[str]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
     async def read(self, key: str, *, max_bytes: int) -> bytes | None:
-        if key == self.key:
+        if key in self.keys:
             raise StoreError(f"`{key}` cannot be used: Input/output error")
         return await self.inner.read(key, max_bytes=max_bytes)
 
@@ -330,9 +330,22 @@ def test_a_checkpoint_that_cannot_be_read_stops_no_other_file(tmp_path: Path) ->
         for number in (1, 2, 3):
             there.drop(THREE, raw_path(SG, number))
             await there.process(SeedMessage(raw_path(SG, number), SG))
-        dataset = Unreadable(there.seeding.dataset, success_path(raw_path(SG, 2)))
+        dataset = Unreadable(there.seeding.dataset, {success_path(raw_path(SG, 2))})
         seeding = replace(there.seeding, dataset=dataset)
         assert await orchestrate(seeding, ALL) == Orchestrated(3, 1, 2)
+
+    on(tmp_path, work)
+
+
+def test_a_dataset_that_is_away_is_not_waited_for_at_every_file(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        keys = [raw_path(SG, number) for number in range(1, 6)]
+        for key in keys:
+            there.drop(THREE, key)
+            await there.process(SeedMessage(key, SG))
+        dataset = Unreadable(there.seeding.dataset, set(map(success_path, keys)))
+        with pytest.raises(StoreError, match="Input/output error"):
+            await orchestrate(replace(there.seeding, dataset=dataset), ALL)
 
     on(tmp_path, work)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from geomi.engine.seeds.filed import file_manifest
 from geomi.engine.seeds.seeding import Seeding
-from geomi.errors import StoreError
+from geomi.errors import StoreError, first_error
 from geomi.model.event import SeedSendFailed
 from geomi.model.message import Message
 from geomi.model.seed import Orchestrated, Partition, PartitionFilter, SeedMessage
@@ -30,7 +30,8 @@ from geomi.text.ulid import new_ulid
 
 AT_ONCE = 100  # raw files that are looked at and sent together
 READERS = 16  # checkpoints that are read side by side
-# Sends that fail in a row before nobody waits for the store any more: each may take a minute.
+# Sends that fail in a row before nobody waits for the store any more, and checkpoints of some files
+# that cannot be read before nobody waits for the dataset: each may take a minute.
 MAX_REFUSALS = 3
 
 
@@ -100,20 +101,27 @@ async def _batches(files: AsyncIterator[_File]) -> AsyncIterator[Sequence[_File]
 async def _done(dataset: Dataset, files: Sequence[_File]) -> frozenset[str]:
     """Read the checkpoints of files; return which files have one that answers for them."""
     places = asyncio.Semaphore(READERS)
+    failures: list[StoreError] = []
 
     async def read(file: _File) -> bool:
         async with places:
             try:
                 return await file_manifest(dataset, file.key, size=file.size) is not None
-            except StoreError:  # whoever works on the file tells what is wrong with it
+            except StoreError as error:  # whoever works on the file tells what is wrong with it
+                failures.append(error)
+                if len(failures) > MAX_REFUSALS:
+                    raise
                 return False
 
-    async with asyncio.TaskGroup() as group:
-        reading = {
-            file.key: group.create_task(read(file), name=f"checkpoint of {file.key}")
-            for file in files
-            if file.has_checkpoint
-        }
+    try:
+        async with asyncio.TaskGroup() as group:
+            reading = {
+                file.key: group.create_task(read(file), name=f"checkpoint of {file.key}")
+                for file in files
+                if file.has_checkpoint
+            }
+    except* StoreError as several:
+        raise first_error(several) from several
     return frozenset(key for key, task in reading.items() if task.result())
 
 
