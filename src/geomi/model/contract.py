@@ -98,3 +98,8 @@ class Contract:
     processed_at: str
     processing_duration_ms: int
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)
+
+    @property
+    def every_host(self) -> dict[str, HostFacts]:
+        """The facts of all its hosts, those of the domain first."""
+        return {self.domain: self.facts, **self.hosts}

@@ -81,7 +81,7 @@ class _Domain:
             self.seeding.world.sink.emit(SeedSkipped(first.domain))
             return self._worked(standing.contract, standing.contract.processing_duration_ms)
         urls = await self._urls(standing)
-        known = {} if standing.contract is None or is_forced else _facts_of(standing.contract)
+        known = {} if standing.contract is None or is_forced else standing.contract.every_host
         missing = [name for name in urls.hosts if name not in known]
         found = await self._collect(missing)
         facts = {name: found[name].facts if name in found else known[name] for name in urls.hosts}
@@ -260,10 +260,6 @@ def _folded(
             break
         hosts.setdefault(name_of(split(one.seed.url)))
     return _Urls(urls, dict(sorted(inputs.items())), tuple(hosts))
-
-
-def _facts_of(contract: Contract) -> dict[str, HostFacts]:
-    return {contract.domain: contract.facts, **contract.hosts}
 
 
 def _written(contract: Contract) -> bytes:

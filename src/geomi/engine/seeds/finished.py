@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geomi.engine.requests import Requests
 from geomi.engine.robots import read_copy
 from geomi.engine.seeds.standing import checkpoint_at, matching
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import Contract, HostFacts
+from geomi.model.contract import Contract
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.seed import Checksum, Manifest, Partition
 from geomi.ports.dataset import Dataset
@@ -30,13 +29,11 @@ class Finished:
     """A contract that holds.
 
     Args:
-        hosts: those that it has facts of, its domain first.
-        forbidden: those of them that forbid crawling.
+        forbidden: those of its hosts that forbid crawling.
     """
 
     contract: Contract
     manifest: Manifest
-    hosts: Mapping[str, HostFacts]
     forbidden: frozenset[str]
 
 
@@ -58,15 +55,14 @@ async def read_finished(
     for key, wanted in manifest.outputs.items():
         if await dataset.size(key) != wanted.size:
             return UNFINISHED
-    hosts = {contract.domain: contract.facts, **contract.hosts}
     forbidden = [
         name
-        for name, facts in hosts.items()
+        for name, facts in contract.every_host.items()
         if facts.robots_txt.exists
         and not facts.robots_txt.allows_crawling
         and await _forbids(dataset, manifest, host_paths(partition, domain, name)[0], config)
     ]
-    return Finished(contract, manifest, hosts, frozenset(forbidden))
+    return Finished(contract, manifest, frozenset(forbidden))
 
 
 async def _forbids(dataset: Dataset, manifest: Manifest, key: str, config: CrawlConfig) -> bool:

@@ -161,29 +161,32 @@ class _Taken:
         if isinstance(found, str):
             self.left_out.append(LeftOut(domain, found))
             return
-        urls = found.contract.urls
-        hosts: dict[str, None] = {}
-        left = 0
-        for number, url in enumerate(split(one.url) for one in urls):
-            if name_of(url) in found.forbidden:
-                continue
-            if self.is_full and url.href not in self.seeds:
-                left = len(urls) - number
-                break
-            self.seeds[url.href] = None
-            hosts[name_of(url)] = None
+        facts = found.contract.every_host
+        hosts, left = self._take_urls(found)
         self.contracts += bool(hosts)
-        forbidden = [name for name in found.hosts if name in found.forbidden]
+        forbidden = [name for name in facts if name in found.forbidden]
         self.left_out += [LeftOut(name, FORBIDDEN) for name in forbidden]
         if left:
             reason = f"{left} of its URLs are beyond the {MAX_SEEDS} that a crawl may start from"
             self.left_out.append(LeftOut(domain, reason))
         for name in hosts:
-            if name in found.hosts:
-                self._learn_sitemap(found.hosts[name])
+            if name in facts:
+                self._learn_sitemap(facts[name])
         for name in (*hosts, *forbidden):
-            if name in found.hosts:
-                self._learn_robots(found, name, found.hosts[name])
+            if name in facts:
+                self._learn_robots(found, name, facts[name])
+
+    def _take_urls(self, found: Finished) -> tuple[list[str], int]:
+        """Take the URLs of hosts that may be crawled; return these hosts, and what was left."""
+        urls, hosts = found.contract.urls, dict[str, None]()
+        for number, url in enumerate(split(one.url) for one in urls):
+            if name_of(url) in found.forbidden:
+                continue
+            if self.is_full and url.href not in self.seeds:
+                return list(hosts), len(urls) - number
+            self.seeds[url.href] = None
+            hosts[name_of(url)] = None
+        return list(hosts), 0
 
     def _learn_sitemap(self, facts: HostFacts) -> None:
         url = parse_url(facts.sitemap_xml.url) if facts.sitemap_xml.exists else None
