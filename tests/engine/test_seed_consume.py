@@ -650,10 +650,10 @@ def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
     async def work(there: Bench) -> None:
         await there.send("1", "2", "3", queue=RULES.seed_queue)
         await there.send(*(f"{number:02}" for number in range(12)))
-        leaving = asyncio.Event()
+        first, leaving = asyncio.Event(), asyncio.Event()
 
         async def hold(_: Seeding, held: Held) -> Worked:
-            await leaving.wait()
+            await (first if held.loan.task == "00" else leaving).wait()
             return Worked()
 
         async with asyncio.TaskGroup() as group:
@@ -664,6 +664,10 @@ def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
             await reached(there, lambda depth: depth.lent >= 1, RULES.seed_queue)
             lent = [(await there.depth(queue)).lent for queue in (RULES.seed_queue, QUEUE)]
             assert lent == [1, 5]
+            first.set()
+            await reached(there, lambda depth: depth.waiting < 7)
+            depth = await there.depth()
+            assert (depth.waiting, depth.lent) == (6, 5), "one for the one that is done"
             leaving.set()
 
     on(tmp_path, work)
