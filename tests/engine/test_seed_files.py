@@ -36,6 +36,7 @@ from geomi.ports.queues import Queues
 from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest
 from geomi.seed.message import file_message, read_domain_message, read_seed_message
 from geomi.seed.partition import raw_path, rejects_path, success_path
+from geomi.text.ulid import new_ulid
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import run
 from tests.engine.seed_ground import InHand, record
@@ -91,10 +92,12 @@ class Ground:
     def file(self, key: str) -> Path:
         return self.root / key
 
-    async def process(self, *messages: SeedMessage, lost_at: int = 10**9) -> Worked:
+    async def process(
+        self, *messages: SeedMessage, on_keep: Callable[[], None] = lambda: None
+    ) -> Worked:
         sent = tuple(file_message(self.rules, one) for one in messages or (SeedMessage(FILE, SG),))
         loan = Loan(self.rules.seed_queue, sent[0].task, 1, 0.0, sent)
-        return await process_file(self.seeding, InHand(loan, Taken(lost_at)))
+        return await process_file(self.seeding, InHand(loan, on_keep))
 
     async def waiting(self, queue: str) -> list[Message]:
         """Take every message out of a queue."""
@@ -444,6 +447,20 @@ def test_domains_are_sent_and_the_checkpoint_says_so(tmp_path: Path) -> None:
     on(tmp_path, work)
 
 
+@pytest.mark.req("MON-14")
+def test_what_a_file_took_is_told_everywhere(tmp_path: Path) -> None:
+    async def work(there: Ground) -> None:
+        there.drop(THREE)
+        # Messages are sent and rejects looked at before the duration is taken.
+        worked = await there.process(on_keep=lambda: there.hand.clock.advance(0.25))
+        manifest = read_manifest(there.file(success_path(FILE)).read_bytes())
+        assert manifest is not None
+        (told,) = there.hand.ear.of(SeedFileDone)
+        assert worked.duration_ms == manifest.duration_ms == told.ms == 500
+
+    on(tmp_path, work)
+
+
 @pytest.mark.req("SED-03", "SED-23", "SED-31")
 def test_a_processed_file_is_passed_over(tmp_path: Path) -> None:
     async def work(there: Ground) -> None:
@@ -468,17 +485,19 @@ def test_a_forced_file_is_processed_once_for_its_run(tmp_path: Path) -> None:
         there.drop([*THREE, 1])
         await there.process()
         await there.waiting("domain")
-        forced = SeedMessage(FILE, SG, force=True, run="0000000B")
+        now_s, rng = there.hand.clock.now_s(), there.hand.world.rng
+        early, late = (new_ulid(now_s + seconds, rng) for seconds in (1, 2))
+        forced = SeedMessage(FILE, SG, force=True, run=late)
         there.hand.clock.advance(10)
-        await there.process(SeedMessage(FILE, SG), replace(forced, run="0000000A"), forced)
+        await there.process(SeedMessage(FILE, SG), replace(forced, run=early), forced)
         sent = await there.waiting("domain")
-        assert {read_domain_message(one.body).run for one in sent} == {"0000000B"}
+        assert {read_domain_message(one.body).run for one in sent} == {late}
         assert all(read_domain_message(one.body).force for one in sent)
-        assert all(re.search("#raw_0001.json:[0-9a-f]{16}@0000000B$", one.name) for one in sent)
+        assert all(re.search(f"#raw_0001.json:[0-9a-f]{{16}}@{late}$", one.name) for one in sent)
         manifest = read_manifest(there.file(success_path(FILE)).read_bytes())
         assert manifest is not None
-        assert manifest.run == "0000000B"
-        for again in (forced, replace(forced, run="0000000A"), SeedMessage(FILE, SG)):
+        assert manifest.run == late
+        for again in (forced, replace(forced, run=early), SeedMessage(FILE, SG)):
             await there.process(again)
         assert await there.waiting("domain") == []
         assert len(there.hand.ear.of(SeedSkipped)) == 3
@@ -560,10 +579,10 @@ def test_whoever_dies_does_it_again_and_nothing_is_there_twice(
         there.drop([*THREE, 1])
         for step in (1, 2, 3, 4):
             with pytest.raises(LeaseLost):
-                await there.process(lost_at=step)
+                await there.process(on_keep=Taken(step))
             assert not there.file(success_path(FILE)).exists()
             assert there.file(rejects_path(FILE)).exists() == (step == 4)
-        await there.process(lost_at=5)
+        await there.process(on_keep=Taken(5))
         assert len(await there.waiting("domain")) == 2
 
     on(tmp_path, work)
