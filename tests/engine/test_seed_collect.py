@@ -15,7 +15,6 @@ import trustme
 from geomi.engine.audit import audit
 from geomi.engine.seeds import line, maps
 from geomi.engine.seeds.collect import facts_config
-from geomi.engine.seeds.hearing import Hearing
 from geomi.engine.seeds.reach import told as told_error
 from geomi.errors import SeedError
 from geomi.model.asked import Purpose
@@ -27,7 +26,6 @@ from geomi.model.seed import ErrorType
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Fetcher
-from geomi.testing.clock import HandClock
 from geomi.testing.server import Raw, Reply, Route, Seen
 from tests.engine.running import robots, run, to
 from tests.engine.seed_ground import BEGIN_S, Ground, ground, record, seed_config
@@ -362,48 +360,6 @@ def test_an_unusual_port_is_a_host_of_its_own(tmp_path: Path, authority: trustme
     told, found = collected(tmp_path, authority, web, None, f"{odd}/x")
     assert told["hosts"]["shop.test:8443"]["robots_txt"]["exists"]
     assert found.file(SHOP, "hosts/shop.test_8443/robots.txt").exists()
-
-
-@dataclass
-class Scripted:
-    """A network that answers from a list."""
-
-    answers: list[Fetched]
-
-    async def fetch(self, request: Request) -> Fetched:
-        """Say what comes next."""
-        return self.answers.pop(0)
-
-    async def aclose(self) -> None:
-        """Have nothing to close."""
-
-
-LINKED = Fetched(HTTPS, ip="127.0.0.1")
-
-
-@pytest.mark.req("SED-12", "C-57")
-@pytest.mark.parametrize(
-    ("answers", "is_shut", "supports"),
-    [
-        ([replace(LINKED, status=404)], False, True),
-        ([Fetched(HTTPS, failure=Outcome.CONNECT_ERROR)], True, False),
-        ([replace(LINKED, failure=Outcome.TLS_ERROR)], True, False),
-        ([Fetched(HTTPS, failure=Outcome.TIMEOUT)], True, False),
-        ([replace(LINKED, failure=Outcome.TIMEOUT)], False, True),  # it is there, and slow
-        ([replace(LINKED, failure=Outcome.PROTOCOL_ERROR)], False, True),
-        ([replace(LINKED, status=503), Fetched(HTTPS, failure=Outcome.CONNECT_ERROR)], False, True),
-    ],
-    ids=["answers", "closed", "bad certificate", "silent", "slow", "odd", "closed since"],
-)
-def test_who_speaks_https(answers: list[Fetched], is_shut: bool, supports: bool) -> None:
-    async def work() -> None:
-        hearing = Hearing(Scripted(list(answers)), HandClock(), SHOP, 60.0)
-        for _ in answers:
-            await hearing.fetch(Request(f"{HTTPS}/robots.txt", (), 1.0, 1.0, 1.0, 1024))
-        assert hearing.is_shut(SHOP) is is_shut
-        assert hearing.server_info(SHOP).supports_https is supports
-
-    run(work())
 
 
 @pytest.mark.req("SED-12", "SED-30", "C-87")

@@ -14,10 +14,11 @@ from geomi.testing.clock import HandClock
 from tests.engine.running import run
 
 HOST = "mom.gov.sg"
-SLOW = Fetched(f"https://{HOST}/robots.txt", ip="192.0.2.1", failure=Outcome.TIMEOUT)
-AWAY = Fetched(f"https://{HOST}/robots.txt", failure=Outcome.CONNECT_ERROR)
-SECURE = Fetched(f"https://{HOST}/robots.txt", 200, ip="192.0.2.1")
 PLAIN = Fetched(f"http://{HOST}/robots.txt", 200, ip="192.0.2.1")
+SECURE = Fetched(f"https://{HOST}/robots.txt", 200, ip="192.0.2.1")
+LINKED = replace(SECURE, status=0)  # there was a connection, and then no answer
+SLOW = replace(LINKED, failure=Outcome.TIMEOUT)
+AWAY = replace(LINKED, ip="", failure=Outcome.CONNECT_ERROR)
 
 
 @dataclass
@@ -39,15 +40,18 @@ class Answers:
     ("answers", "is_shut", "supports_https"),
     [
         ([SECURE], False, True),
+        ([replace(SECURE, status=404)], False, True),
         ([AWAY, PLAIN], True, False),
-        ([SLOW], False, True),
+        ([replace(LINKED, failure=Outcome.TLS_ERROR), PLAIN], True, False),
+        ([replace(AWAY, failure=Outcome.TIMEOUT), PLAIN], True, False),
+        ([SLOW], False, True),  # it is there
+        ([replace(LINKED, failure=Outcome.PROTOCOL_ERROR)], False, True),
+        ([replace(SECURE, status=503), AWAY], False, True),
         ([SLOW, AWAY, PLAIN], True, False),  # it was asked over http: its robots.txt is that one
         ([AWAY, PLAIN, SECURE], False, True),
     ],
 )
-def test_who_was_asked_over_http_in_the_end_has_no_https(
-    answers: list[Fetched], is_shut: bool, supports_https: bool
-) -> None:
+def test_who_speaks_https(answers: list[Fetched], is_shut: bool, supports_https: bool) -> None:
     async def work() -> Hearing:
         hearing = Hearing(Answers(list(answers)), HandClock(), HOST, 60.0)
         for one in answers:
