@@ -457,7 +457,8 @@ def test_a_blocked_host_is_not_asked(tmp_path: Path, authority: trustme.CA, by: 
             assert found.asked == []
             error = "site.excluded: no" if by == "person" else f"blocked_host: {SHOP}"
             told = found.contract(SHOP)["technical_metadata"]
-            assert told["robots_txt"]["error"] == told["sitemap_xml"]["error"] == error
+            unasked = {"exists": False, "error": error, "fetched_at": None}
+            assert told["robots_txt"] == told["sitemap_xml"] == unasked
 
     run(work())
 
@@ -581,6 +582,7 @@ def test_no_more_sitemaps_are_read_than_that(
     told, found = collected(tmp_path, authority, web, seed_config(max_sitemaps=limit))
     assert sum(path in names for path in paths(found)) == asked
     assert told["sitemap_xml"].get("url_count") == counted
+    assert told["sitemap_xml"]["exists"] is bool(limit)
     if not limit:
         assert "seeds.max_sitemaps" in told["sitemap_xml"]["error"]
 
@@ -636,7 +638,8 @@ def test_what_is_kept_of_sitemaps_has_a_limit(
     monkeypatch.setattr(maps, "MAX_KEPT_BYTES", len(answer.body) - over)
     told, found = collected(tmp_path, authority, {HTTPS: {"/sitemap.xml": answer}})
     assert told["sitemap_xml"]["url_count"] == 1
-    assert found.file(SHOP, "sitemap.xml").exists() is not bool(over)
+    copy = found.file(SHOP, "sitemap.xml")
+    assert (copy.read_bytes() if copy.exists() else None) == (None if over else answer.body)
     assert ("error" in told["sitemap_xml"]) is bool(over)
 
 
@@ -687,7 +690,7 @@ def test_the_servers_of_a_domain_have_one_time_together(
             assert error.value.kind == ErrorType.TIMEOUT
             assert found.tree() == {}
             assert paths(found) == ["/robots.txt"]
-            now_s = found.clock.now_s() + 100
+            now_s = found.clock.now_s() + limit_s  # a slow host rests as long as it took
             lent = await found.hand.world.frontier.reserve(
                 "", f"{SHOP}:443", owner="w", lease_s=1, delay_s=0, now_s=now_s
             )
