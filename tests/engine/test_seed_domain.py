@@ -20,6 +20,7 @@ from geomi.seed import contract as contract_module
 from geomi.seed.message import domain_message, file_message
 from geomi.seed.partition import raw_path
 from geomi.testing.server import Reply, Route
+from geomi.text.digest import sha256_hex
 from tests.engine.running import robots, run
 from tests.engine.seed_ground import (
     BEGIN_S,
@@ -238,6 +239,11 @@ def test_force_makes_facts_fresh_once_for_each_run(tmp_path: Path, authority: tr
     run(work())
 
 
+def lost() -> None:
+    """Take the domain away."""
+    raise LeaseLost("somebody else has it")
+
+
 @pytest.mark.req("SED-04", "SED-25")
 def test_forced_copies_that_are_gone_are_removed(tmp_path: Path, authority: trustme.CA) -> None:
     async def work() -> None:
@@ -246,6 +252,10 @@ def test_forced_copies_that_are_gone_are_removed(tmp_path: Path, authority: trus
             messages = found.raw(1, *FIRST)
             await found.collect(*messages)
             routes.clear()
+            whole = found.tree()
+            with pytest.raises(LeaseLost):
+                await found.collect(*forced(messages, "01A"), on_keep=lost)
+            assert found.tree() == whole, "not by somebody who has lost it"
             worked = await found.collect(*forced(messages, "01A"))
             assert (worked.robots, worked.sitemap) == (False, False)
             folder = found.file(MOM, "")
@@ -289,6 +299,36 @@ def test_a_checkpoint_that_claims_too_much_is_not_believed(
             await found.collect(*messages)
             monkeypatch.setattr(standing_module, "MAX_CONTRACT_BYTES", 1)
             await found.collect(*messages)
+            assert found.asked == BOTH * 2
+
+    run(work())
+
+
+@pytest.mark.req("C-92")
+@pytest.mark.parametrize("lie", ["positions", "domain", "partition"])
+def test_a_checkpoint_that_answers_for_another_contract_is_not_believed(
+    tmp_path: Path, authority: trustme.CA, lie: str
+) -> None:
+    async def work() -> None:
+        async with ground(tmp_path, authority, MOM_WEB) as found:
+            messages = found.raw(1, *FIRST)
+            await found.collect(*messages)
+            whole = normalised(found.tree())
+            path = found.file(MOM, "domain_metadata.json")
+            contract, manifest = found.contract(MOM), found.manifest(MOM)
+            if lie == "positions":
+                manifest["positions"].pop()
+            elif lie == "domain":
+                contract |= {"domain": "moh.gov.sg", "registrable_domain": "moh.gov.sg"}
+            else:
+                contract["processing_metadata"]["partition_info"]["date"] = "2026-01-29"
+            data = json.dumps(contract).encode()
+            path.write_bytes(data)
+            key = str(path.relative_to(found.root))
+            manifest["outputs"][key] = {"sha256": sha256_hex(data), "size": len(data)}
+            path.with_name(f"{path.name}.success").write_text(json.dumps(manifest))
+            await found.collect(*messages)
+            assert normalised(found.tree()) == whole
             assert found.asked == BOTH * 2
 
     run(work())
