@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -234,6 +236,28 @@ def test_a_raw_file_that_is_removed_and_dropped_is_no_alarm(
     last = geomi_seeds("run", str(dataset))
     assert last.code == 0 and "files: 1 of 1; domains: 3 of 3" in last.err
     assert "alarm" not in last.err
+
+
+@pytest.mark.req("SED-18", "SED-20")
+def test_a_file_that_cannot_be_sent_is_told_and_the_others_are(
+    geomi_seeds: Command, tmp_path: Path, dataset: Path
+) -> None:
+    for number in (2, 3):
+        put_raw(dataset, number, *DOMAINS)
+    assert geomi_seeds("orchestrate", str(dataset), "--country", "kr").code == 0  # opens the store
+    with closing(sqlite3.connect(tmp_path / "data" / "geomi.db")) as db:
+        db.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON seed_messages WHEN NEW.name LIKE '%raw_0002%'"
+            " BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+        )
+    sent = geomi_seeds("orchestrate", str(dataset), "--json")
+    assert sent.code == 4, sent.err
+    assert sent.json == {
+        "success": False,
+        "data": {"files_found": 3, "sent": 2, "skipped": 0},
+    }
+    assert f"Queue send failed: raw/{FOLDER}/raw_0002.json" in sent.err
+    assert "1 raw files could not be sent" in sent.err
 
 
 @pytest.mark.slow
