@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 from geomi.errors import ConfigError
 from geomi.url.shown import without_user
 
-FORM = "s3://BUCKET/PREFIX"
+SCHEME = "s3://"
+FORM = f"{SCHEME}BUCKET/PREFIX"
 
 _OPTIONS = ("endpoint", "region")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -32,6 +33,11 @@ class BucketUrl:
     def full(self) -> str:
         """Name it so that a bucket of the same name on another server is another one."""
         return f"{self}?endpoint={self.endpoint.rstrip('/')}" if self.endpoint else str(self)
+
+
+def names_bucket(text: str) -> bool:
+    """Tell whether a place that somebody names is meant to be in a bucket."""
+    return text.startswith(SCHEME)
 
 
 def read_bucket_url(text: str) -> BucketUrl:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from geomi.adapters.bucket_url import FORM, read_bucket_url
+from geomi.adapters.bucket_url import FORM, names_bucket, read_bucket_url
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app.archive import need_obstore
 from geomi.errors import ConfigError, StoreMissing
@@ -19,7 +19,7 @@ def open_dataset(text: str) -> Dataset:
     """Open `s3://…`, `file://…` or a path; nothing is dialled yet."""
     if not text.strip() or "\0" in text or len(text) > MAX_NAME_CHARS:
         raise ConfigError("a dataset needs a name", hint=f"write a path, file://… or {FORM}")
-    if text.startswith("s3://"):
+    if names_bucket(text):
         need_obstore("a dataset in a bucket")
         from geomi.adapters.blob.bucket import Bucket  # an extra
         from geomi.adapters.dataset.bucket import BucketDataset

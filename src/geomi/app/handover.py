@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from geomi.adapters.bucket_url import names_bucket
 from geomi.admit.rules import Admission
 from geomi.app.datasets import open_dataset
 from geomi.app.plan import NO_YEAR
@@ -30,7 +31,7 @@ _PLACE = re.compile(
 
 def open_contracts(text: str) -> tuple[Dataset, PartitionFilter]:
     """Open a dataset by the place of its contracts: `prod/…` of it, or its root."""
-    place, mark, options = text.partition("?") if text.startswith("s3://") else (text, "", "")
+    place, mark, options = text.partition("?") if names_bucket(text) else (text, "", "")
     found = _PLACE.fullmatch(place)
     assert found is not None, "it matches whatever is no partition as a root"
     which = checked_filter(found["country"], found["category"], found["date"])

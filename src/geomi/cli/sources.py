@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from geomi.adapters.bucket_url import names_bucket
 from geomi.app import Home, registry
 from geomi.app.handover import admitted_seeds, open_contracts
 from geomi.cli.talk import note
@@ -21,7 +22,6 @@ from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.providers import provider_layer, refuse_forbidden
 
 MAX_TOLD = 10  # of what is left out; the rest is counted
-BUCKET = "s3://"
 
 
 class Named:
@@ -46,7 +46,7 @@ class Named:
     @property
     def may_fork(self) -> bool:
         """Whether this process has no thread: the client of a bucket has some once it was used."""
-        return not self._place.startswith(BUCKET)
+        return not names_bucket(self._place)
 
     def layer(self, above: Sequence[Layer], settings: Settings) -> Layer:
         """Find what was named and return what it says about a crawl."""
