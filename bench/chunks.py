@@ -24,7 +24,7 @@ from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, split
 from geomi.extract.page import extract
 from geomi.model.chunk import Chunked
 from geomi.model.config import Extraction
-from geomi.testing.markdown import fences
+from tests.support.markdown import fences
 
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")
 STEP = 100

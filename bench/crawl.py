@@ -49,7 +49,7 @@ from bench.web import (
     say,
     serving,
 )
-from geomi.testing.postgres import Cluster, programs, running_cluster
+from tests.support.postgres import Cluster, programs, running_cluster
 
 # The first page of every host is a seed; where the results go is added in `geomi_command`.
 GEOMI_FLAGS = (

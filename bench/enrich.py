@@ -27,7 +27,7 @@ from geomi.app.shelf import open_shelf
 from geomi.engine.enrich import enrich_all
 from geomi.settings.layers import Layer, resolve
 from geomi.settings.options import Settings
-from geomi.testing.server import Reply, Site
+from tests.support.server import Reply, Site
 
 EVERY = 4  # of 1,192 pages
 MIB = 1024

@@ -44,7 +44,7 @@ from geomi.adapters.sqlite.store import SqliteStore, open_sqlite
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease, Settlement
 from geomi.model.job import CrawlJob, JobState
-from geomi.testing.postgres import Cluster, programs, running_cluster
+from tests.support.postgres import Cluster, programs, running_cluster
 
 T = TypeVar("T")
 Store = SqliteStore | PostgresStore

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from geomi.adapters.memory import MemoryStore
 from geomi.adapters.sqlite import SqliteStore
 from geomi.admit.rules import Admission
 from geomi.engine.crawl import URLS_PER_LEASE
@@ -20,6 +19,7 @@ from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.verdict import Outcome, State
 from geomi.url.parse import split
+from tests.contracts.reference import MemoryStore
 
 JOB = "walk"
 LEASE_S = 600.0

@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench.watch import tree_cpu_s
-from geomi.testing.server import Reply, Site
+from tests.support.server import Reply, Site
 
 TENANTS, CRAWLS = 10, 3
 PAGES = 2000  # of each site: more than it is asked for

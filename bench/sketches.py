@@ -19,7 +19,7 @@ from geomi.adapters.ledger.band import band_keys
 from geomi.adapters.ledger.rows import Row, page_columns
 from geomi.adapters.sqlite import open_sqlite
 from geomi.adapters.statements import statements
-from geomi.testing.contracts.material import page, url
+from tests.contracts.suites.material import page, url
 
 SQL = statements("sqlite", "settle")
 TENANT = "bench"

@@ -21,10 +21,10 @@ from typing import NoReturn
 
 import pytest
 
-from geomi.testing.postgres import Cluster, programs, running_cluster
-from geomi.testing.s3 import S3Server, program, running_s3
+from tests.support.postgres import Cluster, programs, running_cluster
+from tests.support.s3 import S3Server, program, running_s3
 
-pytest.register_assert_rewrite("geomi.testing.contracts")  # before whoever comes first imports it
+pytest.register_assert_rewrite("tests.contracts.suites")  # before whoever comes first imports it
 
 ROOT = Path(__file__).resolve().parents[1]
 CI_IS_OFF = frozenset({"", "0", "false", "no"})

@@ -16,7 +16,6 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser
 
-from geomi.testing.server import Reply, Site
 from tests.dashboard.stage import (
     browser,
     chromium,
@@ -27,6 +26,7 @@ from tests.dashboard.stage import (
     visitor,
 )
 from tests.e2e.serving import Served
+from tests.support.server import Reply, Site
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images" / "dashboard"
 MAX_BYTES = 150_000

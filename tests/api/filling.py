@@ -9,9 +9,9 @@ from geomi.engine import jobs
 from geomi.model.job import CrawlJob
 from geomi.service.open import Desk
 from geomi.settings.options import RunOptions
-from geomi.testing.server import Reply, Site
 from tests.api.asking import Client, Json
 from tests.engine.running import page
+from tests.support.server import Reply, Site
 
 FERRY = "The ferry leaves at noon and returns before the night."
 WEB: dict[str, Reply] = {

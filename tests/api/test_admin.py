@@ -13,10 +13,10 @@ from geomi.model.seed import Partition
 from geomi.service import keys, tenants
 from geomi.service.keys import Role
 from geomi.service.open import open_service
-from geomi.testing.server import Site
 from tests.api.asking import CRAWL, LOCAL, OTHER, TENANT, Client, everything_in, run, serving
 from tests.api.filling import WEB, filled, worked_off
 from tests.engine.running import page
+from tests.support.server import Site
 
 
 @pytest.mark.req("SEC-09", "JOB-05")

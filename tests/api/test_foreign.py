@@ -15,11 +15,11 @@ import pytest
 from geomi.app.seeds import seed_config
 from geomi.service import deliveries, hooks
 from geomi.service.seeds import seeding_of
-from geomi.testing.server import Site
 from tests.api.asking import LOCAL, Client, Ground, Json, run, serving
 from tests.api.filling import WEB, filled
 from tests.api.test_document import operations
 from tests.service.raw_files import given_up
+from tests.support.server import Site
 
 SECRET = "a-word-of-theirs"
 

@@ -9,9 +9,9 @@ import pytest
 
 from geomi.model.document import DocumentFilter
 from geomi.service.open import MAX_LOOKS, MAX_STREAMS
-from geomi.testing.server import Reply, Seen, Site
 from tests.api.asking import CRAWL, TENANT, Answered, Json, run, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
+from tests.support.server import Reply, Seen, Site
 
 
 @pytest.mark.req("API-08", "API-11", "JOB-02", "JOB-11", "IDX-06")

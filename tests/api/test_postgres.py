@@ -9,11 +9,11 @@ import pytest
 
 from geomi.model.tenant import Quota
 from geomi.service import schedules, tenants
-from geomi.testing.postgres import Cluster
-from geomi.testing.server import Site
 from tests.api.asking import CRAWL, LOCAL, TENANT, run, serving
 from tests.api.filling import WEB, filled
 from tests.api.test_schedules import WEEKLY
+from tests.support.postgres import Cluster
+from tests.support.server import Site
 
 pytestmark = pytest.mark.slow
 

@@ -48,17 +48,15 @@ STARTING = frozenset(
         "pty", "subprocess",
     }
 )  # fmt: skip
-# Servers for the sample site and for tests; they listen, and what they serve is our own.
-SERVERS = ("demo", "testing")
+# Servers for the sample site; they listen, and what they serve is our own.
+SERVERS = ("demo",)
 GATE = "adapters/http/"
 DIALLERS = {f"{GATE}egress.py", f"{GATE}tunnel.py"}
 NAMES = f"{GATE}names.py"
-# Workers, and the parser that can be killed: both are geomi itself. Tests have servers.
+# Workers, and the parser that can be killed: both are geomi itself.
 STARTERS = {
     "adapters/crew.py",
     "adapters/compute/child.py",
-    "testing/postgres.py",
-    "testing/s3.py",
 }
 # The channel to our own child process is a socket pair: nothing is dialled.
 CHANNEL = "adapters/compute/"
@@ -92,7 +90,6 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
     users = {
         module.name
         for module in modules()
-        if module.room != "testing"
         if any(name.partition(".")[0] == "obstore" for name in imported(module))
     }
     assert users == {"adapters/blob/bucket.py"}
@@ -137,7 +134,6 @@ def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
     users = {
         module.name
         for module in modules()
-        if module.room != "testing"
         for line, name in dotted_uses(module)
         if _is_one_of(name, frozenset({"psycopg.connect", "psycopg.Connection.connect"}))
     }
@@ -145,7 +141,7 @@ def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
     openers = {
         module.name
         for module in modules()
-        if module.room not in ("adapters", "testing")
+        if module.room != "adapters"
         for name in imported(module)
         if name.startswith("geomi.adapters.postgres")
     }
@@ -183,7 +179,6 @@ def test_no_package_that_nobody_has_looked_at() -> None:
     assert [
         f"{module.name} imports {name}"
         for module in modules()
-        if module.room != "testing"
         for name in imported(module)
         if name.partition(".")[0] not in known
     ] == []

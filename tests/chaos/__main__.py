@@ -18,11 +18,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from geomi.testing.postgres import programs, running_cluster
-from geomi.testing.s3 import program, running_s3
 from tests.chaos import deaths, disk, outside, servers
 from tests.chaos.ground import Back, Ground
 from tests.chaos.table import Row, rendered
+from tests.support.postgres import programs, running_cluster
+from tests.support.s3 import program, running_s3
 
 DATABASES = ("sqlite", "postgres")
 FAULTS = ("kill", "death", "stop", "clock", "network", "twice", "fsync", "disk", "server")

@@ -18,15 +18,15 @@ from types import TracebackType
 from geomi.app import open_home
 from geomi.engine.world import SILENCE_S
 from geomi.settings.options import Settings
-from geomi.testing.aftermath import Aftermath, Wanted, look_back
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import Answer, Reply, Route, Seen, Site
-from geomi.testing.webs import Web, random_web
 from tests.chaos.layer import Plan
 from tests.chaos.process import LOOK_S, Crawl, Nursery
 from tests.chaos.table import NOTHING, Held
 from tests.e2e.command import LOCAL, clean_env
+from tests.support.aftermath import Aftermath, Wanted, look_back
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
+from tests.support.server import Answer, Reply, Route, Seen, Site
+from tests.support.webs import Web, random_web
 
 HOSTS = 8
 PAGES_PER_HOST = 25

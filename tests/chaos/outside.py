@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from geomi.testing.server import Answer, End, Raw, Reply, Seen
 from tests.chaos.deaths import LONGEST_LIFE_S, SHORT, let_live
 from tests.chaos.ground import Ground
 from tests.chaos.layer import Plan
 from tests.chaos.table import NOTHING, Held, Row
+from tests.support.server import Answer, End, Raw, Reply, Seen
 
 DAY_S = 86_400.0
 RETRY_S = 0.3

@@ -22,12 +22,12 @@ import trustme
 from geomi.app.store import DATABASE
 from geomi.model.seed import Partition
 from geomi.seed.partition import raw_path
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import Reply, Site
 from tests.chaos.process import Crawl, Nursery
 from tests.chaos.seed_life import Life
 from tests.engine.seed_ground import record, server_context
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
+from tests.support.server import Reply, Site
 
 PLACE = Partition("sg", "news", "2026-01-28")
 SMALL = {

@@ -8,10 +8,10 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 
-from geomi.testing.postgres import Cluster, running_cluster, running_standby
 from tests.chaos.deaths import LONGEST_LIFE_S
 from tests.chaos.ground import LONGEST_CRAWL_S, Case, Ground, wait_until
 from tests.chaos.table import Row
+from tests.support.postgres import Cluster, running_cluster, running_standby
 
 
 def kill_database(ground: Ground, *, runs: int, workers: int, rng: random.Random) -> Row:

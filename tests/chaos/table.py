@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from geomi.testing.aftermath import Aftermath
+from tests.support.aftermath import Aftermath
 
 HEADS = (
     "fault", "database", "runs", "faults", "lost", "refetched", "leases", "urls", "violations",

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Reply, Seen, Site
 from tests.chaos.ground import Back, Case, Ground, wait_until
+from tests.support.server import Reply, Seen, Site
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
 from tests.chaos import deaths, disk, outside, servers
 from tests.chaos.ground import Back, Ground
 from tests.chaos.table import Row, rendered
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
 
 pytestmark = pytest.mark.slow
 

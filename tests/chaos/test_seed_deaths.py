@@ -11,8 +11,6 @@ from collections.abc import Iterator
 import pytest
 
 from geomi.seed.partition import result_path
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
 from tests.chaos.ground import wait_until
 from tests.chaos.seed_ground import (
     LARGE,
@@ -28,6 +26,8 @@ from tests.chaos.seed_ground import (
     timeless,
     unfinished,
 )
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,6 @@ if find_spec("playwright") is None or find_spec("axe_playwright_python") is None
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from geomi.testing.server import Site
 from tests.dashboard.stage import (
     Visitor,
     browser,
@@ -28,6 +27,7 @@ from tests.dashboard.stage import (
 )
 from tests.dashboard.test_hostile import HOSTILE
 from tests.e2e.serving import Served
+from tests.support.server import Site
 
 pytestmark = pytest.mark.slow
 

@@ -14,10 +14,10 @@ from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of
 from geomi.model.config import Within
 from geomi.model.job import JobFilter
 from geomi.service import crawls, hooks, keys, schedules, tenants
-from geomi.testing.server import Site
 from tests.api.asking import OTHER, TENANT, run
 from tests.api.filling import WEB
 from tests.dashboard.visiting import Fields, Person, seen, serving, text
+from tests.support.server import Site
 
 CRAWL: Fields = {
     "seedUrls": "http://localhost:8080/docs/\r\n\r\n http://localhost:8080/docs/more ",

@@ -8,11 +8,11 @@ from urllib.parse import quote
 import pytest
 
 from geomi.dashboard.reading import MAX_BLOCK_CHARS, MAX_BLOCKS, BlockKind, blocks
-from geomi.testing.server import Reply, Site
 from tests.api.asking import run
 from tests.api.filling import filled
 from tests.dashboard.visiting import seen, serving, text
 from tests.engine.running import robots
+from tests.support.server import Reply, Site
 
 SCRIPT = "<script>window.broken = 1</script>"
 IMAGE = "<img src=x onerror='window.broken = 1'>"

@@ -13,10 +13,10 @@ from geomi.engine.alarm import Alarm, Rule
 from geomi.service import alarms, crawls, keys
 from geomi.service.alarms import KeptAlarm
 from geomi.service.orders import CrawlOrder
-from geomi.testing.server import Site
 from tests.api.asking import TENANT, run
 from tests.api.filling import FERRY, WEB, filled
 from tests.dashboard.visiting import Person, seen, serving, text
+from tests.support.server import Site
 
 HEADINGS = {
     "/": ("Overview", "개요"),

@@ -24,9 +24,9 @@ from geomi.model.job import CrawlJob
 from geomi.model.worker import WorkerCard
 from geomi.settings.layers import flags_layer, resolve, settings_layer
 from geomi.settings.options import Settings
-from geomi.testing.server import Seen, Site
-from geomi.testing.webs import Web
 from tests.e2e.command import GEOMI, clean_env
+from tests.support.server import Seen, Site
+from tests.support.webs import Web
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from geomi import __version__
-from geomi.testing.server import Reply, Site
-from geomi.testing.webs import random_web
 from tests.e2e.command import GEOMI, clean_env, records, run
+from tests.support.server import Reply, Site
+from tests.support.webs import random_web
 
 PAGES = 8
 FOLDERS = ("raw", "extracted")

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import End, Raw, Reply, Site
 from tests.conftest import missing_part
 from tests.e2e.command import GEOMI, clean_env, records, run
+from tests.support.server import End, Raw, Reply, Site
 
 HERE = ("--allow-private", "--delay", "0", "-q")
 

@@ -22,11 +22,11 @@ from geomi.engine.seeds.seeding import Seeding
 from geomi.model.seed import Orchestrated, PartitionFilter
 from geomi.seed.partition import metadata_path, raw_path, success_path
 from geomi.settings.options import Settings
-from geomi.testing.server import Reply, Site
 from tests.e2e.command import records, run
 from tests.engine.running import Ear, profile_config
 from tests.engine.seed_contracts import SG
 from tests.engine.seed_ground import record
+from tests.support.server import Reply, Site
 
 SITEMAP = b"<urlset><url><loc>http://mom.gov.sg/listed</loc></url></urlset>"
 ROUTES = {

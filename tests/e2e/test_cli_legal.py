@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Site
 from tests.e2e.command import LOCAL, records, run, start
 from tests.engine.private_site import traces
 from tests.engine.test_enrich import told
 from tests.engine.test_previews import NEEDLES, QUERY, lighthouse, waiting
+from tests.support.server import Site
 
 
 @pytest.mark.slow

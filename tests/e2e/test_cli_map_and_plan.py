@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from geomi.engine.survey import MAX_LISTS
-from geomi.testing.server import Reply, Route, Seen, Site
 from tests.e2e.command import run
+from tests.support.server import Reply, Route, Seen, Site
 
 QUICK = ("--allow-private", "--set", "politeness.delay_s=0")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.postgres import Cluster
-from geomi.testing.server import Reply, Site
 from tests.e2e.command import LOCAL, records, run
+from tests.support.postgres import Cluster
+from tests.support.server import Reply, Site
 
 PAGES = 30
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Site
 from tests.e2e.command import LOCAL, records, run
 from tests.engine.private_site import EMAIL, NEEDLES, large, routes, traces
+from tests.support.server import Site
 
 REDACT = ["--set", "safety.pii=redact"]
 FORMS = "md,jsonl,warc,llms,llms-full,cdxj"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from geomi.testing.ready import Stock
-from geomi.testing.server import Reply, Site
 from tests.e2e.command import records, run
+from tests.support.ready import Stock
+from tests.support.server import Reply, Site
 
 HERE = ("--allow-private", "--profile", "default", "--delay", "0", "-q")
 TERMS: dict[str, object] = {"tos_reviewed_at": "2026-01-31", "tos_allows_crawling": True}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Route, Site
 from tests.e2e.command import LOCAL, run
 from tests.engine.running import page
+from tests.support.server import Route, Site
 
 SHIFT_S = 8 * 86_400.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from geomi.testing.server import Reply, Site
 from tests.e2e.command import run
+from tests.support.server import Reply, Site
 
 QUICK = ("--allow-private", "--delay", "0")
 

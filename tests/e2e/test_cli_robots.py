@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from geomi.testing.server import Reply, Site
 from tests.e2e.command import GEOMI, clean_env, run
+from tests.support.server import Reply, Site
 
 TEXT = """\
 User-agent: *

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from geomi.errors import StoreError
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import Reply, Site
-from geomi.testing.webs import random_web
 from tests.e2e.command import LOCAL, clean_env, records, run, start
 from tests.engine.seed_contracts import lay_contract
 from tests.service.seed_web import WEB, seed_web
+from tests.support.s3 import S3Server
+from tests.support.server import Reply, Site
+from tests.support.webs import random_web
 
 PAGES = 60
 KILLS = 6

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Reply, Route, Seen, Site
 from tests.e2e.command import LOCAL, run, start
+from tests.support.server import Reply, Route, Seen, Site
 
 SENTENCES = {
     "/": "Our workshop mends clocks of every age. We open at nine and close when the last customer "

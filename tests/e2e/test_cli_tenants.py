@@ -9,10 +9,10 @@ import pytest
 
 from geomi.app import registry
 from geomi.model.asked import Purpose
-from geomi.testing.server import Site
 from tests.e2e.served import Command, archived, commands, serve_to
 from tests.engine.running import Ear, crawl_in, home_in, page, run
 from tests.engine.test_providers import plan_for, provider_of
+from tests.support.server import Site
 
 ROUTES = {"/": page("home", "/a"), "/a": page("next")}
 

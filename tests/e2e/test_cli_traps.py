@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from geomi.testing.server import Reply, Seen, Site
 from tests.e2e.command import run
+from tests.support.server import Reply, Seen, Site
 
 TEXT = "Nothing happens on this day, as on every other day of the year; come again. " * 3
 PATTERN = "calendar:/cal?month&year"

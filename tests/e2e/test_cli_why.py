@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Reply, Site
 from tests.e2e.command import run
+from tests.support.server import Reply, Site
 
 ROBOTS = b"User-agent: *\nAllow: /\nDisallow: /secret/\n"
 

@@ -13,12 +13,12 @@ import pytest
 
 from geomi.model.job import JobState, StopReason
 from geomi.model.worker import Role
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import End, Raw, Reply, Seen, Site
-from geomi.testing.webs import random_web
 from tests.e2e.command import records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for, wanted
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
+from tests.support.server import End, Raw, Reply, Seen, Site
+from tests.support.webs import random_web
 
 WEB = random_web(3, pages=40)
 

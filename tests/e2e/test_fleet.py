@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from geomi.model.job import JobState
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from tests.conftest import missing_part
 from tests.e2e.command import run
 from tests.e2e.farm import CONTACT, DELAY_S, SILENCE_S, Farm, assert_polite, wait_for, wanted
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 WEB = random_web(7, pages=60)
 STORE_BYTES = 80 * 1024 * 1024  # the least that Ray takes for its objects

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Seen, Site
-from geomi.testing.webs import random_web
 from tests.e2e.command import LOCAL, records, run, start
+from tests.support.server import Seen, Site
+from tests.support.webs import random_web
 
 KILLS = 12  # with each number of workers
 PAGES = 150

@@ -26,9 +26,9 @@ import pytest
 from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.verdict import Outcome
-from geomi.testing.server import End, Raw, Reply, Route, Seen, Site
 from tests.e2e.command import LOCAL, run, start
 from tests.engine.running import Ear, home_in
+from tests.support.server import End, Raw, Reply, Route, Seen, Site
 
 DELAY_S = 0.05
 TOOK_S = 0.02

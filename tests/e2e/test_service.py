@@ -25,9 +25,9 @@ from geomi.frontier.state import SETTLED
 from geomi.model.job import BEGUN, CrawlJob, JobFilter, JobState, StopReason
 from geomi.model.verdict import State
 from geomi.settings.options import Settings
-from geomi.testing.server import Reply, Seen, Site
 from tests.e2e.farm import assert_polite
 from tests.e2e.serving import Served
+from tests.support.server import Reply, Seen, Site
 
 PAGES = 6
 SITES = 5

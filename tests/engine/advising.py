@@ -18,9 +18,9 @@ from geomi.model.cost import CostLine, Price, Purpose
 from geomi.model.indexing import AnalysisRules
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Article
-from geomi.testing.models import ModelServer, Scripted
 from geomi.text.words import count_words
 from tests.engine.running import Ear, home_in
+from tests.support.models import ModelServer, Scripted
 
 NOW_S = 1_763_251_200.0  # 2025-11-16
 WEIGHTS = Engine("kinds", "test")

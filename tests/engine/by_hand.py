@@ -19,7 +19,6 @@ from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
-from geomi.adapters.memory import MemoryStore, open_memory
 from geomi.app import gate_for
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
@@ -31,9 +30,10 @@ from geomi.model.job import Commission, CrawlJob, StopReason
 from geomi.model.page import Fetched, Request
 from geomi.ports.store import Frontier
 from geomi.ports.web import Fetcher
-from geomi.testing.clock import HandClock
 from geomi.url.parse import parse
+from tests.contracts.reference import MemoryStore, open_memory
 from tests.engine.running import Ear
+from tests.support.clock import HandClock
 
 TICK_S = 0.001
 TENANT = "local"

@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from geomi.testing.server import Reply, Route, Seen
-from geomi.testing.webs import WORDS
 from tests.engine.running import robots, to
+from tests.support.server import Reply, Route, Seen
+from tests.support.webs import WORDS
 
 EMAIL = "quentin.zebra@example.com"
 SPELLED = "quentin.zebra [at] example.com"

@@ -20,8 +20,8 @@ from geomi.model.verdict import State
 from geomi.settings.layers import flags_layer, resolve, settings_layer
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_under_profile
-from geomi.testing.server import Reply, Seen, Site
-from geomi.testing.webs import WORDS
+from tests.support.server import Reply, Seen, Site
+from tests.support.webs import WORDS
 
 LOCAL = Settings(allow_private=True, contact="https://crawler.test/about")
 # Loopback is our own: no rest between requests, and no limit unless a test is about it.

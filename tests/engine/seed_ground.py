@@ -31,12 +31,12 @@ from geomi.model.seed import DomainMessage, Partition, SeedRules
 from geomi.seed.message import domain_message
 from geomi.seed.partition import metadata_path, raw_path, result_path, success_path
 from geomi.seed.record import read_raw
-from geomi.testing.clock import HandClock
-from geomi.testing.server import Route, Site
 from geomi.url.host import registrable_domain
 from geomi.url.parse import parse
 from tests.engine.by_hand import TICK_S, Hand, hand_in
 from tests.engine.running import profile_config
+from tests.support.clock import HandClock
+from tests.support.server import Route, Site
 
 BEGIN_S = 1_769_614_200.0  # 2026-01-28T15:30:00Z
 SG_NEWS = Partition("sg", "news", "2026-01-28")

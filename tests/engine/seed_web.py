@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from geomi.model.config import CrawlConfig
-from geomi.testing.server import Raw, Reply, Route, Seen
 from tests.engine.seed_ground import Ground, seed_config
+from tests.support.server import Raw, Reply, Route, Seen
 
 SHOP = "shop.test"
 DOMAINS = ("mom.gov.sg", "moh.gov.sg", "ica.gov.sg")

@@ -9,7 +9,6 @@ import pytest
 
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import End, Raw, Reply, Route, Site
 from tests.engine.running import (
     Crawled,
     Ear,
@@ -23,6 +22,7 @@ from tests.engine.running import (
     run,
     to,
 )
+from tests.support.server import End, Raw, Reply, Route, Site
 
 
 @pytest.mark.req("SCP-04", "SCP-13")

@@ -27,8 +27,6 @@ from geomi.model.analysis import (
 from geomi.model.cost import MICROS
 from geomi.model.document import DocumentFilter
 from geomi.model.indexing import AnalysisRules, OnFinding, WantedType
-from geomi.testing.models import ModelServer, Scripted, completion
-from geomi.testing.server import Site
 from tests.engine.advising import (
     ANSWER_MICROS,
     TEXT,
@@ -44,6 +42,8 @@ from tests.engine.advising import (
 )
 from tests.engine.private_site import NEEDLES, routes
 from tests.engine.running import LOCAL, Ear, crawl_in, home_in, plan, run
+from tests.support.models import ModelServer, Scripted, completion
+from tests.support.server import Site
 
 RULE = AnalysisRules()
 GOOD = subject()

@@ -28,9 +28,9 @@ from geomi.model.page import Fetched
 from geomi.model.private import Safety
 from geomi.model.retention import Storing
 from geomi.model.verdict import Outcome
-from geomi.testing.server import End, Raw, Reply, Site
 from tests.engine.by_hand import TICK_S, Hand, hand_in
 from tests.engine.running import page, run
+from tests.support.server import End, Raw, Reply, Site
 
 T = TypeVar("T")
 

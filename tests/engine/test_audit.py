@@ -29,9 +29,9 @@ from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.job import CrawlJob
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Site
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import Ear, home_in, page, robots, run, to
+from tests.support.server import Site
 
 HOST = "a.test:80"
 NEAR = "127.0.0.7"

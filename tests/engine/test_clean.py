@@ -25,9 +25,9 @@ from geomi.engine.shift import Shift
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob, Expired
 from geomi.settings.options import RunOptions
-from geomi.testing.server import Route, Site
 from geomi.url.parse import parse
 from tests.engine.running import LOCAL, Ear, crawl_in, crawl_site, home_in, page, plan, run
+from tests.support.server import Route, Site
 
 AT_ONCE = 1e-9  # days
 FOR_A_WHILE = 30.0

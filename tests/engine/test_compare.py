@@ -15,9 +15,9 @@ from geomi.engine.record import read_line
 from geomi.model.analysis import IndexReason
 from geomi.model.document import DocumentFilter
 from geomi.model.indexing import AnalysisRules, OnFinding, WantedType
-from geomi.testing.server import Reply, Site
 from tests.engine.advising import TEXT
 from tests.engine.running import Ear, crawl_in, home_in, page, plan, run
+from tests.support.server import Reply, Site
 
 ALL = AnalysisRules(quality_threshold=0, min_chars=0)
 CASINO = "Casino, roulette, blackjack, baccarat and a jackpot; a casino, a jackpot. "

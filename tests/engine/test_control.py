@@ -22,8 +22,6 @@ from geomi.model.event import PageSettled
 from geomi.model.job import JobState, StopReason
 from geomi.model.page import Fetched
 from geomi.model.verdict import State
-from geomi.testing.server import Answer, Raw, Seen, Site
-from geomi.testing.webs import random_web
 from geomi.url.parse import parse
 from tests.engine.by_hand import hand_in
 from tests.engine.running import (
@@ -37,6 +35,8 @@ from tests.engine.running import (
     plan,
     run,
 )
+from tests.support.server import Answer, Raw, Seen, Site
+from tests.support.webs import random_web
 
 WEB = random_web(11, pages=40)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Reply, Route, Seen, Site
 from tests.engine.running import crawl_site, page, robots
+from tests.support.server import Reply, Route, Seen, Site
 
 ROBOTS = robots("User-agent: *", "Disallow:")
 

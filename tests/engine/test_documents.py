@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from geomi.model.verdict import Outcome, State
-from geomi.testing.pdf import pdf_of
-from geomi.testing.server import Reply, Site
 from tests.engine.running import Crawled, crawl_site, page, profile_config
+from tests.support.pdf import pdf_of
+from tests.support.server import Reply, Site
 
 API = {
     "openapi": "3.0.0",

@@ -10,8 +10,8 @@ import pytest
 from geomi.engine.drift import MAX_HOSTS, WINDOW_PAGES, Drift
 from geomi.model.event import Warned
 from geomi.model.page import Article
-from geomi.testing.server import Reply, Site
 from tests.engine.running import Ear, crawl_site, page
+from tests.support.server import Reply, Site
 
 FOUND = Article("t", "m", "text", (), strategy="selector")
 MISSED = Article("t", "m", "text", (), strategy="main")

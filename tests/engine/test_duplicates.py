@@ -14,9 +14,9 @@ from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Reply, Route, Seen, Site
 from geomi.url.parse import split
 from tests.engine.running import Crawled, Ear, crawl_site, home_in, page, paths, run
+from tests.support.server import Reply, Route, Seen, Site
 
 BASE = "<base href='/'>"
 WORDS = " ".join(f"word{number} of a long and quiet text" for number in range(200))

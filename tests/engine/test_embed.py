@@ -15,8 +15,8 @@ from geomi.engine.embed import embed, material
 from geomi.errors import ModelBusy
 from geomi.model.search import Document
 from geomi.ports.models import BATCH, Vectors
-from geomi.testing.contracts.documents import FILLER, document, found, nearest, towards
-from geomi.testing.contracts.material import waits
+from tests.contracts.suites.documents import FILLER, document, found, nearest, towards
+from tests.contracts.suites.material import waits
 
 
 class Counter:

@@ -27,9 +27,9 @@ from geomi.model.job import CrawlJob
 from geomi.model.page import Ref
 from geomi.model.search import Scope
 from geomi.ports.index import Index
-from geomi.testing.server import Reply, Site
 from geomi.url.parse import split as split_url
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, run
+from tests.support.server import Reply, Site
 
 NOUNS = (
     "bridge river cart summer arch stone railing town visitor toll egg village book answer miller "

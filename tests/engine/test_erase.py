@@ -19,10 +19,10 @@ from geomi.engine.enrich import enrich_all
 from geomi.engine.search import search
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.site import Takedown
-from geomi.testing.server import Site
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, read_records, run
 from tests.engine.test_enrich import Falling
 from tests.engine.test_previews import waiting
+from tests.support.server import Site
 
 OURS, THEIRS = "the quiet canary in the north", "a bold magpie of the south"
 FORMS = "md,jsonl,warc,llms,llms-full,cdxj"

@@ -18,10 +18,10 @@ from geomi.model.job import CrawlJob
 from geomi.model.site import Provider, Refusal, Review, SiteRule
 from geomi.model.verdict import State, Verdict
 from geomi.settings.providers import presets
-from geomi.testing.server import Reply, Site
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.engine.running import Ear, crawl_in, home_in, page, plan, robots, run, to
+from tests.support.server import Reply, Site
 
 ROUTES = {
     "/robots.txt": robots("User-agent: *", "Disallow: /private"),

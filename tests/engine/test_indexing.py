@@ -15,11 +15,11 @@ from geomi.engine.supervise import Report, Supervisor
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.event import Enriched
 from geomi.model.job import StopReason
-from geomi.testing.server import Site
 from tests.engine.private_site import traces
 from tests.engine.running import LOCAL, Ear, home_in, plan, run
 from tests.engine.test_enrich import found, village
 from tests.engine.test_previews import NEEDLES, lighthouse, waiting
+from tests.support.server import Site
 
 EVERY = ("analysis.quality_threshold=0",)
 

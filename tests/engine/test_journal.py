@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from geomi.model.journal import JobEvent
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from tests.engine.running import Ear, crawl_in, home_in, plan, run
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 
 @pytest.mark.req("WF-01")

@@ -12,10 +12,10 @@ import pytest
 from geomi.app.knowledge import write_knowledge
 from geomi.engine.jobs import find
 from geomi.settings.options import Settings
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import Site
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, page, robots, run
 from tests.engine.test_revisits import tagged
+from tests.support.s3 import S3Server
+from tests.support.server import Site
 
 ROUTES = {
     "/robots.txt": robots("User-agent: *", "Disallow: /private"),

@@ -14,8 +14,8 @@ import pytest
 
 import geomi
 from geomi.library.options import read_options
-from geomi.testing.server import End, Raw, Reply, Route, Site
-from geomi.testing.webs import random_web
+from tests.support.server import End, Raw, Reply, Route, Site
+from tests.support.webs import random_web
 
 WEB = random_web(7, pages=12)
 HERE: dict[str, Any] = {"allow_private": True, "delay": 0.0}

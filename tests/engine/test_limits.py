@@ -14,8 +14,6 @@ from geomi.fetch.request import build
 from geomi.model.asked import Purpose
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
 from geomi.model.verdict import State
-from geomi.testing.server import Reply, Site
-from geomi.testing.webs import random_web
 from tests.engine.by_hand import hand_in
 from tests.engine.running import (
     LOCAL,
@@ -31,6 +29,8 @@ from tests.engine.running import (
     run,
     to,
 )
+from tests.support.server import Reply, Site
+from tests.support.webs import random_web
 
 
 @pytest.mark.req("FRN-01", "FRN-05", "FRN-07", "LNK-18")

@@ -17,13 +17,13 @@ from geomi.model.config import CrawlConfig, Limits
 from geomi.model.entry import Discovered, Target
 from geomi.model.order import Order, Preset, Weights
 from geomi.model.page import Link
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.engine.by_hand import hand_in
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, page, paths, run
 from tests.engine.test_links import entry
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 RANKED = CrawlConfig(order=Order.WEIGHTED, limits=Limits(max_depth=2))
 SEED = "https://a.test/"

@@ -13,8 +13,8 @@ from geomi.app.outputs import write_output
 from geomi.engine.supervise import Supervisor
 from geomi.errors import ConfigError
 from geomi.model.job import StopReason
-from geomi.testing.server import Route, Site
 from tests.engine.running import Ear, crawl_in, crawl_site, home_in, page, plan, robots, run
+from tests.support.server import Route, Site
 
 EVERY = "md,jsonl,warc,llms,llms-full,cdxj"
 WHOLE = ("llms.txt", "warc/index.cdxj")

@@ -13,9 +13,9 @@ from geomi.adapters.http.room import FREE_BYTES, Room
 from geomi.engine import settle
 from geomi.engine.reader import INLINE_BYTES
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Reply, Site
 from tests.engine.by_hand import hand_in
 from tests.engine.running import Crawled, crawl_site, page, paths, profile_config, run
+from tests.support.server import Reply, Site
 
 
 def outcome_of(crawled: Crawled, url: str) -> tuple[State, Outcome | None]:

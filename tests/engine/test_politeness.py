@@ -17,8 +17,6 @@ from geomi.engine.audit import audit
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.job import Commission, CrawlJob, StopReason
-from geomi.testing.server import Raw, Seen, Site
-from geomi.testing.webs import random_web
 from tests.engine.by_hand import hand_in
 from tests.engine.running import (
     Ear,
@@ -32,6 +30,8 @@ from tests.engine.running import (
     run,
     to,
 )
+from tests.support.server import Raw, Seen, Site
+from tests.support.webs import random_web
 
 SLACK_S = 0.005  # the site, in a thread of this process, may note an end late
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from geomi.app import registry
 from geomi.model.verdict import State
-from geomi.testing.postgres import Cluster
-from geomi.testing.server import Site
 from tests.engine.running import LOCAL, crawl_site, page, robots
+from tests.support.postgres import Cluster
+from tests.support.server import Site
 
 
 def _site() -> Site:

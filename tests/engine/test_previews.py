@@ -28,7 +28,6 @@ from geomi.model.event import PageSettled
 from geomi.model.indexing import AnalysisRules
 from geomi.model.retention import Storing
 from geomi.model.search import PREVIEW_CHARS, Hit, KeptText, Scope
-from geomi.testing.server import Reply, Route, Seen, Site
 from tests.engine.private_site import traces
 from tests.engine.running import (
     Crawled,
@@ -41,6 +40,7 @@ from tests.engine.running import (
     run,
 )
 from tests.engine.test_enrich import CountingEmbedder, Falling, rows
+from tests.support.server import Reply, Route, Seen, Site
 
 OPENING = "A lighthouse keeper writes down what the sea has brought to the shore. "
 # 1,000 characters further on, and still in the first chunk of its page.

@@ -14,7 +14,6 @@ from geomi.model.private import PiiAction, PiiKind, Safety
 from geomi.model.retention import Storing
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Site
 from tests.engine.private_site import EMAIL, NEEDLES, PHONE, packed, routes, traces
 from tests.engine.running import (
     Crawled,
@@ -29,6 +28,7 @@ from tests.engine.running import (
     run,
 )
 from tests.engine.test_revisits import tagged
+from tests.support.server import Site
 
 REDACT, SKIP = ["safety.pii=redact"], ["safety.pii=skip"]
 ALL_FORMS = "md,jsonl,warc,llms,llms-full,cdxj"

@@ -18,8 +18,8 @@ from geomi.model.site import Channel, Provider
 from geomi.settings.layers import flags_layer, settings_layer
 from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.providers import presets, provider_layer, read_provider
-from geomi.testing.server import Reply, Route, Site
 from tests.engine.running import LOCAL, Crawled, Ear, crawl_in, home_in, page, run
+from tests.support.server import Reply, Route, Site
 
 ID = "8d5f6f5e-7a11-4a53-9d3c-0f5ad1f0a001"
 ROUTES = {

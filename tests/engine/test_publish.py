@@ -19,9 +19,9 @@ from geomi.engine.supervise import Supervisor
 from geomi.model.job import JobState, StopReason
 from geomi.model.page import CaptureRow
 from geomi.ports.store import Pages
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from tests.engine.running import Crawled, Ear, crawl_in, crawl_site, home_in, paths, plan, run
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 WEB = random_web(31, pages=30)
 

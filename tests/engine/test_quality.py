@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from geomi.engine.quality import SiteReport, _remarks, quality
-from geomi.testing.server import Reply, Site
 from tests.engine.running import Ear, crawl_site, home_in, page, run
+from tests.support.server import Reply, Site
 
 
 def site(

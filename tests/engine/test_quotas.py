@@ -10,9 +10,9 @@ from geomi.engine.supervise import Report
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from tests.engine.running import Ear, crawl_in, home_in, paths, plan, run
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 NO_LIMIT = Quota(max_daily_pages=0, max_storage_bytes=0)
 

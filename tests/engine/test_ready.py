@@ -41,12 +41,12 @@ from geomi.recrawl.report import Change
 from geomi.seed.ready import TOPICS
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.providers import presets
-from geomi.testing.clock import HandClock
-from geomi.testing.postgres import Cluster
-from geomi.testing.ready import CONTEXT, SEARCH, Stock, busy
-from geomi.testing.server import Raw, Reply, Site
 from tests.engine.running import LOCAL, Ear, page, paths, read_records, run
 from tests.engine.test_providers import plan_for, provider_of
+from tests.support.clock import HandClock
+from tests.support.postgres import Cluster
+from tests.support.ready import CONTEXT, SEARCH, Stock, busy
+from tests.support.server import Raw, Reply, Site
 
 KEY = "ctx7sk-0123456789"
 ACME = "/acme/docs"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Reply, Site
 from tests.engine.by_hand import hand_in
 from tests.engine.running import crawl_site, page, paths, profile_config, robots, run, to
+from tests.support.server import Reply, Site
 
 
 @pytest.mark.req("ERR-02", "HTTP-07", "META-03", "LNK-19", "URL-17")

@@ -10,9 +10,9 @@ import pytest
 from geomi.model.config import CrawlConfig, HttpRules, Limits, Politeness
 from geomi.model.event import PageSettled
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Reply, Route, Site
 from tests.engine.by_hand import hand_in
 from tests.engine.running import crawl_site, page, paths, robots, run, to
+from tests.support.server import Reply, Route, Site
 
 CONFIG = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0))
 DAY_S = 86_400.0

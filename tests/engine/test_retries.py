@@ -13,9 +13,9 @@ import pytest
 
 from geomi.model.config import CrawlConfig, HttpRules, Limits, Politeness
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Answer, End, Raw, Reply, Route, Seen, Site
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import gaps, page, run
+from tests.support.server import Answer, End, Raw, Reply, Route, Seen, Site
 
 CONFIG = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=10))
 EXACT = replace(CONFIG, http=HttpRules(retry_jitter=0.0))

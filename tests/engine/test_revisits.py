@@ -15,9 +15,9 @@ from geomi.adapters.sqlite.pages import SqlitePages
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Answer, Reply, Route, Seen, Site
 from tests.engine.by_hand import hand_in
 from tests.engine.running import Crawled, crawl_site, page, paths, robots, run, to
+from tests.support.server import Answer, Reply, Route, Seen, Site
 
 DATE = "Tue, 01 Oct 2024 10:00:00 GMT"
 NOT_MODIFIED = Reply(status=304, content_type="")

@@ -15,8 +15,8 @@ from geomi.engine import reader
 from geomi.engine.links import LinkGate
 from geomi.extract.page import extract
 from geomi.model.verdict import State
-from geomi.testing.server import Reply, Route, Site
 from tests.engine.running import Ear, home_in, page, paths, plan, run
+from tests.support.server import Reply, Route, Site
 
 TWIN = "the same words on both of them, " * 30
 ROUTES: dict[str, Route] = {

@@ -17,7 +17,6 @@ from geomi.model.config import (
 )
 from geomi.model.event import RobotsFetched, RobotsJudged
 from geomi.model.verdict import Outcome, State
-from geomi.testing.server import Answer, End, Raw, Reply, Route, Seen, Site
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import (
     Ear,
@@ -32,6 +31,7 @@ from tests.engine.running import (
     run,
     to,
 )
+from tests.support.server import Answer, End, Raw, Reply, Route, Seen, Site
 
 CONFIG = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=10))
 FORBIDDING = robots("User-agent: *", "Allow: /private/open", "Disallow: /private")

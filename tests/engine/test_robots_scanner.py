@@ -16,10 +16,10 @@ from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey
 from geomi.model.verdict import State
-from geomi.testing.server import End, Raw, Site
 from geomi.url.parse import parse as parse_url
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import page, robots, run, to
+from tests.support.server import End, Raw, Site
 from tests.unit.robots.scanner import SCANNER as RULES
 
 DEFAULT = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=10))

@@ -16,10 +16,10 @@ from geomi.engine.jobs import find
 from geomi.errors import ConfigError, StoreError
 from geomi.model.verdict import State
 from geomi.settings.options import Settings
-from geomi.testing.postgres import Cluster
-from geomi.testing.s3 import S3Server
-from geomi.testing.server import Site
 from tests.engine.running import LOCAL, Crawled, Ear, crawl_site, home_in, page, run
+from tests.support.postgres import Cluster
+from tests.support.s3 import S3Server
+from tests.support.server import Site
 
 PAGES = 15
 

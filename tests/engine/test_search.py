@@ -14,8 +14,8 @@ from geomi.engine.search import MAX_HITS, search, understands
 from geomi.errors import ModelBusy
 from geomi.model.search import ChunkKey, Filters, Found, KeptText
 from geomi.ports.models import Vectors
-from geomi.testing.contracts.documents import FILLER, document, towards
-from geomi.testing.contracts.material import waits
+from tests.contracts.suites.documents import FILLER, document, towards
+from tests.contracts.suites.material import waits
 
 
 class Compass:

@@ -26,7 +26,6 @@ from geomi.model.seed import ErrorType
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Fetcher
-from geomi.testing.server import Raw, Reply, Route, Seen
 from tests.engine.running import robots, run, to
 from tests.engine.seed_ground import BEGIN_S, Ground, ground, record, seed_config
 from tests.engine.seed_web import (
@@ -40,6 +39,7 @@ from tests.engine.seed_web import (
     urlset,
     xml,
 )
+from tests.support.server import Raw, Reply, Route, Seen
 
 HTTPS, HTTP = f"https://{SHOP}", f"http://{SHOP}"
 ALLOWED = robots("User-agent: *", "Disallow: /admin")

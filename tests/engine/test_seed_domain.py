@@ -19,7 +19,6 @@ from geomi.model.seed import ErrorType, SeedMessage, SeedRules
 from geomi.seed import contract as contract_module
 from geomi.seed.message import domain_message, file_message
 from geomi.seed.partition import raw_path
-from geomi.testing.server import Reply, Route
 from geomi.text.digest import sha256_hex
 from tests.engine.running import robots, run
 from tests.engine.seed_ground import (
@@ -34,6 +33,7 @@ from tests.engine.seed_ground import (
     seed_config,
 )
 from tests.engine.seed_web import DOMAINS, RECORDS, example, packed, robots_of, sitemap_of
+from tests.support.server import Reply, Route
 
 # seed 002 §3.2, word for word, but for what C-56 and C-58 add, which has no value there.
 CONTRACT = {

@@ -10,8 +10,8 @@ from geomi.engine.seeds.hearing import Hearing
 from geomi.model.asked import Purpose
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
-from geomi.testing.clock import HandClock
 from tests.engine.running import run
+from tests.support.clock import HandClock
 
 HOST = "mom.gov.sg"
 PLAIN = Fetched(f"http://{HOST}/robots.txt", 200, ip="192.0.2.1")

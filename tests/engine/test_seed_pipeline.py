@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import trustme
 
-from geomi.adapters.memory import open_memory
 from geomi.engine.audit import audit
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.process import process_file
@@ -20,7 +19,7 @@ from geomi.model.message import DeadLetter, Loan, TaskTally
 from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter, SeedMessage
 from geomi.seed.message import file_message
 from geomi.seed.partition import raw_path
-from geomi.testing.server import Reply, Route
+from tests.contracts.reference import open_memory
 from tests.engine.running import robots, run
 from tests.engine.seed_ground import (
     SG_NEWS,
@@ -43,6 +42,7 @@ from tests.engine.seed_web import (
     trickling,
     urlset,
 )
+from tests.support.server import Reply, Route
 
 ALL = PartitionFilter()
 GOOD = "good.test"

@@ -11,8 +11,8 @@ from geomi.engine.seeds.retries import with_retries
 from geomi.errors import SeedError, StoreError
 from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome
-from geomi.testing.clock import HandClock
 from tests.engine.running import run
+from tests.support.clock import HandClock
 
 
 async def tried(errors: list[Exception], **limit: int) -> list[float]:

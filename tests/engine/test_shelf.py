@@ -15,11 +15,11 @@ from geomi.model.cost import Purpose
 from geomi.model.document import DocumentFilter
 from geomi.model.search import NO_FILTERS
 from geomi.settings.options import Settings
-from geomi.testing.models import ModelServer
-from geomi.testing.onnx import write_model
-from geomi.testing.server import Site
 from tests.conftest import missing_part
 from tests.engine.running import LOCAL, Ear, crawl_in, home_in, page, plan, run
+from tests.support.models import ModelServer
+from tests.support.onnx import write_model
+from tests.support.server import Site
 
 WEB = {
     "/": page("start", "/car", "/boat", text="A village by the sea. " * 12),

@@ -24,10 +24,10 @@ from geomi.model.event import JobEnded, PageSettled
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.worker import Role, WorkerCard
 from geomi.settings.options import Settings
-from geomi.testing.postgres import Cluster
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, plan, read_records, run
+from tests.support.postgres import Cluster
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 WEB = random_web(41, pages=20)
 QUICK = replace(LOCAL, silence_s=1.0)

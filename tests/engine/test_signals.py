@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from geomi.testing.server import Answer, Reply, Route, Seen, Site
 from tests.engine.running import Crawled, crawl_site, page, robots
+from tests.support.server import Answer, Reply, Route, Seen, Site
 
 NOT_MODIFIED = Reply(status=304, content_type="")
 # Past the size that is read in the worker itself: the signals come back from another process.

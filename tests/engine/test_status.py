@@ -17,7 +17,7 @@ from geomi.engine.jobs import find
 from geomi.engine.status import Status, status
 from geomi.model.verdict import Outcome, State
 from geomi.settings.options import Settings
-from geomi.testing.server import Reply, Site
+from tests.support.server import Reply, Site
 
 LINKS = ("/a", "/b", "/missing", "/gone", "/login", "http://elsewhere.test/")
 

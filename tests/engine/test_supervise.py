@@ -17,9 +17,9 @@ from geomi.engine.supervise import MAX_RESTARTS, Hand, Supervisor
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
 from geomi.model.event import JobEnded, JobStarted
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
-from geomi.testing.server import Site
-from geomi.testing.webs import random_web
 from tests.engine.running import Ear, crawl_site, home_in, page, paths, plan, run
+from tests.support.server import Site
+from tests.support.webs import random_web
 
 WEB = random_web(21, pages=15)
 

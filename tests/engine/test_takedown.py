@@ -20,9 +20,9 @@ from geomi.errors import ConfigError
 from geomi.model.job import JobState, StopReason
 from geomi.model.retention import Retention
 from geomi.model.site import Takedown
-from geomi.testing.server import Reply, Route, Site
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, run
 from tests.engine.test_providers import plan_for, provider_of
+from tests.support.server import Reply, Route, Site
 
 CANARY = "the canary that nobody may ever find again"
 ROUTES = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from geomi.extract.template import LESSON_PAGES
-from geomi.testing.server import Reply, Site
 from tests.engine.running import crawl_site
+from tests.support.server import Reply, Site
 
 PAGES = 14
 BANNER = "<div>Subscribe to our letter, we send it every week.</div>"

@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Answer, Reply, Seen, Site
-from geomi.testing.webs import WORDS
 from tests.engine.running import Crawled, crawl_site, paths
+from tests.support.server import Answer, Reply, Seen, Site
+from tests.support.webs import WORDS
 
 MOST_FETCHES = 200
 REAL = tuple(f"/docs/{word}" for word in WORDS[:12])

@@ -13,8 +13,8 @@ from functools import cache
 from geomi.adapters.http.decode import MAX_CODINGS
 from geomi.adapters.http.response import MAX_HEAD_BYTES, MAX_HEADERS
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Answer, End, Raw, Reply
 from tests.adapters.http.support import ENCODERS
+from tests.support.server import Answer, End, Raw, Reply
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -16,13 +16,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Answer, Raw, Reply, Route, Seen, Site
 from tests.adapters.http.support import ENCODERS
 from tests.conftest import ROOT
 from tests.engine.running import page, robots, to
 from tests.hostile import documents, maps
 from tests.hostile.crawler import Order, Report
 from tests.hostile.evils import BOMBS, EVILS, SLOW, Endless, Evil, bomb, encoding
+from tests.support.server import Answer, Raw, Reply, Route, Seen, Site
 
 TIMEOUT_S = 3.0
 LONGEST_CRAWL_S = 120.0

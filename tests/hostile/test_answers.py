@@ -9,9 +9,9 @@ import pytest
 from geomi.fetch.respond import respond
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Site
 from tests.adapters.http.support import fetch
 from tests.hostile.evils import EVILS, SLOW, Evil
+from tests.support.server import Site
 
 TIMEOUT_S = 1.0
 MAX_LATE_S = 1.0

@@ -16,10 +16,10 @@ from typing import Any
 from geomi.model.entry import UrlEntry
 from geomi.model.verdict import Outcome
 from geomi.settings.options import Settings
-from geomi.testing.server import Route, Site
 from tests.engine.running import Crawled, crawl_site
 from tests.security.network import Wire
 from tests.security.spellings import SPELLINGS, Spelling
+from tests.support.server import Route, Site
 
 EVIL = "evil.example"
 # Whatever could keep a URL away before the gate does is off: other rules, second tries, and

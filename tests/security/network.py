@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from geomi.testing.server import Site
+from tests.support.server import Site
 
 Address = tuple[str, int]
 CANARY_TRIES = 5

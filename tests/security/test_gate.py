@@ -11,11 +11,11 @@ from geomi.adapters.http import Egress, EgressRules, HttpClient, Proxies, Proxy
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Resolution
-from geomi.testing.clock import HandClock
-from geomi.testing.server import Site
 from tests.adapters.http.support import request
 from tests.security.ground import Ground, numbered
 from tests.security.spellings import HOSTS, NAMES, NO_HOSTS, PUBLIC, SCHEMES
+from tests.support.clock import HandClock
+from tests.support.server import Site
 
 REFUSED = (Outcome.ADDRESS_REFUSED, Outcome.DNS_ERROR)
 

@@ -12,12 +12,12 @@ from geomi.adapters.http import Egress, EgressRules, HttpClient
 from geomi.adapters.http.names import KEPT_S, MOST_KEPT_S, RENEWED_BEFORE_S, Records
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
-from geomi.testing.clock import HandClock
-from geomi.testing.server import Reply, Site
 from tests.adapters.http.support import request
 from tests.adapters.http.test_names import renewals
 from tests.security.ground import EVIL, Ground
 from tests.security.spellings import OTHER_PUBLIC, PUBLIC
+from tests.support.clock import HandClock
+from tests.support.server import Reply, Site
 
 THIRD_PUBLIC = "8.8.4.4"
 CLOSING = Reply(b"<p>hello", headers=(("Connection", "close"),))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import trustme
 
-from geomi.testing.server import Reply, Route, Site
 from tests.engine.seed_ground import server_context
+from tests.support.server import Reply, Route, Site
 
 ROBOTS = Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain")
 SITEMAP = Reply(

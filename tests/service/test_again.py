@@ -13,12 +13,12 @@ from geomi.model.event import Reported
 from geomi.service import send
 from geomi.service.chores import fire_schedules
 from geomi.service.open import Desk
-from geomi.testing.server import Site
 from tests.api.asking import LOCAL, Ground, run, serving
 from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
 from tests.engine.running import Ear, page
 from tests.service.working import crawled, is_over, understood
+from tests.support.server import Site
 
 FERRY = "The ferry leaves at noon and returns before the night. " * 6
 BRIDGE = "A bridge was opened, and nobody has to wait for a boat any more. " * 6

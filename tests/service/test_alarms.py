@@ -11,10 +11,10 @@ import pytest
 from geomi.engine import alarm, jobs
 from geomi.model.job import JobState
 from geomi.service import alarms, send
-from geomi.testing.server import Reply, Site
 from tests.api.asking import LOCAL, Ground, Json, run, serving
 from tests.api.filling import EAGER, worked_off
 from tests.engine.running import Ear, page
+from tests.support.server import Reply, Site
 
 MANY = 5
 BARE = Reply(b"<html><body></body></html>")

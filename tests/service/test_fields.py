@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from geomi.testing.server import Reply, Site
 from tests.api.asking import CRAWL, TENANT, run, serving
 from tests.api.filling import EAGER, WEB, filled
 from tests.engine.running import crawl_site
 from tests.service.working import crawled
+from tests.support.server import Reply, Site
 
 HTML = b"""<html lang="en"><head><title>Looms</title>
 <meta name="description" content="About looms"><meta name="author" content="Ada">

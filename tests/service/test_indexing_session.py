@@ -15,10 +15,10 @@ from geomi.service.indexing import keep_limit, session_of
 from geomi.service.open import Desk, Service
 from geomi.service.orders import CrawlOrder
 from geomi.settings.options import Settings
-from geomi.testing.server import Site
 from tests.api.asking import LOCAL, OTHER, Ground, run, serving
 from tests.engine.running import Ear, page
 from tests.service.working import crawled
+from tests.support.server import Site
 
 
 def crawl(name: str, began_s: float, ended_s: float | None = None, *, by: str = "p") -> CrawlJob:

@@ -16,12 +16,12 @@ from geomi.seed.ready import TOPICS
 from geomi.service import providers, send, tenants
 from geomi.service.chores import CHORES
 from geomi.settings.providers import presets
-from geomi.testing.ready import CONTEXT, SEARCH, Stock, busy
-from geomi.testing.server import Site
 from tests.api.asking import LOCAL, Ground, run, serving
 from tests.api.test_admin import PROVIDER
 from tests.engine.running import Ear, page
 from tests.service.working import crawled, is_over, understood
+from tests.support.ready import CONTEXT, SEARCH, Stock, busy
+from tests.support.server import Site
 
 VILLAGE = "/the/village"
 FERRY = "The ferry leaves at noon and returns before the night. " * 6

@@ -14,11 +14,11 @@ from geomi.app.shelf import FOLDER, open_shelves
 from geomi.service import collections, understand
 from geomi.service.open import open_service
 from geomi.service.regain import Regaining
-from geomi.testing.server import Site
 from tests.api.asking import LOCAL, TENANT, Ground, run, serving
 from tests.api.filling import WEB, filled
 from tests.engine.running import Ear
 from tests.service.working import understood
+from tests.support.server import Site
 
 COLLECTIONS, DELETED = ("harbour", "village"), "market"
 

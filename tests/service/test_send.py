@@ -12,8 +12,8 @@ from geomi.adapters.telemetry.fan import Fan
 from geomi.service import deliveries, send
 from geomi.service.deliveries import DeliveryState
 from geomi.service.open import open_service
-from geomi.testing.server import Reply, Site
 from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, Json, run, serving
+from tests.support.server import Reply, Site
 
 TAKEN = Reply(b"", status=204)
 ELSEWHERE = Reply(b"", status=307, headers=(("Location", "/taken"),))

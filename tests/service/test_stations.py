@@ -16,10 +16,10 @@ from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import State
 from geomi.service import send
 from geomi.service.dispatch import dispatch
-from geomi.testing.server import Reply, Site
 from tests.api.asking import CRAWL, TENANT, Ground, run, serving
 from tests.api.filling import WEB, started
 from tests.service.working import crawled, is_over, understood
+from tests.support.server import Reply, Site
 
 ROBOTS = Reply(b"User-agent: *\nDisallow: /\n", content_type="text/plain")
 

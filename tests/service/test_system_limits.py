@@ -13,10 +13,10 @@ from geomi.errors import ConfigError
 from geomi.server import MAX_QUEUED, served, share_of
 from geomi.service.dispatch import dispatch
 from geomi.settings.options import Settings
-from geomi.testing.server import Raw, Reply, Seen, Site
 from tests.api.asking import LOCAL, run, serving
 from tests.api.filling import EAGER
 from tests.engine.running import Ear, home_in, page
+from tests.support.server import Raw, Reply, Seen, Site
 
 SITES = 5
 AT_ONCE = 2

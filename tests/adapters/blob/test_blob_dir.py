@@ -19,7 +19,7 @@ from geomi.adapters.blob import dir as directory
 from geomi.adapters.blob.dir import DirectoryArchive
 from geomi.errors import StoreError, StoreFull
 from geomi.model.page import Capture, Ref
-from geomi.testing.contracts.archiving import JOB, capture, kinds
+from tests.contracts.suites.archiving import JOB, capture, kinds
 
 
 def opened(root: Path, *, segment_bytes: int = directory.SEGMENT_BYTES) -> DirectoryArchive:

@@ -23,9 +23,9 @@ from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
 from geomi.model.ready import Candidate, ReadyDocument
-from geomi.testing.ready import CONTEXT, SEARCH, Stock, busy, library, told
-from geomi.testing.server import Answer, End, Raw, Reply, Route, Site
 from tests.adapters.http.support import LOOPBACK, RealClock
+from tests.support.ready import CONTEXT, SEARCH, Stock, busy, library, told
+from tests.support.server import Answer, End, Raw, Reply, Route, Site
 
 KEY = "ctx7sk-0123456789"
 ACME = "/acme/docs"

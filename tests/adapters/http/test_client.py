@@ -18,7 +18,6 @@ from geomi.adapters.http.response import Reader
 from geomi.errors import ConfigError
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
-from geomi.testing.server import End, Raw, Reply, Seen, Site
 from tests.adapters.http.support import (
     ENCODERS,
     LOOPBACK,
@@ -28,6 +27,7 @@ from tests.adapters.http.support import (
     fetch_all,
     request,
 )
+from tests.support.server import End, Raw, Reply, Seen, Site
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = b"<p>hello</p>" * 400

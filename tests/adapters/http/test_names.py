@@ -18,7 +18,7 @@ from geomi.adapters.http.names import (
     Names,
     Records,
 )
-from geomi.testing.clock import HandClock
+from tests.support.clock import HandClock
 
 OLD, NEW = ("93.184.216.34",), ("93.184.216.35",)
 RENEWED_S = KEPT_S - RENEWED_BEFORE_S

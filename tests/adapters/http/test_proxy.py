@@ -16,8 +16,8 @@ from geomi.adapters.http import Egress, EgressRules, HttpClient, Proxies, Proxy,
 from geomi.adapters.http.names import Lookup, Records, look_up
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Reply, Site
 from tests.adapters.http.support import RealClock, fetch, request
+from tests.support.server import Reply, Site
 
 PAGE = b"<p>hello</p>" * 500
 SECRET = "Basic bWU6c2VjcmV0"

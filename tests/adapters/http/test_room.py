@@ -19,9 +19,9 @@ from geomi.adapters.http.response import Reader
 from geomi.adapters.http.room import FREE_BYTES, Room, Share
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
-from geomi.testing.server import End, Raw, Reply, Route, Site
 from tests.adapters.http.support import ENCODERS, LOOPBACK, RealClock, request
 from tests.adapters.http.test_tls import server_context
+from tests.support.server import End, Raw, Reply, Route, Site
 
 MIB = 1024 * 1024
 PAGE = b"".join(b"line %d of many;" % number for number in range(200_000))[: 2 * MIB]

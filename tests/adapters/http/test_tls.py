@@ -12,8 +12,8 @@ import trustme
 
 from geomi.adapters.http import EgressRules, parse_override
 from geomi.model.verdict import Outcome
-from geomi.testing.server import Raw, Reply, Site
 from tests.adapters.http.support import fetch, fetch_all, request
+from tests.support.server import Raw, Reply, Site
 
 PAGE = b"<p>secret</p>" * 5000
 

@@ -14,9 +14,9 @@ from geomi.adapters.index import entry, lance_table
 from geomi.adapters.index.lance import LanceIndex, open_lance_index
 from geomi.errors import StoreError
 from geomi.model.search import IndexCounts, KeptText, Scope
-from geomi.testing.contracts.documents import document, embed, found, towards
-from geomi.testing.contracts.material import waits
 from tests.conftest import missing_part
+from tests.contracts.suites.documents import document, embed, found, towards
+from tests.contracts.suites.material import waits
 
 if find_spec("lancedb") is None:
     missing_part("no lancedb: pip install 'geomi[lance]'")

@@ -16,8 +16,8 @@ from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.errors import StoreError
 from geomi.model.search import NO_FILTERS, Filters, KeptText, Scope
 from geomi.search.query import parse
-from geomi.testing.contracts.documents import FILLER, document, embed, found, towards
-from geomi.testing.contracts.material import waits
+from tests.contracts.suites.documents import FILLER, document, embed, found, towards
+from tests.contracts.suites.material import waits
 
 SENTENCE = "Zebras quietly juggle xylophones behind velvet curtains"
 

@@ -16,9 +16,9 @@ import pytest
 from geomi.adapters.models.bedrock import DIMENSIONS, MAX_ANSWER_BYTES, Bedrock, TitanEmbedder
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.ports.models import BATCH
-from geomi.testing.contracts.material import waits
-from geomi.testing.models import ModelServer, Scripted
 from tests.conftest import missing_part
+from tests.contracts.suites.material import waits
+from tests.support.models import ModelServer, Scripted
 
 if find_spec("boto3") is None:
     missing_part("no boto3: pip install 'geomi[bedrock]'")

@@ -13,9 +13,9 @@ from geomi.adapters.models.bedrock import Bedrock
 from geomi.adapters.models.bedrock_chat import CLASSIFIER, BedrockModel
 from geomi.errors import ModelError
 from geomi.model.language import Answer, Prompt
-from geomi.testing.contracts.material import waits
-from geomi.testing.models import ModelServer, Scripted
 from tests.conftest import missing_part
+from tests.contracts.suites.material import waits
+from tests.support.models import ModelServer, Scripted
 
 if find_spec("boto3") is None:
     missing_part("no boto3: pip install 'geomi[bedrock]'")

@@ -15,9 +15,9 @@ from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.errors import ConfigError
 from geomi.ports.models import BATCH
-from geomi.testing.contracts.material import waits
-from geomi.testing.onnx import write_model
 from tests.conftest import missing_part
+from tests.contracts.suites.material import waits
+from tests.support.onnx import write_model
 
 if find_spec("onnxruntime") is None or find_spec("tokenizers") is None:
     missing_part("no onnxruntime or tokenizers: pip install 'geomi[onnx]'")

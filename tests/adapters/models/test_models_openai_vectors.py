@@ -19,9 +19,9 @@ from geomi.adapters.models.openai_vectors import (
 )
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.ports.models import BATCH
-from geomi.testing.contracts.material import waits
-from geomi.testing.models import ModelServer, Scripted, embeddings
 from tests.adapters.http.support import LOOPBACK, RealClock
+from tests.contracts.suites.material import waits
+from tests.support.models import ModelServer, Scripted, embeddings
 
 
 def by_length(question: dict[str, Any]) -> Scripted:

@@ -18,10 +18,10 @@ from geomi.adapters.models.openai_vectors import open_openai_embedder
 from geomi.adapters.models.patience import Patience
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Prompt
-from geomi.testing.contracts.material import waits
-from geomi.testing.models import ModelServer, Scripted, embeddings
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.adapters.models.test_models_bedrock import _own_account, titan
+from tests.contracts.suites.material import waits
+from tests.support.models import ModelServer, Scripted, embeddings
 
 __all__ = ["_own_account"]
 

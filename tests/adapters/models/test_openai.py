@@ -11,8 +11,8 @@ from geomi.adapters.models.openai import MAX_ANSWER_BYTES, OpenAiModel
 from geomi.engine.consult import Consulted, consult
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Answer, Prompt
-from geomi.testing.models import ModelServer, Scripted, completion
 from tests.adapters.http.support import LOOPBACK, RealClock
+from tests.support.models import ModelServer, Scripted, completion
 
 FORM = {"type": "object", "properties": {"category": {"type": "string"}}}
 PROMPT = Prompt("Say what it is.", "PAGE: a text", "kind", FORM, max_tokens=50)

@@ -13,7 +13,7 @@ from geomi.chunk import split as stage
 from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, Sizes, split
 from geomi.chunk.tokens import count_tokens
 from geomi.model.chunk import Chunked, Tokenizer
-from geomi.testing.markdown import fences
+from tests.support.markdown import fences
 
 
 def prose(words: int, seed: int = 0) -> str:

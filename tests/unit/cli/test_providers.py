@@ -16,8 +16,8 @@ from geomi.adapters.sqlite import open_sqlite
 from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
 from geomi.model.site import Refusal
-from geomi.testing.ready import Stock
-from geomi.testing.server import Reply, Site
+from tests.support.ready import Stock
+from tests.support.server import Reply, Site
 
 Command = Callable[..., tuple[int, str, str]]
 

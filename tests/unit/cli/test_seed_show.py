@@ -21,7 +21,7 @@ from geomi.model.event import (
 )
 from geomi.model.message import Depth, TaskTally
 from geomi.model.seed import ErrorType, Orchestrated
-from geomi.testing.clock import HandClock
+from tests.support.clock import HandClock
 
 EVENTS = (
     SeedFileDone("raw/x", 2, 1, 5),

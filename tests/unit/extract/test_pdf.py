@@ -12,7 +12,7 @@ from geomi.extract import pdf as room
 from geomi.extract.page import extract
 from geomi.extract.pdf import read_pdf
 from geomi.model.config import Extraction
-from geomi.testing.pdf import pdf_of
+from tests.support.pdf import pdf_of
 
 BODY = "Some body text that is long enough to be a paragraph of its own,"
 PAGES = (

@@ -1,0 +1,178 @@
+"""Questions about the frontier, and the burial of dead owners' leases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from geomi.adapters.ledger.host import HostRow, bury, free_s
+from geomi.adapters.ledger.view import check_prefix, shown
+from geomi.model.entry import (
+    MAX_LOOKED_AT,
+    EntryFilter,
+    EntryKind,
+    EntryPage,
+    Outlook,
+    Tally,
+    UrlEntry,
+)
+from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.page import PageRecord
+from geomi.model.site import HostView, Quality
+from geomi.model.verdict import Outcome, State
+from geomi.ports.census import Ending
+from tests.contracts.reference.claim import hosts_left, pages_left
+from tests.contracts.reference.world import Book, World
+
+
+class MemoryCensus:
+    """`ports.census.Census` of one tenant."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self._tenant = tenant
+
+    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+        """Say what is left of a job and when the next of it is due."""
+        book = self._world.find_book(job, self._tenant)
+        if book is None:
+            return Outlook(pending=0, leased=0, next_s=None)
+        by_state = Counter(entry.state for entry in _entries(book))
+        return Outlook(
+            pending=by_state[State.PENDING],
+            leased=sum(row.leased for row in self._world.lent(job, now_s)),
+            next_s=self._next_s(book, now_s) if book.is_active else None,
+            by_state={state: many for state, many in by_state.items() if many},
+        )
+
+    async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
+        """Find one URL of a job."""
+        book = self._world.find_book(job, self._tenant)
+        found = (entry for entry in _entries(book) if entry.url_hash == url_hash)
+        return next((entry for entry in found if host in (None, entry.host)), None)
+
+    async def entries(
+        self, job: str, *, state: State | None, after: bytes, limit: int
+    ) -> list[UrlEntry]:
+        """List a job's entries in the order of their hashes."""
+        every = _entries(self._world.find_book(job, self._tenant))
+        asked = (
+            entry for entry in every if entry.url_hash > after and state in (None, entry.state)
+        )
+        return sorted(asked, key=lambda entry: entry.url_hash)[:limit]
+
+    async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
+        """Return how often each rule kept a link out, with some examples."""
+        book = self._world.find_book(job, self._tenant)
+        return dict(sorted(book.excluded.items())) if book else {}
+
+    async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
+        """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
+        book = self._world.find_book(job, self._tenant)
+        queues = book.queues.values() if book else ()
+        found = [(q.host, name, tally) for q in queues for name, tally in q.patterns.items()]
+        return sorted(found, key=lambda one: (-one[2].visited, one[0], one[1]))
+
+    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+        """Count a job's pages by host, outcome and the way their content was found."""
+        found: dict[tuple[str, Outcome, str], list[PageRecord | None]] = {}
+        for entry in _entries(self._world.find_book(job, self._tenant)):
+            if entry.kind is EntryKind.PAGE and entry.outcome is not None:
+                is_kept = entry.state is State.COMPLETED
+                page = self._world.pages.get((self._tenant, entry.url_hash)) if is_kept else None
+                key = entry.host, entry.outcome, page.strategy if page else ""
+                found.setdefault(key, []).append(page)
+        return [_quality(*key, pages, thin_words) for key, pages in sorted(found.items())]
+
+    async def outcomes(self, job: str) -> Mapping[Ending, int]:
+        """Count a job's entries by state, outcome and status."""
+        entries = _entries(self._world.find_book(job, self._tenant))
+        return Counter((entry.state, entry.outcome, entry.status) for entry in entries)
+
+    async def rows(
+        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+    ) -> EntryPage:
+        """List some entries of a job in an order that stays."""
+        check_prefix(which)
+        book = self._world.find_book(job, self._tenant)
+        places = {
+            (queue.number, url_hash): queue.tallied(entry)
+            for queue in (book.queues.values() if book else ())
+            for url_hash, entry in queue.entries.items()
+        }
+        walk = sorted(place for place in places if place > after)
+        edge = walk[MAX_LOOKED_AT - 1] if len(walk) >= MAX_LOOKED_AT else None
+        found = [place for place in walk[:MAX_LOOKED_AT] if _is_meant(places[place], which)]
+        found = found[: shown(limit)]
+        is_full = bool(found) and len(found) == shown(limit)
+        return EntryPage(tuple(places[place] for place in found), found[-1] if is_full else edge)
+
+    async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
+        """List the hosts that the tenant's own jobs have met, by name."""
+        own = (book for book in self._world.books.values() if book.job.tenant == self._tenant)
+        names = sorted({host for book in own for host in book.queues if host > after})
+        return [_view(self._world.host(host)) for host in names[: shown(limit)]]
+
+    async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
+        """End the leases of owners known to be dead."""
+        world = self._world
+        held = [row for row in world.hosts.values() if row.owner in owners]
+        for row in held:
+            world.put_host(bury(row, world.demands_on(row.state.host), now_s=now_s))
+        for task in world.seed_tasks.values():
+            if task.owner in owners and task.ready_s is not None:
+                task.ready_s = min(task.ready_s, now_s)
+        return len(held)
+
+    def _next_s(self, book: Book, now_s: float) -> float | None:
+        """Return the earliest time at which a queue can be lent."""
+        world = self._world
+        if pages_left(world, book, now_s) <= 0 or hosts_left(world, book, now_s) <= 0:
+            return min((row.lease_until_s for row in world.lent(book.job.id, now_s)), default=None)
+        times_s = (
+            max(q.ready_s, free_s(world.host(q.host), world.demands_on(q.host)), q.first_due_s())
+            for q in book.queues.values()
+            if q.pending
+        )
+        return min(times_s, default=None)
+
+
+def _entries(book: Book | None) -> list[UrlEntry]:
+    queues = book.queues.values() if book else ()
+    return [queue.tallied(entry) for queue in queues for entry in queue.entries.values()]
+
+
+def _is_meant(entry: UrlEntry, which: EntryFilter) -> bool:
+    return (
+        which.state in (None, entry.state)
+        and which.outcome in (None, entry.outcome)
+        and entry.url.startswith(which.prefix)
+    )
+
+
+def _view(row: HostRow) -> HostView:
+    state = row.state
+    return HostView(
+        state.host,
+        row.next_s,
+        state.crawl_delay_s,
+        state.backoff_s,
+        state.errors,
+        state.latency_s,
+        state.ip,
+    )
+
+
+def _quality(
+    host: str, outcome: Outcome, strategy: str, pages: Sequence[PageRecord | None], thin_words: int
+) -> Quality:
+    kept = [page for page in pages if page is not None]
+    return Quality(
+        host,
+        outcome,
+        strategy,
+        pages=len(pages),
+        confidence=sum(page.confidence for page in kept) / (len(kept) or 1),
+        thin=sum(page.fingerprint.words < thin_words for page in kept),
+        duplicates=sum(page.duplicate_reason is not None for page in kept),
+    )

@@ -1,0 +1,66 @@
+"""What became of jobs, and who has yet to be told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from geomi.adapters.ledger.journal import (
+    check_slips,
+    is_step,
+    is_told,
+    listed_events,
+    step_of,
+)
+from geomi.model.drawer import Slip
+from geomi.model.job import CrawlJob
+from geomi.model.journal import JobEvent
+from tests.contracts.reference.world import Book, World
+
+
+class MemoryJournal:
+    """`ports.journal.Journal` of one tenant."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self._tenant = tenant
+
+    async def read(self, job: str, *, after: int = 0, limit: int) -> list[JobEvent]:
+        """List a job's events after one, in their order."""
+        book = self._world.find_book(job, self._tenant)
+        events = book.events if book else []
+        return [event for event in events if event.n > after][: listed_events(limit)]
+
+
+class MemoryUntold:
+    """`ports.journal.Untold`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def untold(self, limit: int) -> list[JobEvent]:
+        """List events that nobody was told of, oldest first."""
+        return list(self._world.untold.values())[: listed_events(limit)]
+
+    async def tell(self, event: JobEvent, slips: Sequence[Slip]) -> bool:
+        """Note that an event is told, and put what has to be delivered into drawers, or neither."""
+        check_slips(slips)
+        found = self._world.untold.get((event.job, event.n))
+        if found is None or found.tenant != event.tenant:
+            return False
+        del self._world.untold[event.job, event.n]
+        for slip in slips:
+            key = slip.tenant, slip.drawer, slip.name
+            self._world.slips.setdefault(key, replace(slip, revision=1))
+        return True
+
+
+def write_step(world: World, book: Book, before: CrawlJob | None, *, wall_s: float | None) -> None:
+    """Write down what became of a job, if it is worth an event."""
+    job = book.job
+    if before is not None and not is_step(before, job):
+        return
+    event = step_of(job, len(book.events) + 1, wall_s)
+    book.events.append(event)
+    if not is_told(job):
+        world.untold[job.id, event.n] = event

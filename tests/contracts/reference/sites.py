@@ -1,0 +1,58 @@
+"""What is left alone, and what people decided about hosts: URLs that refused us, reviews."""
+
+from __future__ import annotations
+
+import builtins
+
+from geomi.model.site import Refusal, SiteRule
+from tests.contracts.reference.world import World
+
+
+class MemoryRefusals:
+    """`ports.store.Refusals` of one tenant."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self._tenant = tenant
+
+    async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
+        """Find a refusal that still holds."""
+        found = self._world.refusals.get((self._tenant, url_hash))
+        if found is None or (found.until_s is not None and found.until_s <= wall_s):
+            return None
+        return found
+
+    async def list(self, *, after: bytes, limit: int) -> builtins.list[Refusal]:
+        """List refusals in the order of their hashes, also those that are over."""
+        rows = sorted(self._world.refusals.items(), key=lambda row: row[0])
+        own = (one for (tenant, _), one in rows if tenant == self._tenant)
+        return [one for one in own if one.url_hash > after][:limit]
+
+    async def put(self, refusal: Refusal) -> None:
+        """Keep a refusal in place of the one before."""
+        self._world.refusals[self._tenant, refusal.url_hash] = refusal
+
+    async def remove(self, url_hash: bytes) -> bool:
+        """Forget a refusal; False when there was none."""
+        return self._world.refusals.pop((self._tenant, url_hash), None) is not None
+
+
+class MemorySiteRules:
+    """`ports.store.SiteRules` of one tenant."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self._tenant = tenant
+
+    async def list(self) -> builtins.list[SiteRule]:
+        """List all decisions, by host and pattern."""
+        rows = sorted(self._world.site_rules.items(), key=lambda row: row[0])
+        return [rule for (tenant, _, _), rule in rows if tenant == self._tenant]
+
+    async def put(self, rule: SiteRule) -> None:
+        """Keep a decision in place of the one before on the same host and pattern."""
+        self._world.site_rules[self._tenant, rule.host, rule.pattern] = rule
+
+    async def remove(self, host: str, pattern: str) -> bool:
+        """Forget a decision; False when there was none."""
+        return self._world.site_rules.pop((self._tenant, host, pattern), None) is not None
