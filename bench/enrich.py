@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 
 from bench.analyse import CORPUS
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import crawl, make_plan, open_home
 from geomi.app.shelf import open_shelf
 from geomi.engine.enrich import enrich_all
@@ -54,7 +54,7 @@ async def _measure(every: int) -> None:
     settings = Settings(allow_private=True, contact="https://bench.test/")
     with tempfile.TemporaryDirectory() as folder, Site({"/": _start(links), **pages}) as site:
         plan = make_plan([site.url("/")], resolve([_LAYER]), _LAYER)
-        async with open_home(Path(folder), settings, lambda _: Fan()) as home:
+        async with open_home(Path(folder), settings, lambda _: EventFanOut()) as home:
             await crawl(home, plan)
             async with open_shelf(home) as shelf:
                 began_s, began_cpu_s = time.perf_counter(), time.process_time()

@@ -26,11 +26,11 @@ from statistics import median, quantiles
 from bench.simulated import SimulatedNet, SimulatedWeb
 from bench.virtual import VirtualClock, VirtualLoop
 from geomi import __version__
-from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import gate_for
 from geomi.engine import jobs
 from geomi.engine.crawl import Worker
@@ -105,7 +105,7 @@ def _world(
         workers=store.workers, ranks=store.ranks, histories=store.histories, sweeps=store.sweeps,
         documents=store.documents, costs=store.costs, quotas=store.quotas, roster=store.roster,
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
-        spool=DirectorySpool(folder), compute=ChildCompute(), sink=Fan(),
+        spool=DirectorySpool(folder), compute=ChildCompute(), sink=EventFanOut(),
         rng=random.Random(owner), version=__version__, owner=owner,
     )  # fmt: skip
 

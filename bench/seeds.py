@@ -31,7 +31,7 @@ from pathlib import Path
 import trustme
 
 from bench.web import ROOT, BenchError
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
 from geomi.engine.requests import Requests
@@ -172,7 +172,7 @@ async def run_all(folder: Path, names: list[str], port: int, config: CrawlConfig
         ca_file=str(folder / "ca.pem"),
     )
     before = await control(folder / "before", settings, names, config)
-    async with open_home(folder / "home", settings, lambda _: Fan()) as home:
+    async with open_home(folder / "home", settings, lambda _: EventFanOut()) as home:
         dataset = open_dataset(str(folder / "dataset"))
         seeding = Seeding(home.world, config, home.store.queues, dataset)
         first, second = [await run_once(home, seeding) for _ in range(2)]
@@ -209,7 +209,7 @@ async def control(root: Path, settings: Settings, names: list[str], config: Craw
                     raise BenchError(f"{request.url}: {fetched.status} {fetched.detail}")
                 sent += 1
 
-    async with open_home(root, settings, lambda _: Fan()) as home:
+    async with open_home(root, settings, lambda _: EventFanOut()) as home:
         requests = Requests(config, (), version=home.world.version)
         began_s, began_cpu_s = time.perf_counter(), time.process_time()
         try:

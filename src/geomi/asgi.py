@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
 from geomi.cli.options import data_place
 from geomi.dashboard.app import add_dashboard
@@ -23,7 +23,7 @@ from geomi.service.open import open_service
 @asynccontextmanager
 async def _open(started: FastAPI) -> AsyncIterator[None]:
     root, settings = data_place(None)
-    async with open_service(Path(root), settings, lambda _: Fan()) as service:
+    async with open_service(Path(root), settings, lambda _: EventFanOut()) as service:
         premises_of(started).open(service)
         try:
             yield

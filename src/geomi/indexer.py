@@ -13,7 +13,7 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import PipeSink, carry_out, first_word
+from geomi.adapters.machine.processes import PipeSink, receive_order, run_order
 from geomi.app import open_home
 from geomi.app.indexing import IndexOrder
 from geomi.app.shelf import bring_up, open_shelf
@@ -22,11 +22,11 @@ from geomi.engine.enrich import follow
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = first_word(pipe)
+    order = receive_order(pipe)
     if order is None:
         return
     assert isinstance(order, IndexOrder)
-    carry_out(lambda: asyncio.run(_index(order, pipe)), pipe)
+    run_order(lambda: asyncio.run(_index(order, pipe)), pipe)
 
 
 async def _index(order: IndexOrder, pipe: Connection) -> None:

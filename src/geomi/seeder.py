@@ -11,7 +11,13 @@ import asyncio
 import sys
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import PipeSink, carry_out, ease_collector, first_word, obey
+from geomi.adapters.machine.processes import (
+    PipeSink,
+    receive_order,
+    relax_garbage_collector,
+    run_order,
+    stop_on_signal,
+)
 from geomi.app import open_home
 from geomi.app.datasets import open_dataset
 from geomi.app.seeds import SeedOrder, Team, seeding_for, tenant_of
@@ -20,12 +26,12 @@ from geomi.model.job import StopReason
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = first_word(pipe)
+    order = receive_order(pipe)
     if order is None:
         return
     assert isinstance(order, SeedOrder)
-    ease_collector()
-    carry_out(lambda: asyncio.run(_work(order, pipe)), pipe)
+    relax_garbage_collector()
+    run_order(lambda: asyncio.run(_work(order, pipe)), pipe)
 
 
 async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
@@ -34,7 +40,7 @@ async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
     async with open_home(order.root, order.settings, lambda _: sink) as opened:
         home = opened.open_for(tenant_of(dataset, order.settings))
         team = Team(home, seeding_for(home, order.config, dataset), order)
-        obey(pipe, team.interrupt, team.interrupt)
+        stop_on_signal(pipe, team.interrupt, team.interrupt)
         await team.run()
         sink.flush()
     return StopReason.INTERRUPTED if team.was_interrupted else StopReason.DONE

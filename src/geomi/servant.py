@@ -1,8 +1,8 @@
 """A process of a served geomi: it crawls for every tenant, understands what was crawled, or
 prepares domains.
 
-`geomi serve` starts it as `python -m geomi.servant DESCRIPTOR`, and `adapters/crew.py` is the other
-end of its pipe. It ends when it is told to, and when whoever started it is gone.
+`geomi serve` starts it as `python -m geomi.servant DESCRIPTOR`, and
+`adapters/machine/processes.py` is the other end of its pipe. It ends when it is told to, and when whoever started it is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import LastWord, PipeSink, ease_collector, first_word, obey
+from geomi.adapters.machine.processes import (
+    PipeSink,
+    WorkerProcessResult,
+    receive_order,
+    relax_garbage_collector,
+    stop_on_signal,
+)
 from geomi.app import Home, open_home
 from geomi.app.serve import Task, serve
 from geomi.engine.shift import Shift
@@ -26,16 +32,16 @@ from geomi.service.understand import understand_for_all
 
 def live(pipe: Connection) -> None:
     """Take the errand, run it, and say how it ended."""
-    errand = first_word(pipe)
+    errand = receive_order(pipe)
     if errand is None:
         return
     assert isinstance(errand, Errand)
-    ease_collector()
+    relax_garbage_collector()
     try:
         asyncio.run(_run(errand, pipe))
-        word = LastWord(StopReason.INTERRUPTED)
+        word = WorkerProcessResult(StopReason.INTERRUPTED)
     except GeomiError as error:
-        word = LastWord(None, error)
+        word = WorkerProcessResult(None, error)
     with suppress(OSError):  # the starter may be gone
         pipe.send(word)
     pipe.close()
@@ -56,7 +62,7 @@ async def _run(errand: Errand, pipe: Connection) -> None:
 
 async def _crawl(home: Home, errand: Errand, pipe: Connection) -> None:
     def begin(shift: Shift) -> None:
-        obey(pipe, shift.interrupt, shift.interrupt)
+        stop_on_signal(pipe, shift.interrupt, shift.interrupt)
 
     await serve(home, Task(concurrency=errand.concurrency, measures=True), on_start=begin)
 
@@ -65,7 +71,7 @@ async def _until_told(
     work: Callable[[Home, asyncio.Event], Awaitable[None]], home: Home, pipe: Connection
 ) -> None:
     leave = asyncio.Event()
-    obey(pipe, leave.set, leave.set)
+    stop_on_signal(pipe, leave.set, leave.set)
     await work(home, leave)
 
 

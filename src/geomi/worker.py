@@ -1,7 +1,7 @@
 """A worker process: forked by `geomi crawl`, or run as `python -m geomi.worker DESCRIPTOR`.
 
 Its order comes through the pipe whose descriptor it is given, its events and its last word go back
-the same way; `adapters/crew.py` is the other end.
+the same way; `adapters/machine/processes.py` is the other end.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ import asyncio
 import sys
 from multiprocessing.connection import Connection
 
-from geomi.adapters.crew import PipeSink, carry_out, ease_collector, first_word, obey
+from geomi.adapters.machine.processes import (
+    PipeSink,
+    receive_order,
+    relax_garbage_collector,
+    run_order,
+    stop_on_signal,
+)
 from geomi.app import Order, open_home, worker_for
 from geomi.app.registry import reviews
 from geomi.engine import jobs
@@ -21,12 +27,12 @@ from geomi.model.worker import Role
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = first_word(pipe)
+    order = receive_order(pipe)
     if order is None:
         return
     assert isinstance(order, Order)
-    ease_collector()
-    carry_out(lambda: asyncio.run(_work(order, pipe)), pipe)
+    relax_garbage_collector()
+    run_order(lambda: asyncio.run(_work(order, pipe)), pipe)
 
 
 async def _work(order: Order, pipe: Connection) -> StopReason:
@@ -34,7 +40,7 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
     async with open_home(order.root, order.settings, lambda _: sink, owner=order.owner) as home:
         job = await jobs.find(home.world, order.job)
         worker = worker_for(home, job, workers=order.workers, reviews=await reviews(home.world))
-        obey(pipe, worker.drain, worker.abandon)
+        stop_on_signal(pipe, worker.drain, worker.abandon)
         await home.heart.enrol(Role.WORKER, [job.config])
         home.heart.join(job.id)
         stop = await beating(home.heart, worker.run())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.disk import whole_file
+from geomi.adapters.machine.disk import whole_file
 from geomi.errors import StoreError
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geomi.adapters.sorting import SortedLines
+from geomi.adapters.machine.sorting import SortedLines
 from geomi.errors import StoreError
 
 LINES = st.lists(st.binary(max_size=8).map(lambda data: data.replace(b"\n", b"") + b"\n"))

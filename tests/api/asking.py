@@ -14,7 +14,7 @@ import orjson
 from fastapi import FastAPI
 from starlette.types import Message
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
 from geomi.ports.sink import EventSink
 from geomi.service import keys, tenants
@@ -127,7 +127,7 @@ async def serving(
     root: Path, settings: Settings = LOCAL, *sinks: EventSink
 ) -> AsyncIterator[Ground]:
     """Serve a data directory; `sinks` hear what happens in it."""
-    async with open_service(root, settings, lambda _: Fan(*sinks)) as service:
+    async with open_service(root, settings, lambda _: EventFanOut(*sinks)) as service:
         app = make_app()
         premises_of(app).open(service)
         first = await tenants.first_key(service)

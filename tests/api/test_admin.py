@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
 from geomi.model.message import Message
 from geomi.model.seed import Partition
@@ -205,7 +205,7 @@ def test_a_service_is_opened_again_with_everything(tmp_path: Path) -> None:
         async with serving(tmp_path) as ground:
             name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
             text = ground.mine.key
-        async with open_service(tmp_path, LOCAL, lambda _: Fan()) as service:
+        async with open_service(tmp_path, LOCAL, lambda _: EventFanOut()) as service:
             app = make_app()
             premises_of(app).open(service)
             assert (await Client(app, text).get(f"/crawls/{name}")).json["status"] == "pending"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app
 from geomi.api.size import MAX_BODY_BYTES
 from geomi.service import keys
@@ -218,7 +218,7 @@ def test_a_key_of_no_time_is_refused_and_not_kept(tmp_path: Path, at: str) -> No
 
 def test_nobody_else_reads_what_is_served(tmp_path: Path) -> None:
     async def work() -> None:
-        async with open_service(tmp_path / "served", LOCAL, lambda _: Fan()):
+        async with open_service(tmp_path / "served", LOCAL, lambda _: EventFanOut()):
             pass
 
     run(work())

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from geomi import errors
-from geomi.adapters.telemetry.lines import WRITTEN_AS
+from geomi.adapters.telemetry.log_lines import WRITTEN_AS
 from geomi.cli.program import make_program
 from geomi.cli.robots import Answer
 from geomi.engine.audit import Audit

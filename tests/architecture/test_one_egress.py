@@ -55,7 +55,7 @@ DIALLERS = {f"{GATE}egress.py", f"{GATE}tunnel.py"}
 NAMES = f"{GATE}names.py"
 # Workers, and the parser that can be killed: both are geomi itself.
 STARTERS = {
-    "adapters/crew.py",
+    "adapters/machine/processes.py",
     "adapters/compute/child.py",
 }
 # The channel to our own child process is a socket pair: nothing is dialled.
@@ -73,7 +73,7 @@ def test_a_package_that_can_dial_is_given_an_open_file() -> None:
     # A LanceDB table is given columns in memory, and no file at all.
     assert users == {
         "adapters/index/lance_table.py",
-        "adapters/index/lance_vectors.py",
+        "adapters/index/lance.py",
         "adapters/outlet/parquet.py",
     }
     assert signature(ParquetPages).parameters["file"].annotation == "BinaryIO"
@@ -155,12 +155,12 @@ def test_the_client_of_a_cluster_dials_where_a_flag_says() -> None:
         for module in modules()
         if any(name.partition(".")[0] == "ray" for name in imported(module))
     }
-    assert users == {"adapters/actors.py"}
+    assert users == {"adapters/machine/ray.py"}
     openers = {
         module.name
         for module in modules()
         for name in imported(module)
-        if name == "geomi.adapters.actors.Actors"
+        if name == "geomi.adapters.machine.ray.RayActors"
     }
     assert openers == {"fleet/command.py", "fleet/keeper.py"}
 

@@ -143,7 +143,7 @@ def _set_sizes(plan: Plan) -> None:
 
         retry.BY_OUTCOME = dict.fromkeys(retry.BY_OUTCOME, (plan.retry_s,) * 3)
     if plan.segment_bytes:
-        from geomi.adapters.blob.dir import DirectoryArchive
+        from geomi.adapters.blob.directory import DirectoryArchive
         from geomi.adapters.blob.s3 import S3Archive
 
         for archive in (DirectoryArchive, S3Archive):

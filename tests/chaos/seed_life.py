@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_home
 from geomi.app.datasets import open_dataset
 from geomi.engine.seeds.orchestrate import orchestrate
@@ -101,7 +101,7 @@ async def _live(life: Life) -> None:
     )
     leaving = asyncio.Event()
     fate = Fate(life, leaving)
-    async with open_home(Path(life.root), settings, lambda _: Fan()) as home:
+    async with open_home(Path(life.root), settings, lambda _: EventFanOut()) as home:
         seeding = Seeding(
             replace(home.world, clock=LateClock(home.world.clock, life.later_s)),
             config(),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.bucket_url import read_bucket_url
 from geomi.ports.store import KeptArchive
 from tests.contracts.suites.archiving import (

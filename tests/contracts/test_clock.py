@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from geomi.adapters.clock import (
+from geomi.adapters.ledger.anchor import Anchor, Comparison
+from geomi.adapters.machine.clock import (
     LEAD_RATE,
     MOST_DRIFT_S,
     Readings,
@@ -19,7 +20,6 @@ from geomi.adapters.clock import (
     open_shared_clock,
     system_readings,
 )
-from geomi.adapters.ledger.anchor import Anchor, Comparison
 from tests.contracts.reference import MemoryStore, open_memory
 from tests.contracts.suites.material import batch, begin, claim, give_back, url, waits
 from tests.support.clock import HandClock

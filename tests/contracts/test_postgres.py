@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from geomi.adapters.clock import open_shared_clock, system_readings
+from geomi.adapters.machine.clock import open_shared_clock, system_readings
 from geomi.adapters.statements import migrations, statements
 from geomi.app.timing import agree
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew

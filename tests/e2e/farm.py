@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, begin, make_plan, open_home
 from geomi.engine.audit import Audit, audit
 from geomi.engine.export import records
@@ -92,7 +92,7 @@ class Farm:
         """Do some work in this process, as a command of a machine would."""
 
         async def run() -> T:
-            opened = open_home(self.root(machine), self._settings, lambda _: Fan())
+            opened = open_home(self.root(machine), self._settings, lambda _: EventFanOut())
             async with opened as home:
                 return await work(home)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.engine.audit import audit
 from geomi.frontier.state import SETTLED
@@ -150,7 +150,7 @@ def _wait_for_deliveries(served: Served, keys: dict[str, str]) -> None:
 
 
 async def _check(root: Path) -> None:
-    async with open_home(root, Settings(allow_private=True), lambda _: Fan()) as home:
+    async with open_home(root, Settings(allow_private=True), lambda _: EventFanOut()) as home:
         for number in range(TENANTS):
             name = f"t{number}"
             await _check_tenant(home.open_for(name), LIMITED.get(name, 0))

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient

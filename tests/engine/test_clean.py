@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from geomi.adapters.presence import Presence
+from geomi.adapters.machine.presence import PresenceLock
 from geomi.app import Home, recrawl
 from geomi.app import clean as cleaning
 from geomi.app.clean import Cleaned, clean
@@ -230,7 +230,7 @@ def test_a_job_that_somebody_uses_stays(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with home_in(tmp_path, Ear()) as home:
-            with Presence(home.root, f"job-{job.id}"):
+            with PresenceLock(home.root, f"job-{job.id}"):
                 assert list((await clean(home)).left) == [job.id]
             assert await _job(home, job) is not None
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from geomi.adapters.http.connection import Connection
-from geomi.adapters.presence import Presence
+from geomi.adapters.machine.presence import PresenceLock
 from geomi.app import Home
 from geomi.engine import crawl, jobs
 from geomi.engine.supervise import Supervisor
@@ -304,7 +304,7 @@ def test_a_job_has_one_supervisor(tmp_path: Path) -> None:
     with Site({"/": page("home", "/a"), "/a": page("a")}) as site:
         crawled = crawl_site(tmp_path, site.url("/"), max_pages=1)
         with (
-            Presence(tmp_path, f"job-{crawled.report.job.id}"),
+            PresenceLock(tmp_path, f"job-{crawled.report.job.id}"),
             pytest.raises(StoreBusy, match="is held by another geomi"),
         ):
             crawl_site(tmp_path, site.url("/"), resume=True, max_pages=9)

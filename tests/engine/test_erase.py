@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.blob.cdxj import index_lines
-from geomi.adapters.presence import Presence
+from geomi.adapters.machine.presence import PresenceLock
 from geomi.app import Home
 from geomi.app.erase import SiteHoldings, erase_site, of_site
 from geomi.app.shelf import open_shelf
@@ -163,7 +163,7 @@ def test_a_job_at_work_is_not_touched(tmp_path: Path, monkeypatch: pytest.Monkey
             monkeypatch.setattr("geomi.app.takedown.LOOK_S", 0.0)
 
             with (
-                Presence(tmp_path, f"job-{both.report.job.id}"),
+                PresenceLock(tmp_path, f"job-{both.report.job.id}"),
                 pytest.raises(StoreBusy, match="has not ended yet"),
             ):
                 await erase(home, ours)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.engine.estimate import MODELS, UNIT_PRICES, estimate
-from geomi.settings.models import read_unit_prices
+from geomi.settings.prices import read_unit_prices
 
 
 @pytest.mark.req("COST-01", "C-62")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.crew import start_worker
+from geomi.adapters.machine.processes import start_worker
 from geomi.app.indexing import PROGRAM, Indexing, IndexOrder, crawl_and_index
 from geomi.app.shelf import open_shelf
 from geomi.engine.enrich import is_behind

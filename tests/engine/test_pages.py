@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.http import client
-from geomi.adapters.http.room import FREE_BYTES, Room
+from geomi.adapters.http.room import FREE_BYTES, BodyMemory
 from geomi.engine import settle
 from geomi.engine.reader import INLINE_BYTES
 from geomi.model.verdict import Outcome, State
@@ -345,7 +345,7 @@ def test_a_host_does_not_wait_for_room_that_its_own_last_page_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one page that there is room for is let go before the next one of its host comes."""
-    monkeypatch.setattr(client, "Room", partial(Room, FREE_BYTES))
+    monkeypatch.setattr(client, "Room", partial(BodyMemory, FREE_BYTES))
     blank = b" " * FREE_BYTES
     routes = {f"/{n}": Reply(page(f"page {n}").body + blank) for n in range(3)}
     with Site({"/": page("home", *routes), **routes}) as site:

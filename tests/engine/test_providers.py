@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.telemetry.fan import Fan
-from geomi.adapters.telemetry.notices import Notices
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.adapters.telemetry.log_lines import ChangeReportLines
 from geomi.app import Plan, crawl, make_plan, open_home, registry
 from geomi.errors import ConfigError
 from geomi.model.event import Reported
@@ -195,7 +195,7 @@ def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
         with Site(first) as site:
             provider = replace(provider_of(site), name="Example Docs")
             async with open_home(
-                tmp_path, LOCAL, lambda clock: Fan(ear, Notices(log, clock))
+                tmp_path, LOCAL, lambda clock: EventFanOut(ear, ChangeReportLines(log, clock))
             ) as home:
                 await registry.add(home.world, provider)
                 await crawl(home, plan_for(provider))

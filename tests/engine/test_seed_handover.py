@@ -22,9 +22,9 @@ from geomi.model.seed import Partition, PartitionFilter
 from geomi.model.site import Review, SiteRule
 from geomi.robots import policy
 from geomi.seed.partition import host_paths, success_path
-from geomi.settings.contracts import contracts_layer
 from geomi.settings.layers import flags_layer, resolve
 from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.seeds import contracts_layer
 from tests.engine.by_hand import hand_in
 from tests.engine.running import run
 from tests.engine.seed_contracts import SG, Host, lay_contract

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import geomi
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_home
 from geomi.engine import status as room
 from geomi.engine.export import records, segment_ends
@@ -40,7 +40,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def look(folder: Path) -> Status:
     async def work() -> Status:
-        async with open_home(folder, Settings(), lambda _: Fan(), create=False) as home:
+        async with open_home(folder, Settings(), lambda _: EventFanOut(), create=False) as home:
             return await status(home.world, await find(home.world, "latest"))
 
     return asyncio.run(work())
@@ -91,7 +91,7 @@ def test_problems_past_the_limit_are_only_counted(
 
 def test_records_and_segments_are_read_back(crawled: Path) -> None:
     async def work() -> tuple[list[bytes], dict[str, int]]:
-        async with open_home(crawled, Settings(), lambda _: Fan(), create=False) as home:
+        async with open_home(crawled, Settings(), lambda _: EventFanOut(), create=False) as home:
             job = (await find(home.world, "latest")).id
             lines = [line async for line in records(home.world, job)]
             return lines, await segment_ends(home.world.pages, job)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from geomi.adapters.crew import LocalHand
+from geomi.adapters.machine.processes import LocalWorkerHandle
 from geomi.app import TENANT, Home, crawl, gate_for, recover, worker_for
 from geomi.engine import jobs
 from geomi.engine.supervise import MAX_RESTARTS, Hand, Supervisor
@@ -106,7 +106,7 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
 
             hands: list[Hand] = [
                 FakeHand("w-dead", lambda: None),
-                LocalHand(world.owner, worker_for(home, job, workers=1)),
+                LocalWorkerHandle(world.owner, worker_for(home, job, workers=1)),
             ]
             supervisor = Supervisor(world, job, lambda: hands.pop(0), [])
             report = await supervisor.run(workers=1, resumed=False)

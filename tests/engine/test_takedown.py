@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.outlet.folder import remove_job
+from geomi.adapters.outlet.job_folder import remove_job
 from geomi.adapters.sqlite import SqliteStore
 from geomi.app import Home, registry, takedown
 from geomi.app.clean import clean

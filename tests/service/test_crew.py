@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.crew import Started, start_worker
+from geomi.adapters.machine.processes import StartedProcess, start_worker
 from geomi.service import crew
 from geomi.service.crew import Calling, Crew, Errand
 from tests.api.asking import LOCAL, run
@@ -22,9 +22,9 @@ def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crew, "FIRST_REST_S", 0.01)
-    started: list[Started] = []
+    started: list[StartedProcess] = []
 
-    def start(program: str) -> Started:
+    def start(program: str) -> StartedProcess:
         started.append(start_worker(program))
         return started[-1]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.service import deliveries, send
 from geomi.service.deliveries import DeliveryState
 from geomi.service.open import open_service
@@ -75,7 +75,7 @@ def test_an_address_that_is_not_public_is_refused_at_each_try(tmp_path: Path) ->
                 hook = await _hooked(ground, site.url("/taken"))
                 await send.tell(ground.service)
             shut = replace(LOCAL, allow_private=False)
-            async with open_service(tmp_path, shut, lambda _: Fan()) as service:
+            async with open_service(tmp_path, shut, lambda _: EventFanOut()) as service:
                 assert await send.deliver_due(service) == 1
                 desk = service.desk(TENANT)
                 (told,), _ = await deliveries.page(desk, hook, None, before="", limit=10)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from geomi import __version__
-from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import BucketSpool, DirectorySpool
 from geomi.adapters.bucket_url import read_bucket_url
-from geomi.adapters.disk import refusal, whole_file
+from geomi.adapters.machine.disk import refusal, whole_file
 from geomi.errors import ConfigError
 from geomi.ports.spool import Spool
 from geomi.ports.store import KeptArchive

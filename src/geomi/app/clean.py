@@ -21,8 +21,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from geomi.adapters.outlet.folder import remove_job
-from geomi.adapters.presence import Presence
+from geomi.adapters.machine.presence import PresenceLock
+from geomi.adapters.outlet.job_folder import remove_job
 from geomi.app.archive import directory_id
 from geomi.app.home import Home
 from geomi.app.run import is_running
@@ -108,7 +108,7 @@ async def _clean(home: Home, duty: Duty) -> Cleaned:
                 wall_s = home.world.clock.wall_s()
                 if not await home.store.retention.begin(job.id, one.what, wall_s=wall_s):
                     continue
-            with Presence(home.root, f"job-{job.id}"):
+            with PresenceLock(home.root, f"job-{job.id}"):
                 await _let_go(home, job, one.what, duty)
         except (StoreBusy, ConfigError) as error:
             cleaned.left[job.id] = error.message

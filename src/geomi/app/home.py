@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geomi import __version__
-from geomi.adapters.clock import SystemClock
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -24,7 +23,8 @@ from geomi.adapters.http.rules import (
     parse_override,
     parse_proxy,
 )
-from geomi.adapters.presence import Presence
+from geomi.adapters.machine.clock import SystemClock
+from geomi.adapters.machine.presence import PresenceLock
 from geomi.app.archive import bucket_of, open_archive, open_spool
 from geomi.app.ready import check_source, open_source
 from geomi.app.recover import Watch, place_name, recover
@@ -211,7 +211,7 @@ def _heart(
 @asynccontextmanager
 async def _present(home: Home) -> AsyncIterator[None]:
     """Hold this process's lock, one for all its crawls, until what they made is safe."""
-    with Presence(home.root, home.world.owner):
+    with PresenceLock(home.root, home.world.owner):
         try:
             yield
         finally:

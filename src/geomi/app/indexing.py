@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from geomi.adapters.crew import ProcessHand, Started, start_worker
+from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
 from geomi.app.home import Home
 from geomi.app.plan import Plan
 from geomi.app.run import crawl
@@ -44,9 +44,9 @@ class Indexing:
     def __init__(self, home: Home, job: str) -> None:
         self._sink = home.world.sink
         self._job = job
-        self._started: Started = start_worker(PROGRAM)
+        self._started: StartedProcess = start_worker(PROGRAM)
         order = IndexOrder(home.root.resolve(), home.settings, job)
-        self._hand = ProcessHand("indexer", self._started, order, home.world.sink)
+        self._hand = ProcessWorkerHandle("indexer", self._started, order, home.world.sink)
 
     async def run(self) -> None:
         """Hand on what it tells, until it ends."""
@@ -70,7 +70,7 @@ async def crawl_and_index(
     home: Home,
     plan: Plan,
     *,
-    standby: Sequence[Started] = (),
+    standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
     on_end: Callable[[Indexing], None] = lambda _: None,
 ) -> Report:

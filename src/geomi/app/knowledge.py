@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from pathlib import Path
 
-from geomi.adapters.outlet.knowledge import KnowledgeTree
+from geomi.adapters.outlet.knowledge_base import KnowledgeTree
 from geomi.app.home import Home
 from geomi.engine.export import kept_pages, robots_of
 from geomi.engine.naming import Naming

@@ -9,12 +9,17 @@ from pathlib import Path
 
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
-from geomi.adapters.models.bedrock import Bedrock, TitanEmbedder
-from geomi.adapters.models.bedrock_chat import CLASSIFIER, CRITIC, EXTRACTOR, BedrockModel
+from geomi.adapters.models.bedrock import (
+    CLASSIFIER,
+    CRITIC,
+    EXTRACTOR,
+    Bedrock,
+    BedrockModel,
+    TitanEmbedder,
+)
+from geomi.adapters.models.calls import RetryPolicy
 from geomi.adapters.models.onnx import OnnxEmbedder
-from geomi.adapters.models.openai import OpenAiModel, Server
-from geomi.adapters.models.openai_vectors import open_openai_embedder
-from geomi.adapters.models.patience import Patience
+from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_embedder
 from geomi.app.home import Home, egress_rules
 from geomi.engine.advise import Panel
 from geomi.errors import ConfigError
@@ -23,8 +28,8 @@ from geomi.model.language import Answer
 from geomi.ports.language import LanguageModel
 from geomi.ports.models import Embedder
 from geomi.ports.web import Fetcher
-from geomi.settings.models import read_prices
 from geomi.settings.options import Settings
+from geomi.settings.prices import read_prices
 
 BEDROCK = "bedrock"  # the catalogue's models there, in place of a server's
 FORMS = "onnx:FOLDER, openai:MODEL or titan"
@@ -56,17 +61,17 @@ async def open_models(home: Home) -> AsyncIterator[Models]:
         egress.close()
 
 
-def _patience(home: Home) -> Patience:
+def _patience(home: Home) -> RetryPolicy:
     clock = home.world.clock
 
     async def sleep(wait_s: float) -> None:
         await clock.sleep_until(clock.now_s() + wait_s)
 
-    return Patience(sleep=sleep, rng=home.world.rng)
+    return RetryPolicy(sleep=sleep, rng=home.world.rng)
 
 
 def _panel(
-    settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: Patience
+    settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: RetryPolicy
 ) -> Panel | None:
     if not settings.model:
         return None
@@ -89,7 +94,7 @@ def _panel(
 
 
 def _on_bedrock(
-    settings: Settings, opened: ExitStack, patience: Patience
+    settings: Settings, opened: ExitStack, patience: RetryPolicy
 ) -> dict[Purpose, LanguageModel]:
     """Return the catalogue's models, each for its purpose."""
     bedrock = opened.enter_context(closing(Bedrock(patience=patience)))
@@ -102,7 +107,7 @@ def _on_bedrock(
 
 
 async def _embedder(
-    settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: Patience
+    settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: RetryPolicy
 ) -> Embedder | None:
     kind, _, name = settings.embedder.partition(":")
     languages = settings.embedder_languages
@@ -112,7 +117,7 @@ async def _embedder(
         case "onnx" if name:
             return opened.enter_context(closing(OnnxEmbedder(Path(name), languages=languages)))
         case "openai" if name:
-            server = Server(
+            server = OpenAiServer(
                 fetcher,
                 _endpoint(settings, "GEOMI_EMBEDDER"),
                 key=settings.model_key,

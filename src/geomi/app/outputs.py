@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from geomi.adapters.blob.cdxj import index_lines
-from geomi.adapters.disk import whole_file
-from geomi.adapters.outlet.folder import OUTPUTS, WHOLE, job_outlets, point_at
-from geomi.adapters.outlet.llms import SiteMap, passage
+from geomi.adapters.machine.disk import whole_file
+from geomi.adapters.machine.sorting import SortedLines
+from geomi.adapters.outlet.job_folder import OUTPUTS, WHOLE, job_outlets, point_at
+from geomi.adapters.outlet.llms import LlmsTxt, llms_full_passage
 from geomi.adapters.outlet.parquet import ParquetPages
-from geomi.adapters.sorting import SortedLines
 from geomi.app.home import Home
 from geomi.engine.export import records, segment_ends
 from geomi.engine.jobs import find
@@ -102,13 +102,13 @@ async def _lines(home: Home, job: str, file: BinaryIO) -> int:
 async def _full_text(home: Home, job: str, file: BinaryIO) -> int:
     count = 0
     async for record in records(home.world, job):
-        count += file.write(passage(record)) > 0
+        count += file.write(llms_full_passage(record)) > 0
     return count
 
 
 async def _site_map(home: Home, job: str, file: BinaryIO) -> int:
     seeds = (await find(home.world, job)).seeds
-    with SiteMap(home.root, seeds[0]) as site_map:
+    with LlmsTxt(home.root, seeds[0]) as site_map:
         async for record in records(home.world, job):
             site_map.add(record)
         return site_map.write(file)

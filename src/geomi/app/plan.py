@@ -14,7 +14,7 @@ from geomi.engine.requests import check_requests
 from geomi.errors import ConfigError
 from geomi.extract.dom import is_selector
 from geomi.model.config import CrawlConfig, Extraction
-from geomi.settings.agent import refuse_disguise
+from geomi.settings.compliance import refuse_disguise
 from geomi.settings.layers import Layer, Resolved
 from geomi.url.parse import Url
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.adapters.context7.client import Context7, read_address
+from geomi.adapters.context7.client import Context7Client, read_address
 from geomi.adapters.endpoint import json_headers
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -43,7 +43,7 @@ def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ReadySo
         return None
     # Its address comes from the operator, not from a page: it may be a private one.
     client = HttpClient(Egress(replace(rules, allow_private=True), clock), clock)
-    return Context7(client, clock, settings.context7_url, key=settings.context7_key)
+    return Context7Client(client, clock, settings.context7_url, key=settings.context7_key)
 
 
 def library_of(job: CrawlJob) -> str:

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from geomi.adapters.blob.names import worker_of
-from geomi.adapters.presence import dead_owners, forget, is_held, is_left
+from geomi.adapters.blob.segment_names import worker_of
+from geomi.adapters.machine.presence import dead_owners, is_abandoned, is_held, remove_locks
 from geomi.app.store import owners_here
 from geomi.app.timing import BEATS_TO_LISTEN
 from geomi.engine.heart import BEATS_PER_SILENCE
@@ -97,7 +97,7 @@ async def recover(place: Place) -> None:
         await _bury(place, owner, is_here=owner in gone)
     await place.world.workers.leave(dead)
     place.watch.forget(dead)
-    forget(place.root, dead)
+    remove_locks(place.root, dead)
 
 
 async def requeue(place: Place, lost: Sequence[str]) -> None:
@@ -132,7 +132,7 @@ def is_dead(place: Place, card: WorkerCard) -> bool:
     """Whether a worker is dead: by its lock, where that can be seen, else by its silence."""
     if card.owner == place.world.owner or is_held(place.root, card.owner):
         return False
-    if _is_ours(place, card) and is_left(place.root, card.owner):
+    if _is_ours(place, card) and is_abandoned(place.root, card.owner):
         return True
     return card.is_silent(place.world.clock.now_s())
 

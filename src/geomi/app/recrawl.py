@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from geomi.adapters.crew import Started
+from geomi.adapters.machine.processes import StartedProcess
 from geomi.app import registry
 from geomi.app.home import Home
 from geomi.app.plan import check_formats, check_identity
@@ -41,7 +41,7 @@ async def recrawl(
     wish: Wish,
     run: RunOptions,
     *,
-    standby: Sequence[Started] = (),
+    standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
 ) -> Recrawled | None:
     """Visit a crawl again, to the end; None where no page is worth it now."""

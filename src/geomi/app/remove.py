@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from geomi.adapters.outlet.folder import remove_job
+from geomi.adapters.outlet.job_folder import remove_job
 from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget

@@ -7,9 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from geomi.adapters.crew import LocalHand, ProcessHand, Started, start_worker
-from geomi.adapters.outlet.folder import job_outlets
-from geomi.adapters.presence import Presence, is_held
+from geomi.adapters.machine.presence import PresenceLock, is_held
+from geomi.adapters.machine.processes import (
+    LocalWorkerHandle,
+    ProcessWorkerHandle,
+    StartedProcess,
+    start_worker,
+)
+from geomi.adapters.outlet.job_folder import job_outlets
 from geomi.admit.rules import Admission
 from geomi.app import outputs, registry
 from geomi.app.archive import directory_id
@@ -32,6 +37,7 @@ from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
 from geomi.model.worker import Role
+from geomi.settings.compliance import weaknesses
 from geomi.settings.network import (
     DIRECTORY,
     network,
@@ -41,7 +47,6 @@ from geomi.settings.network import (
 )
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.profiles import resolve_resumed
-from geomi.settings.weakness import weaknesses
 from geomi.text.ulid import new_ulid
 
 WORKER_PROGRAM = "geomi.worker"
@@ -52,7 +57,7 @@ async def crawl(
     plan: Plan,
     *,
     extra: Sequence[Outlet] = (),
-    standby: Sequence[Started] = (),
+    standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
 ) -> Report:
     """Start a job, or go on with one, and run it to its end.
@@ -79,7 +84,7 @@ async def work_on(
     *,
     resumed: bool,
     extra: Sequence[Outlet] = (),
-    standby: Sequence[Started] = (),
+    standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
 ) -> Report:
     """Run a job that is there to its end.
@@ -96,7 +101,7 @@ async def work_on(
         world, job, hire, outlets, heart=home.heart.run, sent=partial(sent, home, job.id)
     )
     on_start(supervisor)
-    with Presence(home.root, f"job-{job.id}"):  # one writer of its outputs
+    with PresenceLock(home.root, f"job-{job.id}"):  # one writer of its outputs
         await home.heart.enrol(Role.SUPERVISOR, [job.config])
         home.heart.join(job.id)
         try:
@@ -118,7 +123,7 @@ async def _publish(home: Home, job: CrawlJob, run: RunOptions, extra: Sequence[O
     """Write what is missing of a job's outputs: workers elsewhere may have ended it."""
     publisher = Publisher(home.world, job.id, [*_outlets(home, job, run), *extra])
     publisher.end(is_whole=False)
-    with Presence(home.root, f"job-{job.id}"):
+    with PresenceLock(home.root, f"job-{job.id}"):
         await publisher.run()
         if job.state is JobState.COMPLETED:
             await outputs.make_whole(home, job, run.format)
@@ -270,7 +275,7 @@ def _hire(
     home: Home,
     job: CrawlJob,
     workers: int,
-    standby: Sequence[Started],
+    standby: Sequence[StartedProcess],
     reviews: Sequence[SiteRule],
 ) -> Callable[[], Hand]:
     """Return what fills one worker's place: this process alone, or one of several."""
@@ -282,10 +287,10 @@ def _hire(
         owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
         order = Order(home.root.resolve(), home.settings, job.id, owner, workers)
         started = next(waiting, None) or start_worker(WORKER_PROGRAM)
-        return ProcessHand(owner, started, order, home.world.sink)
+        return ProcessWorkerHandle(owner, started, order, home.world.sink)
 
     return hire
 
 
 def _local_hand(home: Home, job: CrawlJob, reviews: Sequence[SiteRule]) -> Hand:
-    return LocalHand(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))
+    return LocalWorkerHandle(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))

@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
-from geomi.adapters.crew import ProcessHand, Started, start_worker
+from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
 from geomi.app.datasets import open_dataset
 from geomi.app.home import Home
 from geomi.app.plan import check_identity
@@ -28,10 +28,10 @@ from geomi.model.event import Warned
 from geomi.model.seed import SeedRules
 from geomi.model.worker import Role
 from geomi.ports.dataset import Dataset
-from geomi.settings.datasets import read_datasets
 from geomi.settings.layers import Layer, settings_layer
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.seeds import read_datasets
 
 PROFILE = "seed-engine"
 PROGRAM = "geomi.seeder"
@@ -115,14 +115,14 @@ class Team:
         order: SeedOrder,
         *,
         workers: int = 1,
-        standby: Sequence[Started] = (),
+        standby: Sequence[StartedProcess] = (),
     ) -> None:
         self._home = home
         self._seeding = seeding
         self._order = order
         self._others = workers - 1
         self._standby = iter(standby)
-        self._hands: list[ProcessHand] = []
+        self._hands: list[ProcessWorkerHandle] = []
         self._leaving = asyncio.Event()
         self._own: asyncio.Task[object] | None = None
 
@@ -175,7 +175,7 @@ class Team:
         started = next(self._standby, None)
         if started is None:
             started = await asyncio.to_thread(start_worker, PROGRAM)
-        hand = ProcessHand(name, started, self._order, sink)
+        hand = ProcessWorkerHandle(name, started, self._order, sink)
         self._hands.append(hand)
         if self._leaving.is_set():
             hand.drain()

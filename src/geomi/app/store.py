@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geomi.adapters.clock import SystemClock, open_clock, open_shared_clock
+from geomi.adapters.machine.clock import SystemClock, open_clock, open_shared_clock
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.errors import ConfigError, StoreMissing
 from geomi.settings.options import Settings

@@ -19,8 +19,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from geomi.adapters.outlet.folder import remove_job
-from geomi.adapters.presence import Presence
+from geomi.adapters.machine.presence import PresenceLock
+from geomi.adapters.outlet.job_folder import remove_job
 from geomi.app import registry
 from geomi.app.home import Home
 from geomi.app.run import is_running
@@ -122,7 +122,7 @@ async def locked(home: Home, job: CrawlJob) -> ExitStack:
     for _ in range(LOOKS):
         with suppress(StoreBusy):
             if not await is_running(home, job):
-                stack.enter_context(Presence(home.root, f"job-{job.id}"))
+                stack.enter_context(PresenceLock(home.root, f"job-{job.id}"))
                 return stack
         await asyncio.sleep(LOOK_S)
     raise StoreBusy(

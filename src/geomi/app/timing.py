@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from geomi.adapters.clock import MOST_DRIFT_S, SystemClock, keep_time
+from geomi.adapters.machine.clock import MOST_DRIFT_S, SystemClock, keep_time
 from geomi.adapters.sqlite import SqliteStore
 from geomi.engine.heart import BEATS_PER_SILENCE
 from geomi.ports.workers import Workers

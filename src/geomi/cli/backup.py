@@ -19,9 +19,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from geomi.adapters.blob.names import SUFFIX
-from geomi.adapters.disk import refusal
-from geomi.adapters.outlet.folder import LINKS, WHOLE
+from geomi.adapters.blob.segment_names import SUFFIX
+from geomi.adapters.machine.disk import refusal
+from geomi.adapters.outlet.job_folder import LINKS, WHOLE
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.app import DATABASE, TENANT, Home
 from geomi.app.registry import EVERY_JOB

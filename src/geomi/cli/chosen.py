@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
 from geomi.app.seeds import PROFILE, SeedOrder, check_queues, seeding_for, tenant_of
@@ -126,7 +126,7 @@ def with_seeding(chosen: Chosen, work: Callable[[Seeding], Awaitable[T]]) -> T:
     """Do something with a dataset's queues that are there, and close them."""
 
     async def run() -> T:
-        async with opened(chosen, lambda _: Fan(), create=False) as (_, seeding):
+        async with opened(chosen, lambda _: EventFanOut(), create=False) as (_, seeding):
             return await work(seeding)
 
     return asyncio.run(run())

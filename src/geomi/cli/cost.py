@@ -14,7 +14,7 @@ from geomi.cli.talk import give, say, say_pairs
 from geomi.engine.estimate import Estimate, estimate
 from geomi.engine.jobs import find
 from geomi.model.cost import MICROS, CostLine
-from geomi.settings.models import prices_here, read_unit_prices
+from geomi.settings.prices import prices_here, read_unit_prices
 
 MAX_PAGES = 1_000_000_000
 

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from geomi.adapters.crew import Started, ease_collector, fork_workers
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Plan, begin, make_plan, open_home
 from geomi.app import crawl as run_crawl
 from geomi.app.channel import Collected, collect
@@ -189,7 +189,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         asyncio.run(_begin(plan, configured.settings, named, json=json))
         return
     show = Show(json=json, quiet=quiet, verbose=verbose)
-    ease_collector()
+    relax_garbage_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 and named.may_fork else []
     ended, strayed = asyncio.run(
@@ -218,7 +218,7 @@ def _waiting(report: Report) -> str:
 
 
 async def _begin(plan: Plan, settings: Settings, named: Named, *, json: bool) -> None:
-    async with open_home(Path(plan.resolved.run.output), settings, lambda _: Fan()) as home:
+    async with open_home(Path(plan.resolved.run.output), settings, lambda _: EventFanOut()) as home:
         await named.hand_over(home, plan.resolved)
         job = await begin(home, plan)
     if json:
@@ -232,7 +232,7 @@ async def _run(
     settings: Settings,
     named: Named,
     show: Show,
-    standby: Sequence[Started],
+    standby: Sequence[StartedProcess],
     *,
     is_indexed: bool,
 ) -> tuple[Collected, str]:

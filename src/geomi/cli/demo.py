@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.cli.options import AsJson
 from geomi.cli.sample import DELAY_S, Sample, crawl_sample
 from geomi.cli.search import as_data as search_data
@@ -36,7 +36,7 @@ def demo(
 ) -> None:
     """Serve a small web of four hosts on this machine, crawl it politely, and show what came."""
     note("crawling a sample web of four hosts on 127.0.0.1; nothing leaves this machine")
-    sample = asyncio.run(crawl_sample(output, lambda _: Fan()))
+    sample = asyncio.run(crawl_sample(output, lambda _: EventFanOut()))
     if json:
         give(_as_data(sample, output))
     else:

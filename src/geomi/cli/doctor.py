@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from importlib import import_module, metadata
 from pathlib import Path
 
-from geomi.adapters.clock import system_readings
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.machine.clock import system_readings
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import has_store, open_home
 from geomi.app.archive import bucket_of
 from geomi.cli.options import AsJson, Configured, Directory, configure
@@ -143,7 +143,7 @@ def _tried(name: str, work: Callable[[], str]) -> Check:
 
 
 async def _open(root: Path, configured: Configured) -> str:
-    async with open_home(root, configured.settings, lambda _: Fan(), create=False) as home:
+    async with open_home(root, configured.settings, lambda _: EventFanOut(), create=False) as home:
         jobs = await home.world.jobs.list(limit=1)
         return f"`{root}` opens; newest job: {jobs[0].id if jobs else 'none'}"
 
@@ -157,7 +157,7 @@ async def _reach(settings: Settings) -> str:
 
 def _sample() -> str:
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
-        sample = asyncio.run(crawl_sample(Path(folder), lambda _: Fan()))
+        sample = asyncio.run(crawl_sample(Path(folder), lambda _: EventFanOut()))
     if sample.faults:
         raise GeomiError("; ".join(sample.faults))
     return f"{len(sample.pages)} pages of four hosts in {sample.report.seconds:.1f} s"

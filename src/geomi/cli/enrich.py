@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from geomi.adapters.telemetry.fan import Fan
-from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app import open_home
 from geomi.app.shelf import bring_up, open_shelf
 from geomi.cli import INTERRUPTED
@@ -84,7 +84,10 @@ async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> boo
         asyncio.get_running_loop().add_signal_handler(number, leave.set)
     stream = sys.stdout if json else sys.stderr
     async with open_home(
-        root, settings, lambda clock: Fan(EventLines(stream, clock)), create=bool(settings.db)
+        root,
+        settings,
+        lambda clock: EventFanOut(EventLines(stream, clock)),
+        create=bool(settings.db),
     ) as home:
         only = (await find(home.world, task.job)).id if task.job else ""
         if task.rules.values:

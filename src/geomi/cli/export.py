@@ -16,7 +16,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from geomi.adapters.disk import refusal, whole_file
+from geomi.adapters.machine.disk import refusal, whole_file
 from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.app import Home

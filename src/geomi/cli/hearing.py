@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from geomi.adapters.telemetry.fan import Fan, Only
-from geomi.adapters.telemetry.lines import EventLines
-from geomi.adapters.telemetry.notices import Notices
+from geomi.adapters.telemetry.fan_out import EventFanOut, EventsOnly
+from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
 from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
@@ -27,8 +26,8 @@ def hearing(
     stream = sys.stdout if json else sys.stderr
 
     def listen(clock: Clock) -> EventSink:
-        lines = Only(kinds, EventLines(stream, clock))
-        reports = () if quiet else (Notices(sys.stderr, clock),)
-        return Fan(*also, lines, *reports, wants_details=verbose)
+        lines = EventsOnly(kinds, EventLines(stream, clock))
+        reports = () if quiet else (ChangeReportLines(sys.stderr, clock),)
+        return EventFanOut(*also, lines, *reports, wants_details=verbose)
 
     return listen

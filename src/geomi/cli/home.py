@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.cli.options import data_place
 
@@ -26,7 +26,7 @@ def in_home(
     root, settings = data_place(output, db, blobs)
 
     async def run() -> T:
-        async with open_home(root, settings, lambda _: Fan(), create=create) as home:
+        async with open_home(root, settings, lambda _: EventFanOut(), create=create) as home:
             return await work(home)
 
     return asyncio.run(run())

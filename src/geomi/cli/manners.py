@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geomi.cli.options import Configured
 from geomi.cli.talk import note
-from geomi.settings.agent import has_contact
+from geomi.settings.compliance import has_contact
 from geomi.settings.options import Settings
 from geomi.settings.profiles import AGENT
 

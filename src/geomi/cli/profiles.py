@@ -10,9 +10,9 @@ import typer
 from geomi.cli.config import tell_values
 from geomi.cli.options import AsJson
 from geomi.cli.talk import give, say
+from geomi.settings.compliance import weaknesses
 from geomi.settings.layers import all_values, resolve
 from geomi.settings.profiles import Profile, Range, profile_names, read_profile
-from geomi.settings.weakness import weaknesses
 
 commands = typer.Typer(help="Look at the profiles.", no_args_is_help=True)
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import orjson
 import typer
 
-from geomi.adapters.clock import system_readings
+from geomi.adapters.machine.clock import system_readings
 from geomi.app import TENANT, Home, findings, registry
 from geomi.app.channel import decide
 from geomi.app.findings import Checked

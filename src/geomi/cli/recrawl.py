@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.adapters.crew import Started, ease_collector, fork_workers
+from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
 from geomi.app import Recrawled, look_again, open_home
 from geomi.app import recrawl as run_recrawl
 from geomi.cli import INTERRUPTED
@@ -90,7 +90,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
     )
     show = Show(json=json, quiet=quiet, verbose=False)
-    ease_collector()
+    relax_garbage_collector()
     many = configured.resolved.run.workers
     standby = fork_workers(many, live) if many > 1 else []
     done = asyncio.run(_run(job, wish, configured, show, standby))
@@ -120,7 +120,7 @@ def plan_data(candidate: Candidate) -> dict[str, object]:
 
 
 async def _run(
-    job: str, wish: Wish, configured: Configured, show: Show, standby: Sequence[Started]
+    job: str, wish: Wish, configured: Configured, show: Show, standby: Sequence[StartedProcess]
 ) -> Recrawled | None:
     run = configured.resolved.run
     async with open_home(Path(run.output), configured.settings, show.listen, create=False) as home:

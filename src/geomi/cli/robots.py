@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from geomi import __version__
-from geomi.adapters.clock import system_readings
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.machine.clock import system_readings
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_home
 from geomi.cli.options import (
     AllowPrivate,
@@ -168,7 +168,7 @@ def _from_site(url: Url, configured: Configured) -> Reading:
 async def _fetch(url: Url, configured: Configured) -> Reading:
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
         settings = replace(configured.settings, db="")  # what is read here stays in no store
-        async with open_home(Path(folder), settings, lambda _: Fan()) as home:
+        async with open_home(Path(folder), settings, lambda _: EventFanOut()) as home:
             return await look_up(home.world, configured.resolved.config, url)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from geomi.app import crawl as run_crawl
 from geomi.app import make_plan, open_home
 from geomi.app.shelf import Searched, find
-from geomi.demo import DemoSite, Visit
+from geomi.demo import DemoSite, DemoVisit
 from geomi.engine.export import records
 from geomi.engine.status import Status, status
 from geomi.engine.supervise import Report
@@ -91,7 +91,7 @@ async def crawl_sample(root: Path, listen: Callable[[Clock], EventSink]) -> Samp
         return Sample(report, found, pages, len(site.log), gaps_s, answers, faults)
 
 
-def shortest_gaps_s(visits: Sequence[Visit]) -> dict[str, float]:
+def shortest_gaps_s(visits: Sequence[DemoVisit]) -> dict[str, float]:
     """Return the shortest time between an answer and the next request, for each host."""
     gaps: dict[str, float] = {}
     ended: dict[str, float] = {}

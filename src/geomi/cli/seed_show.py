@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from rich.table import Table
 
 from geomi.adapters.telemetry.display import Display, grid, spent
-from geomi.adapters.telemetry.fan import AllBut, Fan, Only
-from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
+from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.cli.talk import give, note
 from geomi.engine.alarm import Alarm
 from geomi.engine.seeds.figures import Standing, look, report
@@ -80,11 +80,11 @@ class SeedShow:
             self._display = Display(
                 lambda: _view(self._standing, self._elapsed_s, self.counts.domains)
             )
-            return Fan(self.counts, self._display)
+            return EventFanOut(self.counts, self._display)
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
         untold = () if self._verbose else (RobotsFetched,)
-        chosen = Only(WRONG, lines) if self._quiet else AllBut(untold, lines)
-        return Fan(self.counts, chosen, wants_details=self._verbose)
+        chosen = EventsOnly(WRONG, lines) if self._quiet else EventsExcept(untold, lines)
+        return EventFanOut(self.counts, chosen, wants_details=self._verbose)
 
     @asynccontextmanager
     async def live(self, seeding: Seeding, which: PartitionFilter) -> AsyncIterator[None]:

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import Sequence
 
-from geomi.adapters.crew import Started, ease_collector, fork_workers
+from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
 from geomi.app.seeds import Team
 from geomi.cli.chosen import Chosen, opened
 from geomi.cli.seed_show import SeedShow
@@ -19,14 +19,14 @@ from geomi.model.seed import Orchestrated
 from geomi.seeder import live
 
 
-def standby(chosen: Chosen) -> list[Started]:
+def standby(chosen: Chosen) -> list[StartedProcess]:
     """Start the other processes, before this one has a thread."""
-    ease_collector()
+    relax_garbage_collector()
     return fork_workers(chosen.workers - 1, live)
 
 
 async def run_to_end(
-    chosen: Chosen, show: SeedShow, waiting: Sequence[Started], *, force: bool
+    chosen: Chosen, show: SeedShow, waiting: Sequence[StartedProcess], *, force: bool
 ) -> bool:
     """Send, work, and tell; return whether somebody cut it short."""
     async with opened(chosen, show.listen, create=True) as (home, seeding):
@@ -46,7 +46,7 @@ async def run_to_end(
         return team.was_interrupted
 
 
-async def serve_queues(chosen: Chosen, show: SeedShow, waiting: Sequence[Started]) -> None:
+async def serve_queues(chosen: Chosen, show: SeedShow, waiting: Sequence[StartedProcess]) -> None:
     """Work on whatever is sent until told to end."""
     async with opened(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=False)

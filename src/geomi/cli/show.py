@@ -9,9 +9,8 @@ from pathlib import Path
 
 from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display, crawl_display
-from geomi.adapters.telemetry.fan import AllBut, Fan, Only
-from geomi.adapters.telemetry.lines import EventLines
-from geomi.adapters.telemetry.notices import Notices
+from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
+from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
 from geomi.app.channel import Decision
 from geomi.cli.talk import give, note
 from geomi.engine.supervise import Report
@@ -37,13 +36,13 @@ class Show:
         if self._is_live:
             counters = Counters(clock)
             self._display = crawl_display(counters)
-            return Fan(counters, self._display, Notices(sys.stderr, clock))
+            return EventFanOut(counters, self._display, ChangeReportLines(sys.stderr, clock))
         lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
         # The last word of the command tells how it ended, with more.
         untold = (JobEnded,) if self._verbose else (JobEnded, RobotsFetched)
-        chosen = Only((Warned,), lines) if self._quiet else AllBut(untold, lines)
-        notices = () if self._quiet else (Notices(sys.stderr, clock),)
-        return Fan(chosen, *notices, wants_details=self._verbose)
+        chosen = EventsOnly((Warned,), lines) if self._quiet else EventsExcept(untold, lines)
+        notices = () if self._quiet else (ChangeReportLines(sys.stderr, clock),)
+        return EventFanOut(chosen, *notices, wants_details=self._verbose)
 
     @contextmanager
     def live(self, world: World) -> Iterator[None]:

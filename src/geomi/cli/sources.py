@@ -15,11 +15,11 @@ from geomi.errors import ConfigError
 from geomi.model.handover import Handover, LeftOut
 from geomi.model.site import Provider
 from geomi.ports.dataset import Dataset
-from geomi.settings.contracts import contracts_layer
 from geomi.settings.layers import Layer, Resolved, resolve
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.providers import provider_layer, refuse_forbidden
+from geomi.settings.seeds import contracts_layer
 
 MAX_TOLD = 10  # of what is left out; the rest is counted
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.adapters.crew import ease_collector
+from geomi.adapters.machine.processes import relax_garbage_collector
 from geomi.app import open_home
 from geomi.app.serve import CONCURRENCY, Task, serve
 from geomi.cli.hearing import hearing
@@ -67,7 +67,7 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
             f"warning: pages are kept in `{root}`; other machines can read them only if they "
             "share that directory (--blobs keeps them in a bucket)"
         )
-    ease_collector()
+    relax_garbage_collector()
     listen = hearing(json=json, quiet=quiet, verbose=verbose)
     asyncio.run(_run(root, settings, listen, Task(job, once, concurrency)))
 

@@ -7,6 +7,6 @@ nothing else of geomi, listens on 127.0.0.1 only, and must never be needed by a 
 
 from __future__ import annotations
 
-from geomi.demo.serve import DemoSite, Visit
+from geomi.demo.serve import DemoSite, DemoVisit
 
-__all__ = ["DemoSite", "Visit"]
+__all__ = ["DemoSite", "DemoVisit"]

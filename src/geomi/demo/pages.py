@@ -49,7 +49,7 @@ class Flaw(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DemoAnswer:
     """One response before it is written.
 
     Args:
@@ -64,7 +64,7 @@ class Answer:
     is_file: bool = False
 
 
-Site: TypeAlias = Mapping[tuple[str, str], Answer]
+Site: TypeAlias = Mapping[tuple[str, str], DemoAnswer]
 
 
 def load_site() -> Site:
@@ -77,7 +77,7 @@ def load_site() -> Site:
     }
 
 
-def answer(site: Site, host: str, path: str) -> Answer:
+def answer(site: Site, host: str, path: str) -> DemoAnswer:
     """Decide what `path` (without its query) on `host` answers."""
     key = (host, path)
     if host not in HOSTS:
@@ -87,7 +87,7 @@ def answer(site: Site, host: str, path: str) -> Answer:
     if key in site:
         return site[key]
     if key in REDIRECTS:
-        return Answer(301, location=REDIRECTS[key])
+        return DemoAnswer(301, location=REDIRECTS[key])
     if key in (TORN, TANGLED):
         return _broken(Flaw.TORN if key == TORN else Flaw.TANGLED)
     if host == SHOP and path.startswith(MAZE):
@@ -111,32 +111,32 @@ def _public_path(prefix: str, name: str) -> str:
     return prefix + name.removesuffix(".html")
 
 
-def _file_answer(host: str, path: str, file: Traversable) -> Answer:
+def _file_answer(host: str, path: str, file: Traversable) -> DemoAnswer:
     kind = TYPES["." + file.name.rpartition(".")[2]]
     charset = CHARSETS.get((host, path), "utf-8")
-    return Answer(200, f"{kind}; charset={charset}", file.read_bytes(), is_file=True)
+    return DemoAnswer(200, f"{kind}; charset={charset}", file.read_bytes(), is_file=True)
 
 
-def _html(status: int, title: str, inner: str, flaw: Flaw = Flaw.NONE) -> Answer:
+def _html(status: int, title: str, inner: str, flaw: Flaw = Flaw.NONE) -> DemoAnswer:
     text = (
         '<!DOCTYPE html>\n<html lang="en">\n'
         f'<head><meta charset="utf-8"><title>{title}</title></head>\n'
         f"<body>\n<main>\n<h1>{title}</h1>\n{inner}\n</main>\n</body>\n</html>\n"
     )
-    return Answer(status, f"{HTML}; charset=utf-8", text.encode(), flaw=flaw)
+    return DemoAnswer(status, f"{HTML}; charset=utf-8", text.encode(), flaw=flaw)
 
 
-def _not_found() -> Answer:
+def _not_found() -> DemoAnswer:
     inner = "<p>The thread you followed ends here. Nothing was ever tied to it.</p>"
     return _html(404, "Nothing is here", inner)
 
 
-def _broken(flaw: Flaw) -> Answer:
+def _broken(flaw: Flaw) -> DemoAnswer:
     inner = "<p>This page was in one piece when it left the workshop.</p>"
     return _html(200, f"A {flaw} page", inner, flaw)
 
 
-def _maze(path: str) -> Answer:
+def _maze(path: str) -> DemoAnswer:
     doors = path.count("/") - MAZE.count("/")
     inner = (
         f"<p>You have passed {doors} doors on the way to your parcel. Behind this one are two "
@@ -145,7 +145,7 @@ def _maze(path: str) -> Answer:
     return _html(200, f"The maze, door {doors}", inner)
 
 
-def _calendar(path: str) -> Answer | None:
+def _calendar(path: str) -> DemoAnswer | None:
     parts = path.removeprefix(CALENDAR).split("/")
     if len(parts) not in (2, 3) or not all(_is_number(part) for part in parts):
         return None

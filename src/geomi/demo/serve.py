@@ -15,7 +15,7 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Self
 
-from geomi.demo.pages import HOSTS, Answer, Flaw, Site, answer, load_site
+from geomi.demo.pages import HOSTS, DemoAnswer, Flaw, Site, answer, load_site
 
 ADDRESS = "127.0.0.1"
 MAX_HEAD_BYTES = 16 * 1024  # a request's line and headers
@@ -28,7 +28,7 @@ PROMISED_BUT_MISSING_BYTES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class DemoVisit:
     """One answered request; times are those of the running loop's clock."""
 
     host: str
@@ -39,7 +39,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DemoRequest:
     """A request as far as this server cares."""
 
     method: str
@@ -65,7 +65,7 @@ class DemoSite:
 
     def __init__(self, *, port: int = 0) -> None:
         self.port = port
-        self.log: list[Visit] = []
+        self.log: list[DemoVisit] = []
         self._site: Site = load_site()
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
@@ -122,7 +122,7 @@ class DemoSite:
         asked = await _read(reader)
         start_s = asyncio.get_running_loop().time()
         if asked is None:
-            writer.write(_encode(Answer(400), keep_alive=False))
+            writer.write(_encode(DemoAnswer(400), keep_alive=False))
             await writer.drain()
             return False
         given = self._decide(asked)
@@ -132,21 +132,21 @@ class DemoSite:
         self._note(asked, given.status, start_s)
         return keep_alive
 
-    def _decide(self, asked: Asked) -> Answer:
+    def _decide(self, asked: DemoRequest) -> DemoAnswer:
         if asked.method not in ("GET", "HEAD"):
-            return Answer(405)
+            return DemoAnswer(405)
         given = answer(self._site, asked.host, asked.path)
         if given.is_file and _is_unchanged(asked, given):
-            return Answer(304, given.content_type, given.body, is_file=True)
+            return DemoAnswer(304, given.content_type, given.body, is_file=True)
         return given
 
-    def _note(self, asked: Asked, status: int, start_s: float) -> None:
+    def _note(self, asked: DemoRequest, status: int, start_s: float) -> None:
         if len(self.log) < MAX_VISITS:
             end_s = asyncio.get_running_loop().time()
-            self.log.append(Visit(asked.host, asked.target, status, start_s, end_s))
+            self.log.append(DemoVisit(asked.host, asked.target, status, start_s, end_s))
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
+async def _read(reader: asyncio.StreamReader) -> DemoRequest | None:
     """Read one request head; None where it cannot be understood."""
     try:
         async with asyncio.timeout(IDLE_S):
@@ -156,7 +156,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
     return _parse(head.decode("latin-1"))
 
 
-def _parse(head: str) -> Asked | None:
+def _parse(head: str) -> DemoRequest | None:
     first, *lines = head.removesuffix("\r\n\r\n").split("\r\n")
     words = first.split(" ")
     if len(words) != len(("method", "target", "version")):
@@ -170,10 +170,10 @@ def _parse(head: str) -> Asked | None:
     # A body is never read, so nothing may follow it on the same connection.
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     wants_more = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
-    return Asked(method, target, headers, keep_alive=wants_more and not has_body)
+    return DemoRequest(method, target, headers, keep_alive=wants_more and not has_body)
 
 
-def _is_unchanged(asked: Asked, given: Answer) -> bool:
+def _is_unchanged(asked: DemoRequest, given: DemoAnswer) -> bool:
     # RFC 9110 §13.1.3: If-Modified-Since is ignored where If-None-Match is present.
     if "if-none-match" in asked.headers:
         known = asked.headers["if-none-match"].split(",")
@@ -181,7 +181,7 @@ def _is_unchanged(asked: Asked, given: Answer) -> bool:
     return asked.headers.get("if-modified-since") == LAST_MODIFIED
 
 
-def _encode(given: Answer, *, keep_alive: bool, head_only: bool = False) -> bytes:
+def _encode(given: DemoAnswer, *, keep_alive: bool, head_only: bool = False) -> bytes:
     head = "".join(f"{line}\r\n" for line in _head(given, keep_alive=keep_alive))
     body = b"" if head_only or given.status == HTTPStatus.NOT_MODIFIED else given.body
     if body and given.flaw is Flaw.TANGLED:
@@ -189,7 +189,7 @@ def _encode(given: Answer, *, keep_alive: bool, head_only: bool = False) -> byte
     return head.encode("latin-1") + b"\r\n" + body
 
 
-def _head(given: Answer, *, keep_alive: bool) -> list[str]:
+def _head(given: DemoAnswer, *, keep_alive: bool) -> list[str]:
     lines = [f"HTTP/1.1 {given.status} {HTTPStatus(given.status).phrase}"]
     lines += [f"Date: {formatdate(usegmt=True)}", "Server: geomi-demo"]
     lines += [f"Connection: {'keep-alive' if keep_alive else 'close'}"]

@@ -3,7 +3,7 @@
 The parts and their prices are those of seed 004 §10, which pays for everything by the page; of a
 page that is extracted there is one in two. Unrounded, a thousand pages come to 6.37 $; the seed
 rounds on the way and says 6.32 $ (C-62). Whoever runs geomi on machines of their own pays for the
-models they name and for nothing else of that (`settings/models.py`), or gives prices of their own.
+models they name and for nothing else of that (`settings/prices.py`), or gives prices of their own.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from geomi.adapters.actors import Actors
+from geomi.adapters.machine.ray import RayActors
 from geomi.errors import ClusterError, ConfigError
 from geomi.fleet.keeper import KEEPER, WORKER, FleetKeeper
 from geomi.fleet.plan import FleetPlan, FleetStatus
@@ -17,16 +17,16 @@ LOOK_S = 0.5
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[Actors]:
+def cluster(address: str) -> Iterator[RayActors]:
     """Connect to a cluster for a while."""
-    actors = Actors(address)
+    actors = RayActors(address)
     try:
         yield actors
     finally:
         actors.close()
 
 
-def up(actors: Actors, plan: FleetPlan) -> FleetStatus:
+def up(actors: RayActors, plan: FleetPlan) -> FleetStatus:
     """Have a fleet as planned; one that is there changes its number of workers."""
     check(plan)
     if KEEPER in actors.names():
@@ -43,14 +43,14 @@ def up(actors: Actors, plan: FleetPlan) -> FleetStatus:
             time.sleep(LOOK_S)
 
 
-def status(actors: Actors) -> FleetStatus:
+def status(actors: RayActors) -> FleetStatus:
     """Ask the keeper how the fleet stands."""
     found = actors.call(KEEPER, "status")
     assert isinstance(found, FleetStatus)
     return found
 
 
-def down(actors: Actors, *, within_s: float) -> int:
+def down(actors: RayActors, *, within_s: float) -> int:
     """Drain the fleet and end its keeper; return how many workers had to be cut short."""
     deadline_s = time.monotonic() + within_s
     actors.call(KEEPER, "down")
@@ -62,7 +62,7 @@ def down(actors: Actors, *, within_s: float) -> int:
     return len(left)
 
 
-def _workers(actors: Actors) -> list[str]:
+def _workers(actors: RayActors) -> list[str]:
     return [name for name in actors.names() if name.startswith(WORKER)]
 
 

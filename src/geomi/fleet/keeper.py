@@ -13,7 +13,7 @@ import traceback
 from contextlib import closing
 from pathlib import Path
 
-from geomi.adapters.actors import Actors
+from geomi.adapters.machine.ray import RayActors
 from geomi.app.store import clock_of, open_store
 from geomi.engine.shift import MOST_JOBS
 from geomi.errors import ClusterError, GeomiError
@@ -31,7 +31,7 @@ class FleetKeeper:
 
     def __init__(self, plan: FleetPlan) -> None:
         self._plan = plan
-        self._actors = Actors()
+        self._actors = RayActors()
         self._damper = Damper()
         self._waiting: int | None = None
         self._wanted = plan.least

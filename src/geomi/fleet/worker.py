@@ -10,10 +10,10 @@ import time
 import traceback
 from pathlib import Path
 
-from geomi.adapters.actors import node_id
-from geomi.adapters.crew import ease_collector
-from geomi.adapters.telemetry.fan import Fan, Only
-from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.machine.processes import relax_garbage_collector
+from geomi.adapters.machine.ray import node_id
+from geomi.adapters.telemetry.fan_out import EventFanOut, EventsOnly
+from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app import open_home
 from geomi.app.serve import Task, serve
 from geomi.engine.shift import Shift
@@ -36,7 +36,7 @@ class FleetWorker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shift: Shift | None = None
         self._node = node_id()
-        ease_collector()
+        relax_garbage_collector()
         threading.Thread(target=self._live, name="geomi-worker", daemon=True).start()
 
     def member(self) -> Member:
@@ -75,5 +75,5 @@ class FleetWorker:
             shift.interrupt()
 
 
-def _listen(clock: Clock) -> Fan:
-    return Fan(Only((Warned, JobStarted, JobEnded), EventLines(sys.stderr, clock)))
+def _listen(clock: Clock) -> EventFanOut:
+    return EventFanOut(EventsOnly((Warned, JobStarted, JobEnded), EventLines(sys.stderr, clock)))

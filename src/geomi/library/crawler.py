@@ -1,7 +1,9 @@
 """A data directory to crawl into, and the pages of its crawls as they are committed.
 
 Pages are read back from the archive, so a slow reader costs disk and not memory. Leaving a crawl
-early, or leaving the crawler, lets requests in flight end and commits what they brought.
+early, or leaving the crawler, lets requests in flight end and commits their pages. A caller's own
+markdown rules are refused where they could not work: for a part of an element, or with several
+workers.
 """
 
 from __future__ import annotations
@@ -19,19 +21,17 @@ from geomi import app
 from geomi.app import Home, Plan, make_plan, open_home
 from geomi.engine.export import records
 from geomi.engine.supervise import Report, Supervisor
-from geomi.errors import GeomiError, NothingFetched, StoreFull
+from geomi.errors import ConfigError, GeomiError, NothingFetched, StoreFull
 from geomi.library.options import Options, for_one_page, read_options, without_files
 from geomi.library.page import Page
-from geomi.library.rules import check_rules
 from geomi.model.event import Event, JobStarted, PageSettled
 from geomi.model.job import StopReason
-from geomi.model.markdown import NO_RULES, MarkdownRules
+from geomi.model.markdown import NO_RULES, UNRULED, MarkdownRules
 from geomi.model.verdict import Outcome, State
 from geomi.settings.layers import Resolved
-from geomi.settings.options import Settings
+from geomi.settings.options import RunOptions, Settings
 
 PAGES_PER_READ = 50
-
 # What helps where not even a start URL could be reached.
 REMEDIES: dict[str, str] = {
     Outcome.DNS_ERROR: "check the name, or say where it is with --resolve HOST:PORT:ADDRESS",
@@ -63,12 +63,12 @@ class Crawler:
         self._flags = asked.flags
         self._resolved = asked.resolved if output else without_files(asked.resolved)
         self._output = output
-        self._ears: set[_Ear] = set()
+        self._ears: set[_JobListener] = set()
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             root = self._output or stack.enter_context(tempfile.TemporaryDirectory(prefix="geomi-"))
-            opened = open_home(Path(root), self._settings, lambda _: _Ear())
+            opened = open_home(Path(root), self._settings, lambda _: _JobListener())
             self._home = await stack.enter_async_context(opened)
             self._group = await stack.enter_async_context(asyncio.TaskGroup())
             self._stack = stack.pop_all()
@@ -90,7 +90,7 @@ class Crawler:
         A resumed job yields all its pages, those of earlier runs first. Where no start URL could be
         reached, `NothingFetched` is raised at the end.
         """
-        ear = _Ear()
+        ear = _JobListener()
         run = self._start(urls, self._resolved, ear, resume=resume)
         try:
             async for record in _follow(self._home, ear, run):
@@ -103,7 +103,7 @@ class Crawler:
 
     async def scrape(self, url: str) -> Page:
         """Fetch one page when its host's turn comes; `NothingFetched` says what kept it away."""
-        ear = _Ear(is_patient=False)
+        ear = _JobListener(is_patient=False)
         alone = for_one_page(self._resolved, is_kept=self._output is not None)
         report = _told(await self._start([url], alone, ear))
         async for record in records(self._home.world, report.job.id):
@@ -111,7 +111,7 @@ class Crawler:
         raise _no_page(url, ear.last)
 
     def _start(
-        self, urls: Sequence[str], resolved: Resolved, ear: _Ear, *, resume: bool = False
+        self, urls: Sequence[str], resolved: Resolved, ear: _JobListener, *, resume: bool = False
     ) -> asyncio.Task[Report | GeomiError]:
         plan = make_plan(urls, resolved, self._flags, resume=resume)
         self._ears.add(ear)
@@ -119,7 +119,7 @@ class Crawler:
         run.add_done_callback(lambda _: ear.woken.set())
         return run
 
-    async def _run(self, plan: Plan, ear: _Ear) -> Report | GeomiError:
+    async def _run(self, plan: Plan, ear: _JobListener) -> Report | GeomiError:
         """Crawl to the end; an error is the reader's to raise and no reason to end other crawls."""
         try:
             # A home of its own: two crawls of one process are two workers to the store.
@@ -148,7 +148,7 @@ def refuse_failure(report: Report, settings: Settings) -> None:
         raise NothingFetched(report.nothing_reached, hint=REMEDIES.get(outcome, ""))
 
 
-class _Ear:
+class _JobListener:
     """Listens to one job; an impatient one ends it when a page would have to be tried again."""
 
     def __init__(self, *, is_patient: bool = True) -> None:
@@ -184,7 +184,7 @@ class _Ear:
 
 
 async def _follow(
-    home: Home, ear: _Ear, run: asyncio.Task[Report | GeomiError]
+    home: Home, ear: _JobListener, run: asyncio.Task[Report | GeomiError]
 ) -> AsyncIterator[bytes]:
     """Return the records of a running job in the order of commits, until it is over."""
     after = 0
@@ -214,3 +214,20 @@ def _no_page(url: str, last: PageSettled | None) -> NothingFetched:
         return NothingFetched(f"{url}: interrupted before it was asked for")
     told = [last.url, last.outcome, f"HTTP {last.status}" if last.status else "", last.detail]
     return NothingFetched(": ".join(part for part in told if part))
+
+
+def check_rules(rules: MarkdownRules, run: RunOptions) -> None:
+    """Raise for a rule that would never be asked, or only in some of the processes."""
+    for tag, rule in rules.items():
+        if tag.lower() in UNRULED:
+            raise ConfigError(
+                f"a markdown rule for `{tag}` cannot work: it is part of something",
+                hint="write one for the whole of it: `ul`, `ol`, `dl`, `table`",
+            )
+        if not callable(rule):
+            raise ConfigError(f"the markdown rule for `{tag}` is no function: {rule!r}")
+    if rules and run.workers > 1:
+        raise ConfigError(
+            f"markdown rules work in this process alone, and `workers` is {run.workers}",
+            hint="leave `workers` at 1",
+        )

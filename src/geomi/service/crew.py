@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from geomi.adapters.crew import ProcessHand, start_worker
+from geomi.adapters.machine.processes import ProcessWorkerHandle, start_worker
 from geomi.engine.rest import rest
 from geomi.errors import GeomiError
 from geomi.model.event import Warned
@@ -56,7 +56,7 @@ class Crew:
     def __init__(self, errands: tuple[Errand, ...], sink: EventSink) -> None:
         self._errands = errands
         self._sink = sink
-        self._hands: set[ProcessHand] = set()
+        self._hands: set[ProcessWorkerHandle] = set()
         self._leaving = asyncio.Event()
 
     async def run(self) -> None:
@@ -92,7 +92,7 @@ class Crew:
     async def _live(self, errand: Errand) -> str:
         """Run one life; return how it ended."""
         started = await asyncio.to_thread(start_worker, PROGRAM)
-        hand = ProcessHand(str(errand.calling), started, errand, self._sink)
+        hand = ProcessWorkerHandle(str(errand.calling), started, errand, self._sink)
         self._hands.add(hand)
         if self._leaving.is_set():
             hand.drain()

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
-from geomi.settings import scan, schema
+from geomi.settings import files
+from geomi.settings.files import checked_schema, schema_in
 from geomi.settings.options import OPTIONS, RunOptions, Settings
-from geomi.settings.schema import checked_schema, schema_in
 from geomi.settings.values import (
     NOT_GIVEN,
     first_problem,
@@ -90,7 +90,7 @@ def flags_layer(given: Mapping[str, object], assignments: Sequence[str] = ()) ->
             raise ConfigError(f"--set `{text}` names no value", hint="write --set KEY=VALUE")
         key = _key(name.strip(), "--set")
         given_text = value.strip()
-        values[key] = schema_in(given_text) if key == schema.KEY else given_text
+        values[key] = schema_in(given_text) if key == files.SCHEMA_KEY else given_text
         names[key] = "--set"
     return Layer("flag", values, names)
 
@@ -114,8 +114,8 @@ def file_layer(path: Path) -> tuple[Layer, Mapping[str, object]]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        if path.suffix in scan.SUFFIXES:
-            return Layer(f"file {path}", *scan.read(text, str(path))), {}
+        if path.suffix in files.SCAN_SUFFIXES:
+            return Layer(f"file {path}", *files.read_scan(text, str(path))), {}
         content = tomllib.loads(text)
     except OSError as error:
         told = f"cannot read configuration `{path}`: {error.strerror}"
@@ -229,6 +229,6 @@ def _prepared(key: str, raw: object) -> object:
     match key:
         case "http.headers":
             return header_pairs(raw)
-        case schema.KEY:
+        case files.SCHEMA_KEY:
             return checked_schema(raw)
     return split_text(setting_types()[key], raw)

@@ -8,8 +8,8 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.adapters.blob import ahead
-from geomi.adapters.blob.ahead import AHEAD_BYTES, MAX_SEGMENTS, ReadAhead
+from geomi.adapters.blob import s3
+from geomi.adapters.blob.s3 import AHEAD_BYTES, MAX_SEGMENTS, ReadAhead
 
 FILE = random.Random(1).randbytes(3 * AHEAD_BYTES)
 
@@ -71,4 +71,4 @@ def test_memory_is_bounded() -> None:
     for number in range(MAX_SEGMENTS + 1):
         read(reader, 0, AHEAD_BYTES + 1, f"segment {number}")
     kept = [len(window.data) for window in reader._windows.values()]
-    assert kept == [ahead.AHEAD_BYTES] * MAX_SEGMENTS
+    assert kept == [s3.AHEAD_BYTES] * MAX_SEGMENTS

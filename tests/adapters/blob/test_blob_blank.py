@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from geomi.adapters.blob.blank import MAX_FIELD_BYTES, blank, blank_file
+from geomi.adapters.blob.warc import MAX_FIELD_BYTES, blank_file, blank_members
 from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Ref
 
@@ -19,7 +19,7 @@ from geomi.model.page import Ref
     "length", [300, 1000, MAX_FIELD_BYTES, MAX_FIELD_BYTES + 180, MAX_FIELD_BYTES + 200, 1_000_000]
 )
 def test_it_is_as_long_as_what_was_there_and_is_whole_records(length: int) -> None:
-    made = blank(length, erased_at_s=1_700_000_000.0)
+    made = blank_members(length, erased_at_s=1_700_000_000.0)
     assert len(made) == length
     assert gzip.decompress(made).startswith(b"WARC/1.1\r\nWARC-Type: metadata\r\n")
     kinds = [record.rec_type for record in ArchiveIterator(io.BytesIO(made))]
@@ -29,12 +29,12 @@ def test_it_is_as_long_as_what_was_there_and_is_whole_records(length: int) -> No
 
 def test_every_length_around_two_members_can_be_made() -> None:
     for length in range(MAX_FIELD_BYTES - 50, MAX_FIELD_BYTES + 450):
-        assert len(blank(length, erased_at_s=0.0)) == length
+        assert len(blank_members(length, erased_at_s=0.0)) == length
 
 
 def test_what_is_too_short_is_refused() -> None:
     with pytest.raises(StoreError, match="too short to be erased"):
-        blank(40, erased_at_s=0.0)
+        blank_members(40, erased_at_s=0.0)
 
 
 def test_only_the_places_are_written_over(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from geomi.adapters.blob.cdxj import CHUNK_BYTES, index_lines
-from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.errors import StoreError
 from geomi.model.page import Capture, Fetched
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.adapters.blob import dir as directory
-from geomi.adapters.blob.dir import DirectoryArchive
+from geomi.adapters.blob import directory as directory
+from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.errors import StoreError, StoreFull
 from geomi.model.page import Capture, Ref
 from tests.contracts.suites.archiving import JOB, capture, kinds
@@ -42,7 +42,7 @@ def test_nothing_is_held_back_when_append_returns(tmp_path: Path) -> None:
     """A process that is killed right after `append` loses nothing."""
     program = (
         "import asyncio, os, signal, sys; from pathlib import Path\n"
-        "from geomi.adapters.blob.dir import DirectoryArchive\n"
+        "from geomi.adapters.blob.directory import DirectoryArchive\n"
         "from geomi.model.page import Capture\n"
         "archive = DirectoryArchive(Path(sys.argv[1]), worker='w1', software='s')\n"
         "asyncio.run(archive.append('01JOB', [Capture('u', 0.0, b'{}', None)]))\n"

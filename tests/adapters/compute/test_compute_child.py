@@ -17,12 +17,12 @@ from geomi.adapters.compute import child as children
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.compute.message import (
     MAX_REPLY_BYTES,
-    Question,
+    ExtractionRequest,
     frame,
     pack_article,
-    pack_question,
+    pack_request,
     read_article,
-    read_question,
+    read_request,
 )
 from geomi.errors import GeomiError
 from geomi.extract.page import extract
@@ -230,10 +230,10 @@ def test_an_answer_past_its_limit_is_none() -> None:
 
 
 def test_messages_come_back_as_they_went() -> None:
-    question = Question(URL, HTML, RULES, 7)
-    packed = b"".join(pack_question(question, b"body"))
+    question = ExtractionRequest(URL, HTML, RULES, 7)
+    packed = b"".join(pack_request(question, b"body"))
     length = int.from_bytes(packed[:8], "big")
-    assert read_question(packed[8 : 8 + length]) == question
+    assert read_request(packed[8 : 8 + length]) == question
     assert packed[8 + length :] == frame(b"body")
     article = Article(
         "t", "m", "x", (Link("u", "한", "nofollow"),), robots=frozenset({"a", "b"}),

@@ -9,16 +9,18 @@ from typing import Any, TypeVar
 import pytest
 
 from geomi import __version__
-from geomi.adapters.context7.answer import (
+from geomi.adapters.context7.client import (
+    MAX_ANSWER_BYTES,
     MAX_CANDIDATES,
     MAX_CODES,
     MAX_LINE_CHARS,
+    MAX_MOVES,
     MAX_SECTIONS,
     MAX_TEXT_CHARS,
+    Context7Client,
     read_candidates,
     read_sections,
 )
-from geomi.adapters.context7.client import MAX_ANSWER_BYTES, MAX_MOVES, Context7
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
@@ -33,13 +35,13 @@ ACME = "/acme/docs"
 T = TypeVar("T")
 
 
-def asked(site: Site, ask: Callable[[Context7], Awaitable[T]]) -> T:
+def asked(site: Site, ask: Callable[[Context7Client], Awaitable[T]]) -> T:
     """Ask a source that lies on a site."""
 
     async def work() -> T:
         clock = RealClock()
         client = HttpClient(Egress(LOOPBACK, clock), clock)
-        source = Context7(client, clock, site.url(""), key=KEY)
+        source = Context7Client(client, clock, site.url(""), key=KEY)
         try:
             return await ask(source)
         finally:
@@ -200,7 +202,7 @@ def test_a_key_that_no_header_can_carry_is_refused_unshown(key: str) -> None:
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
     with pytest.raises(ConfigError, match="a key holds a sign") as caught:
-        Context7(client, clock, "https://c7.test", key=key)
+        Context7Client(client, clock, "https://c7.test", key=key)
     assert key[:6] not in f"{caught.value.message} {caught.value.hint}"
 
 
@@ -209,7 +211,7 @@ def test_an_address_is_a_plain_url(address: str) -> None:
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
     with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
-        Context7(client, clock, address, key=KEY)
+        Context7Client(client, clock, address, key=KEY)
 
 
 def test_an_id_that_is_none_is_not_asked_for() -> None:

@@ -14,7 +14,7 @@ from geomi.adapters.http import Egress, EgressRules, HttpClient, parse_override
 from geomi.adapters.http import connection as connection_module
 from geomi.adapters.http import pool as pool_module
 from geomi.adapters.http.decode import Body
-from geomi.adapters.http.response import Reader
+from geomi.adapters.http.response import ResponseReader
 from geomi.errors import ConfigError
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
@@ -242,7 +242,7 @@ def test_a_fetch_leaves_no_body_to_the_garbage_collector() -> None:
         gc.disable()
         try:
             fetch_all(*visits)
-            alive = [each for each in gc.get_objects() if isinstance(each, Reader | Body)]
+            alive = [each for each in gc.get_objects() if isinstance(each, ResponseReader | Body)]
         finally:
             gc.enable()
     assert alive == []

@@ -17,7 +17,7 @@ from geomi.adapters.http.decode import (
     RATIO_FLOOR_BYTES,
     Body,
 )
-from geomi.adapters.http.failure import Failure, FetchFailed
+from geomi.adapters.http.failure import FetchFailed, FetchFailure
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import ENCODERS, fast_brotli, raw_deflate
 
@@ -39,7 +39,9 @@ def decode(
     return body.finish()
 
 
-def failure(coding: str, data: bytes, *, max_bytes: int = 4 * MIB, step: int = 1 << 30) -> Failure:
+def failure(
+    coding: str, data: bytes, *, max_bytes: int = 4 * MIB, step: int = 1 << 30
+) -> FetchFailure:
     with pytest.raises(FetchFailed) as caught:
         decode(coding, data, max_bytes=max_bytes, step=step)
     return caught.value.failure

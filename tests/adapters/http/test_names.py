@@ -14,9 +14,9 @@ from geomi.adapters.http.names import (
     FAILURE_KEPT_S,
     KEPT_S,
     RENEWED_BEFORE_S,
-    Answer,
     Names,
     Records,
+    ResolvedName,
 )
 from tests.support.clock import HandClock
 
@@ -307,7 +307,7 @@ def test_what_nobody_has_to_be_asked_about(text: str, addresses: tuple[str, ...]
     """RFC 6761 §6.3: what `localhost` is does not depend on a resolver."""
 
     async def steps(names: Names, _: HandClock, resolver: Resolver) -> None:
-        assert await names.find(text) == Answer(addresses)
+        assert await names.find(text) == ResolvedName(addresses)
         assert resolver.asked == []
 
     run(steps)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geomi.adapters.http.decode import MARGIN_BYTES
 from geomi.adapters.http.failure import FetchFailed
-from geomi.adapters.http.response import MAX_HEAD_BYTES, MAX_HEADERS, Reader
+from geomi.adapters.http.response import MAX_HEAD_BYTES, MAX_HEADERS, ResponseReader
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import request
 
@@ -18,8 +18,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
-def read(*packets: bytes, is_closed: bool = False, **limits: object) -> Reader:
-    reader = Reader(request("http://a.test/", **limits))
+def read(*packets: bytes, is_closed: bool = False, **limits: object) -> ResponseReader:
+    reader = ResponseReader(request("http://a.test/", **limits))
     for packet in packets:
         if not reader.is_over:
             reader.feed(packet)
@@ -28,7 +28,7 @@ def read(*packets: bytes, is_closed: bool = False, **limits: object) -> Reader:
     return reader
 
 
-def outcome(reader: Reader) -> Outcome | None:
+def outcome(reader: ResponseReader) -> Outcome | None:
     return reader.failure.outcome if reader.failure is not None else None
 
 
@@ -241,7 +241,7 @@ def test_a_redirects_body_is_not_read(status: int) -> None:
 def test_a_page_of_another_type_ends_before_its_body() -> None:
     types = ("text/html", "text/plain")
 
-    def answer(status: int, content_type: bytes) -> Reader:
+    def answer(status: int, content_type: bytes) -> ResponseReader:
         head = b"HTTP/1.1 %d X\r\nContent-Length: 9000\r\n" % status
         kind = b"Content-Type: " + content_type + b"\r\n" if content_type else b""
         return read(head + kind + b"\r\n", types=types)

@@ -15,8 +15,8 @@ import trustme
 from geomi.adapters.http import Egress, EgressRules, HttpClient, parse_override
 from geomi.adapters.http.decode import Body
 from geomi.adapters.http.failure import FetchFailed
-from geomi.adapters.http.response import Reader
-from geomi.adapters.http.room import FREE_BYTES, Room, Share
+from geomi.adapters.http.response import ResponseReader
+from geomi.adapters.http.room import FREE_BYTES, BodyMemory, Share
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import ENCODERS, LOOPBACK, RealClock, request
@@ -45,7 +45,7 @@ class Queue:
     """Shares of one room, by name, and who was given his in which order."""
 
     def __init__(self, size_bytes: int) -> None:
-        self.room = Room(size_bytes)
+        self.room = BodyMemory(size_bytes)
         self.given: list[str] = []
         self.shares: dict[str, Share] = {}
 
@@ -224,7 +224,7 @@ def test_what_goes_to_a_sink_is_never_held() -> None:
 # fetches that share a room
 
 
-def client_of(room: Room, rules: EgressRules = LOOPBACK) -> HttpClient:
+def client_of(room: BodyMemory, rules: EgressRules = LOOPBACK) -> HttpClient:
     clock = RealClock()
     client = HttpClient(Egress(rules, clock), clock)
     client._room = room
@@ -249,7 +249,7 @@ ANSWERS: dict[str, Route] = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_large_body_waits_until_the_one_before_is_let_go(name: str) -> None:
     async def work() -> None:
-        room = Room(3 * MIB)
+        room = BodyMemory(3 * MIB)
         client = client_of(room)
         first = await client.fetch(large(site.url()))
         assert (first.body == PAGE, room.taken_bytes) == (True, len(PAGE))
@@ -275,7 +275,7 @@ def test_a_large_body_waits_behind_tls_too(tmp_path: Path) -> None:
     async def work() -> None:
         override = parse_override(f"shop.test:{site.port}:127.0.0.1")
         rules = EgressRules(overrides=(override,), ca_file=tmp_path / "ca.pem")
-        client = client_of(Room(3 * MIB), rules)
+        client = client_of(BodyMemory(3 * MIB), rules)
         for path in ("/", "/to-the-end"):
             first = await client.fetch(large(site.url(host="shop.test")))
             second = asyncio.create_task(client.fetch(large(site.url(path, host="shop.test"))))
@@ -293,7 +293,7 @@ def test_a_large_body_waits_behind_tls_too(tmp_path: Path) -> None:
 
 def test_small_pages_pass_those_that_wait() -> None:
     async def work() -> None:
-        client = client_of(Room(3 * MIB))
+        client = client_of(BodyMemory(3 * MIB))
         first = await client.fetch(large(site.url()))
         waiting = asyncio.create_task(client.fetch(large(site.url())))
         await asyncio.sleep(0.1)
@@ -309,7 +309,7 @@ def test_small_pages_pass_those_that_wait() -> None:
 
 def test_who_waits_too_long_times_out_and_leaves_the_queue() -> None:
     async def work() -> None:
-        room = Room(3 * MIB)
+        room = BodyMemory(3 * MIB)
         client = client_of(room)
         first = await client.fetch(large(site.url()))
         late = await client.fetch(large(site.url(), total_timeout_s=0.3))
@@ -324,7 +324,7 @@ def test_who_waits_too_long_times_out_and_leaves_the_queue() -> None:
 
 def test_who_is_cancelled_leaves_the_queue() -> None:
     async def work() -> None:
-        room = Room(3 * MIB)
+        room = BodyMemory(3 * MIB)
         client = client_of(room)
         first = await client.fetch(large(site.url()))
         with pytest.raises(TimeoutError):
@@ -350,7 +350,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_body_that_breaks_off_gives_its_room_back(name: str) -> None:
     async def work() -> None:
-        room = Room(3 * MIB)
+        room = BodyMemory(3 * MIB)
         client = client_of(room)
         broken = await client.fetch(large(site.url(), read_timeout_s=0.3))
         assert broken.failure is not None
@@ -363,7 +363,7 @@ def test_a_body_that_breaks_off_gives_its_room_back(name: str) -> None:
 
 def test_a_cancelled_body_gives_its_room_back() -> None:
     async def work() -> None:
-        room = Room(3 * MIB)
+        room = BodyMemory(3 * MIB)
         client = client_of(room)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.3):
@@ -377,7 +377,7 @@ def test_a_cancelled_body_gives_its_room_back() -> None:
 
 def test_a_body_that_waited_in_vain_is_not_left_to_the_garbage_collector() -> None:
     async def work() -> None:
-        client = client_of(Room(3 * MIB))
+        client = client_of(BodyMemory(3 * MIB))
         first = await client.fetch(large(site.url()))
         late = await client.fetch(large(site.url(), total_timeout_s=0.3))
         assert (first.body == PAGE, late.failure) == (True, Outcome.TIMEOUT)
@@ -388,7 +388,7 @@ def test_a_body_that_waited_in_vain_is_not_left_to_the_garbage_collector() -> No
         gc.disable()
         try:
             run(work)
-            alive = [each for each in gc.get_objects() if isinstance(each, Reader | Body)]
+            alive = [each for each in gc.get_objects() if isinstance(each, ResponseReader | Body)]
         finally:
             gc.enable()
     assert alive == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.bucket_url import read_bucket_url
-from geomi.adapters.index import entry, lance_table
+from geomi.adapters.index import chunk_words, lance_table
 from geomi.adapters.index.lance import LanceIndex, open_lance_index
 from geomi.errors import StoreError
 from geomi.model.search import IndexCounts, KeptText, Scope
@@ -63,7 +63,7 @@ async def test_an_index_of_older_tokens_is_made_anew(
     """Whoever updates geomi finds what was indexed before; what was not kept stays as it was."""
     with monkeypatch.context() as past:
         past.setattr(lance_table, "VERSION", 0)
-        past.setattr(entry, "tokens", lambda text: [f"old{word}" for word in text.split()])
+        past.setattr(chunk_words, "tokens", lambda text: [f"old{word}" for word in text.split()])
         with opened(tmp_path) as index:
             await index.put([document("one", "some words", title="Name")])
             await index.put([document("two", "other words", kept=KeptText.PREVIEW)])

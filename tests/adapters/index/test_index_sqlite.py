@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.index import entry, matching, writing
-from geomi.adapters.index.files import index_path
+from geomi.adapters.index import chunk_words, sqlite_file, sqlite_search
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
+from geomi.adapters.index.sqlite_file import index_path
 from geomi.errors import StoreError
 from geomi.model.search import NO_FILTERS, Filters, KeptText, Scope
 from geomi.search.query import parse
@@ -103,8 +103,8 @@ async def test_an_index_of_older_tokens_is_made_anew(
 ) -> None:
     """Whoever updates geomi finds what was indexed before, and can delete it."""
     with monkeypatch.context() as past:
-        past.setattr(writing, "VERSION", 0)
-        past.setattr(entry, "tokens", lambda text: [f"old{word}" for word in text.split()])
+        past.setattr(sqlite_file, "VERSION", 0)
+        past.setattr(chunk_words, "tokens", lambda text: [f"old{word}" for word in text.split()])
         with opened(tmp_path) as index:
             await index.put([document("one", "some words", title="Name")])
             assert await found(index, "words") == []
@@ -128,13 +128,13 @@ async def test_common_words_do_not_choose_but_rank(
         await index.put([document(f"d{at}", text) for at, text in enumerate(texts)])
         query = parse("common shared rare absent")
         whole = await index.match(query, NO_FILTERS, limit=3)
-        monkeypatch.setattr(matching, "RANKED_CHUNKS", 5)
+        monkeypatch.setattr(sqlite_search, "RANKED_CHUNKS", 5)
         chosen = await index.match(query, NO_FILTERS, limit=3)
         assert [match.key for match in chosen] == [match.key for match in whole]
         assert {match.key.document for match in chosen} == {"d60", "d61", "d62"}
-        monkeypatch.setattr(matching, "ENOUGH", 4)
+        monkeypatch.setattr(sqlite_search, "ENOUGH", 4)
         assert len(await index.match(query, NO_FILTERS, limit=30)) == 30  # all words choose
-        monkeypatch.setattr(matching, "ENOUGH", 3)
+        monkeypatch.setattr(sqlite_search, "ENOUGH", 3)
         assert len(await index.match(query, NO_FILTERS, limit=30)) == 3
         only = await index.match(parse("common"), Filters(sites=("a.test",)), limit=50)
         assert len(only) == 50

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from geomi.adapters.models.bedrock import Bedrock
-from geomi.adapters.models.bedrock_chat import CLASSIFIER, BedrockModel
+from geomi.adapters.models.bedrock import CLASSIFIER, Bedrock, BedrockModel
 from geomi.errors import ModelError
 from geomi.model.language import Answer, Prompt
 from tests.conftest import missing_part

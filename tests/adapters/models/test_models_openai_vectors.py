@@ -11,10 +11,10 @@ import pytest
 
 from geomi.adapters.http import Egress, HttpClient
 from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes
-from geomi.adapters.models.openai import Server
-from geomi.adapters.models.openai_vectors import (
-    MAX_ANSWER_BYTES,
+from geomi.adapters.models.openai import (
+    MAX_VECTORS_BYTES,
     OpenAiEmbedder,
+    OpenAiServer,
     open_openai_embedder,
 )
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
@@ -43,7 +43,7 @@ async def opened(
     client = HttpClient(Egress(LOOPBACK, clock), clock)
     try:
         yield await open_openai_embedder(
-            Server(client, server.endpoint, key="s3cret"), "tiny",
+            OpenAiServer(client, server.endpoint, key="s3cret"), "tiny",
             languages=("en", "ko"), shortened_to=shortened_to, prefixes=prefixes,
         )  # fmt: skip
     finally:
@@ -91,7 +91,7 @@ async def test_shorter_vectors_and_prefixes_can_be_asked_for() -> None:
         (embeddings([(1, 0), (1,)]), ModelError, "vectors that are none"),
         (embeddings([("a", "b")] * 2), ModelError, "vectors that are none"),  # type: ignore[list-item]  # of a bad server
         (embeddings([(1e999, 0)] * 2), ModelError, "no JSON"),
-        ((200, " " * (MAX_ANSWER_BYTES + 1)), ModelBusy, "cannot be asked"),
+        ((200, " " * (MAX_VECTORS_BYTES + 1)), ModelBusy, "cannot be asked"),
     ],
     ids="busy empty without few many long ragged words infinite large".split(),
 )

@@ -13,9 +13,8 @@ import pytest
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.models.bedrock import Bedrock, TitanEmbedder
-from geomi.adapters.models.openai import OpenAiModel, Server
-from geomi.adapters.models.openai_vectors import open_openai_embedder
-from geomi.adapters.models.patience import Patience
+from geomi.adapters.models.calls import RetryPolicy
+from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_embedder
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
@@ -40,9 +39,9 @@ class Waits:
         self.seconds.append(wait_s)
 
     @property
-    def patience(self) -> Patience:
+    def patience(self) -> RetryPolicy:
         """Patience that takes no time."""
-        return Patience(sleep=self.sleep, rng=random.Random(7))
+        return RetryPolicy(sleep=self.sleep, rng=random.Random(7))
 
 
 @asynccontextmanager
@@ -100,7 +99,7 @@ async def test_passages_are_embedded_patiently_and_queries_are_not() -> None:
     taken, vector = Waits(), embeddings([[1.0, 0.0]])
     with ModelServer([vector, (429, "later"), vector, (429, "later")]) as server:
         async with opened() as client:
-            way = Server(client, server.endpoint, patience=taken.patience)
+            way = OpenAiServer(client, server.endpoint, patience=taken.patience)
             embedder = await open_openai_embedder(way, "tiny", languages=("en",))
             assert len(await embedder.embed(["a passage"])) == 1
             with pytest.raises(ModelThrottled):

@@ -9,12 +9,12 @@ from typing import NoReturn
 
 import pytest
 
-from geomi.adapters.outlet.appended import Appended, json_lines
+from geomi.adapters.outlet.appended_file import AppendedFile, json_lines
 from geomi.engine.publish import Outlet
 from geomi.errors import StoreError, StoreFull
 
 
-def opened(path: Path, committed: int = 0) -> Appended:
+def opened(path: Path, committed: int = 0) -> AppendedFile:
     lines = json_lines(path)
     assert lines.open(committed)
     return lines

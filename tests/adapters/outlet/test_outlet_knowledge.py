@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.outlet.knowledge import KnowledgeTree
+from geomi.adapters.outlet.knowledge_base import KnowledgeTree
 
 KEY = "https://a.test/docs"
 NAME = sha256(KEY.encode()).hexdigest()

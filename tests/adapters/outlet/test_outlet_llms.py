@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geomi.adapters.outlet.llms import MAX_TITLE_CHARS, SiteMap, full_text, passage
+from geomi.adapters.outlet.llms import MAX_TITLE_CHARS, LlmsTxt, llms_full_file, llms_full_passage
 from geomi.engine.publish import Outlet
 
 REPEATED = {"duplicate_of": "https://a.test/", "duplicate_reason": "exact"}
@@ -27,7 +27,7 @@ def record(url: str, title: str = "", **fields: Any) -> bytes:
 def site_map(folder: Path, *records: bytes, seed: str = "") -> str:
     """Write llms.txt of some records."""
     file = io.BytesIO()
-    with SiteMap(folder, seed) as pages:
+    with LlmsTxt(folder, seed) as pages:
         for one in records:
             pages.add(one)
         pages.write(file)
@@ -125,14 +125,14 @@ def test_every_page_is_named_once(tmp_path: Path, places: set[tuple[str, ...]]) 
     ],
 )
 def test_a_passage(page: dict[str, Any], text: str) -> None:
-    found = passage(record("https://a.test/", **page)).decode()
+    found = llms_full_passage(record("https://a.test/", **page)).decode()
     assert found.startswith(text)
     assert bool(found) is bool(text)
 
 
 def test_the_full_text_is_an_output_that_grows(tmp_path: Path) -> None:
     path = tmp_path / "llms-full.txt"
-    outlet: Outlet = full_text(path)
+    outlet: Outlet = llms_full_file(path)
     assert outlet.open(0)
     one, copy = (
         record("https://a.test/", "T"),
@@ -141,7 +141,7 @@ def test_the_full_text_is_an_output_that_grows(tmp_path: Path) -> None:
     length = outlet.write([one, copy])
     assert outlet.write([copy]) == length
     outlet.close()
-    assert path.read_bytes() == passage(one)
+    assert path.read_bytes() == llms_full_passage(one)
 
 
 def test_no_title_ends_or_swallows_its_link(tmp_path: Path) -> None:

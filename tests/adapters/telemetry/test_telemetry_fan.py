@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.adapters.telemetry.fan import Fan
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.cli.seed_show import SeedCounts
 from geomi.model.event import Event, SeedFileDone, Warned
 
@@ -32,13 +32,13 @@ class Broken:
 
 def test_everyone_hears_every_event() -> None:
     heard = (Heard(), Heard())
-    Fan(*heard).emit(EVENT)
+    EventFanOut(*heard).emit(EVENT)
     assert [listener.events for listener in heard] == [[EVENT], [EVENT]]
 
 
 def test_a_failing_listener_is_dropped_with_one_warning() -> None:
     before, broken, other, after = Heard(), Broken(), Broken(), Heard()
-    fan = Fan(before, broken, other, after)
+    fan = EventFanOut(before, broken, other, after)
     fan.emit(EVENT)
     fan.emit(EVENT)
     warning = Warned("j", "Broken gets no more events: BrokenPipeError: gone")
@@ -48,13 +48,13 @@ def test_a_failing_listener_is_dropped_with_one_warning() -> None:
 
 def test_a_listener_that_counts_outlives_one_that_fails() -> None:
     counts = SeedCounts()  # it is compared by what it has counted, and has no hash
-    fan = Fan(counts, Broken(), SeedCounts())
+    fan = EventFanOut(counts, Broken(), SeedCounts())
     for _ in range(2):
         fan.emit(SeedFileDone("raw/x", 2, 1, 5))
     assert counts == SeedCounts(files=2, rejected=2)
 
 
 def test_nobody_left_is_no_failure() -> None:
-    fan = Fan(Broken())
+    fan = EventFanOut(Broken())
     fan.emit(EVENT)
     fan.emit(EVENT)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.adapters.telemetry.lines import EventLines
+from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.model.event import (
     Event,
     JobEnded,

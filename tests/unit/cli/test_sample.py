@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from geomi.cli.sample import shortest_gaps_s
-from geomi.demo import Visit
+from geomi.demo import DemoVisit
 
 
-def visit(host: str, start_s: float, end_s: float) -> Visit:
-    return Visit(host, "/", 200, start_s, end_s)
+def visit(host: str, start_s: float, end_s: float) -> DemoVisit:
+    return DemoVisit(host, "/", 200, start_s, end_s)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,6 @@ def visit(host: str, start_s: float, end_s: float) -> Visit:
     ],
 )
 def test_the_gap_runs_from_an_answer_to_the_next_request(
-    visits: list[Visit], gaps: dict[str, float]
+    visits: list[DemoVisit], gaps: dict[str, float]
 ) -> None:
     assert shortest_gaps_s(visits) == gaps

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geomi.errors import ConfigError
-from geomi.settings.datasets import MAX_DATASETS, read_datasets
 from geomi.settings.process import read_settings
+from geomi.settings.seeds import MAX_DATASETS, read_datasets
 
 
 @pytest.mark.req("SED-37")

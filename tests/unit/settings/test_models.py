@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from geomi.engine.estimate import UNIT_PRICES
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, MICROS, Price
-from geomi.settings.models import LISTED, prices_here, read_prices, read_unit_prices
 from geomi.settings.options import Settings
+from geomi.settings.prices import LISTED, prices_here, read_prices, read_unit_prices
 
 TOKENS = st.integers(0, 10**9)
 MONEY = st.integers(0, 10**9)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geomi.admit import glob
 from geomi.errors import ConfigError
-from geomi.settings import scan
+from geomi.settings import files
 from geomi.settings.layers import file_layer, flags_layer
 from geomi.settings.profiles import resolve_under_profile
 from geomi.url.parse import parse
@@ -83,7 +83,7 @@ def test_each_key_changes_its_setting(tmp_path: Path) -> None:
     ],
 )
 def test_the_three_forms_of_excluded_paths(url: str, excluded: bool) -> None:
-    values, _ = scan.read(SCAN, "scan.yml")
+    values, _ = files.read_scan(SCAN, "scan.yml")
     patterns = values["scope.exclude"]
     assert patterns == ["/admin", "*/*logout*", r"re:\?.*token=.+"]
     parsed = parse(url)
@@ -108,7 +108,7 @@ def test_a_flag_beats_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_quotes_and_comments(line: str, value: str) -> None:
-    values, _ = scan.read(f"# top\n\nexcludePaths:  # these\n{line}\n", "f")
+    values, _ = files.read_scan(f"# top\n\nexcludePaths:  # these\n{line}\n", "f")
     assert values["scope.exclude"] == [value]
 
 
@@ -133,7 +133,7 @@ def test_quotes_and_comments(line: str, value: str) -> None:
 )
 def test_what_is_not_understood_is_refused_by_its_line(text: str, told: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        scan.read(text, "f")
+        files.read_scan(text, "f")
     assert told in caught.value.message
     assert caught.value.hint
 
@@ -148,6 +148,6 @@ def test_a_value_that_is_none_is_refused_by_its_setting(tmp_path: Path, line: st
 @given(st.text(alphabet="crawle:xudPths- \"'\\#\n\ta1", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        scan.read(text, "f")
+        files.read_scan(text, "f")
     except ConfigError as error:
         assert error.message

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from geomi.settings.compliance import weaknesses
 from geomi.settings.layers import flags_layer
 from geomi.settings.profiles import resolve_under_profile
-from geomi.settings.weakness import weaknesses
 
 
 def told(profile: str, *assignments: str) -> list[str]:

@@ -25,7 +25,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from geomi.adapters.bucket_url import BucketUrl
-from geomi.adapters.disk import refusal
+from geomi.adapters.machine.disk import refusal
 from geomi.errors import BytesMissing, StoreError
 
 MIB = 1024 * 1024

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import orjson
 from isal import isal_zlib
 
-from geomi.adapters.disk import refusal
+from geomi.adapters.machine.disk import refusal
 from geomi.errors import StoreError
 from geomi.url.parse import parse
 from geomi.url.surt import surt
@@ -32,7 +32,7 @@ _END_OF_HEAD = b"\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class WarcMember:
     """One record of a segment: where it lies, and how it begins."""
 
     offset: int
@@ -53,7 +53,7 @@ def index_lines(segment: Path, end: int) -> Generator[bytes]:
         raise StoreError(f"`{segment}` is damaged: {error}", hint="restore a backup") from error
 
 
-def _members(file: BinaryIO, end: int) -> Iterator[Member]:
+def _members(file: BinaryIO, end: int) -> Iterator[WarcMember]:
     offset = 0
     waiting = b""
     while offset < end:
@@ -68,11 +68,11 @@ def _members(file: BinaryIO, end: int) -> Iterator[Member]:
             part = gzip.decompress(chunk)
             head += part[: MAX_HEAD_BYTES - len(head)]
         waiting = gzip.unused_data
-        yield Member(offset, read - len(waiting), bytes(head))
+        yield WarcMember(offset, read - len(waiting), bytes(head))
         offset += read - len(waiting)
 
 
-def _line(member: Member, name: str) -> bytes:
+def _line(member: WarcMember, name: str) -> bytes:
     """Write one line; empty for a record that is no response."""
     record, _, http = member.head.partition(_END_OF_HEAD)
     fields = _headers(record)

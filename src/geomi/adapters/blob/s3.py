@@ -1,14 +1,18 @@
-"""The archive in a bucket: segments are written on the disk, then sent as they are finished.
+"""The archive in a bucket: a worker writes segments on its disk and sends each finished one.
 
-What it keeps:
-- when `append` returns, this machine's system has the bytes, as with the archive in a directory,
-  which it writes through: a killed process loses nothing committed;
-- a segment's file goes when the bucket is known to hold the same bytes. A bucket that is away costs
-  disk, not pages: what could not be sent is tried again with the next segment and at the end, and
-  what is left then is sent by whoever mends after this worker;
-- a machine that is lost with its disk takes along what it had not sent: no more than one segment
-  for each job and `SEGMENT_S` seconds of pages. `check` finds them, so that they are fetched again;
-- what lies on the disk is read there, everything else by its range in the bucket.
+Rules kept:
+- When `append` returns, this machine's system has the bytes: a killed process loses nothing
+  committed.
+- A segment's file is removed once the bucket is known to hold the same bytes. When the bucket is
+  away, segments wait on the disk. They are sent with the next segment, at the end, or by the
+  process that mends after this worker.
+- A machine that is lost with its disk loses what it had not sent: at most one segment for each job,
+  and `SEGMENT_S` seconds of pages. `check` finds the lost segments, so that their pages are fetched
+  again.
+- A segment on the disk is read there; every other one is read from the bucket by ranges.
+- A reader that goes on where it stopped gets its next records out of one larger range
+  (`ReadAhead`): a request for each record would cost tens of milliseconds. A reader that jumps gets
+  no more than it asked for.
 """
 
 from __future__ import annotations
@@ -16,17 +20,18 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from geomi.adapters.blob import warc
-from geomi.adapters.blob.ahead import ReadAhead
-from geomi.adapters.blob.blank import blank_file
 from geomi.adapters.blob.bucket import Bucket
-from geomi.adapters.blob.dir import DirectoryArchive
-from geomi.adapters.blob.names import folder_of, last_number
-from geomi.adapters.disk import refusal
+from geomi.adapters.blob.directory import DirectoryArchive
+from geomi.adapters.blob.segment_names import folder_of, last_number
+from geomi.adapters.blob.warc import blank_file
+from geomi.adapters.machine.disk import refusal
 from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Ref
 
@@ -36,6 +41,11 @@ SEGMENT_BYTES = 32 * MIB
 # No segment grows for longer: it is what a lost machine takes along, and how far behind others are
 # who read. At a page a second it makes a segment of some megabytes.
 SEGMENT_S = 300.0
+# Some sixty pages in one request.
+AHEAD_BYTES = MIB
+# The workers of one machine write to a segment each, and a job's pages lie in all of them in turn.
+MAX_SEGMENTS = 16
+ReadRange = Callable[[str, int, int], Awaitable[bytes]]
 
 
 class S3Archive:
@@ -211,3 +221,40 @@ class S3Archive:
             except OSError as error:
                 raise refusal(error, path) from error
             path.unlink(missing_ok=True)
+
+
+class ReadAhead:
+    """Ranges of files, some of them kept; `read` asks for one and may return less than that."""
+
+    def __init__(self, read: ReadRange) -> None:
+        self._read = read
+        self._windows: OrderedDict[str, _Window] = OrderedDict()
+
+    async def range(self, name: str, start: int, length: int) -> bytes:
+        """Return bytes of a file; fewer where it ends before."""
+        window = self._windows.get(name)
+        if window is not None and window.start <= start and start + length <= window.end:
+            return window.data[start - window.start : start - window.start + length]
+        is_next = window is not None and window.start <= start <= window.end + AHEAD_BYTES
+        data = await self._read(name, start, max(length, AHEAD_BYTES) if is_next else length)
+        self._windows[name] = _Window(start, data[:AHEAD_BYTES])
+        self._windows.move_to_end(name)
+        if len(self._windows) > MAX_SEGMENTS:
+            self._windows.popitem(last=False)
+        return data[:length]
+
+    def forget(self) -> None:
+        """Let go of everything that was read."""
+        self._windows.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What was read last of a file."""
+
+    start: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.data)

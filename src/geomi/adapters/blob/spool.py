@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geomi.adapters.blob.names import checked_name
-from geomi.adapters.disk import place_file, refusal
+from geomi.adapters.blob.segment_names import checked_name
+from geomi.adapters.machine.disk import place_file, refusal
 from geomi.errors import BytesMissing, StoreError
 
 if TYPE_CHECKING:

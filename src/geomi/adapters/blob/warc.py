@@ -1,41 +1,51 @@
-"""WARC 1.1 records (ISO 28500:2017), each its own gzip member, so that any one can be read alone.
+"""WARC 1.1 records (ISO 28500:2017), each in its own gzip member, so that each can be read alone.
 
-The rules of this file:
-- a `response` holds the body as it was decoded: `Transfer-Encoding` is dropped, `Content-Length` is
-  the stored length, and `Content-Encoding` is kept as `X-Geomi-Content-Encoding`, because a reader
-  that believed it would decode a second time;
-- a `conversion` holds the page's JSON line and refers to the response it was made of;
-- no value can start a header of its own: whatever is not printable ASCII is percent-encoded;
-- digests are SHA-1 in base32, the convention that CDX indexes and `warcio check` read. It finds
-  damage and repeats and is no defence; the page's own record carries SHA-256.
+Rules kept:
+- A `response` holds the decoded body: `Transfer-Encoding` is dropped, `Content-Length` is the
+  stored length. `Content-Encoding` is kept as `X-Geomi-Content-Encoding`, because a reader would
+  decode a second time.
+- A `conversion` holds the page's JSON line and refers to the response it was made of.
+- No value can start a header of its own: whatever is not printable ASCII is percent-encoded.
+- Digests are SHA-1 in base32, as CDX indexes and `warcio check` read them. They find damage and
+  repeats and are no defence; the page's own record carries SHA-256.
+- An erased record is overwritten by blank members of the same length, so that all others stay where
+  they are. A blank member is a `metadata` record without content; zeros in its gzip header's extra
+  field (RFC 1952 §2.3.1.1) fill the length, and every reader passes over them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import struct
+import zlib
 from base64 import b32encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import quote
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from isal import igzip_lib, isal_zlib
 
-from geomi.errors import StoreError
-from geomi.model.page import Fetched
+from geomi.adapters.machine.disk import refusal
+from geomi.errors import BytesMissing, StoreError
+from geomi.model.page import Fetched, Ref
 
 # ISA-L's level 1, measured on 30 real pages: a 50 KB response and its 40 KB record take 0.14 ms and
 # shrink to 26 % and 18 %. Level 3 gains one point of size for twice the time, zlib's level 6 three
 # points for six times.
 _LEVEL = 1
 _GZIP_BITS = 31  # zlib's `wbits` for its wrapping
-
 _Fields = tuple[tuple[str, str], ...]
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 _PLAIN = re.compile(r"[\x21-\x7e]*")
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]+")
 _HEADERS_OF_THE_WIRE = frozenset({b"transfer-encoding", b"content-length"})
+MAX_FIELD_BYTES = 0xFFFF  # RFC 1952: of all fields together, the name and length of ours among them
+FIELD_NAME = b"GM"
+_EXTRA = 4  # the flag that says there are fields
 
 
 def warcinfo(record_id: UUID, *, written_at_s: float, name: str, software: str, job: str) -> bytes:
@@ -139,3 +149,46 @@ def _rebuilt_head(fetched: Fetched) -> bytes:
     """Write a head for an answer that did not come as HTTP/1.1 bytes: a browser's, a test's."""
     headers = (f"{name}: {' '.join(value.split())}" for name, value in fetched.headers)
     return "\r\n".join((f"HTTP/1.1 {fetched.status}", *headers)).encode("utf-8", "replace")
+
+
+def blank_file(path: Path, places: Sequence[Ref], *, erased_at_s: float) -> None:
+    """Write over records of a segment, or of a copy of one, until the disk itself has it."""
+    try:
+        with path.open("r+b") as file:
+            for place in places:
+                file.seek(place.offset)
+                file.write(blank_members(place.length, erased_at_s=erased_at_s))
+            file.flush()
+            os.fsync(file.fileno())
+    except FileNotFoundError as error:
+        raise BytesMissing(f"`{path}` is missing", hint="restore it from a backup") from error
+    except OSError as error:
+        raise refusal(error, path) from error
+
+
+def blank_members(length: int, *, erased_at_s: float) -> bytes:
+    """Build members of a length that hold nothing."""
+    parts, left = list[bytes](), length
+    while left:
+        empty = _blank_member(0, erased_at_s)
+        most = len(empty) + MAX_FIELD_BYTES - len(FIELD_NAME) - 2
+        if left < len(empty):
+            raise StoreError(f"a record of {length} bytes is too short to be erased in its place")
+        # What is left for the last one has to hold a whole member, too.
+        size = left if left <= most else min(most, left - 2 * len(empty))
+        parts.append(_blank_member(size - len(empty), erased_at_s))
+        left -= len(parts[-1])
+    return b"".join(parts)
+
+
+def _blank_member(padding: int, at_s: float) -> bytes:
+    date = datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    record = (
+        f"WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: <{uuid4().urn}>\r\n"
+        f"WARC-Date: {date}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+    ).encode("ascii")
+    field = FIELD_NAME + struct.pack("<H", padding) + bytes(padding)
+    head = struct.pack("<BBBBIBBH", 0x1F, 0x8B, 8, _EXTRA, 0, 0, 255, len(field))
+    # Stored as it is, so that a member's length does not depend on its id.
+    stored = struct.pack("<BHH", 1, len(record), 0xFFFF ^ len(record)) + record
+    return head + field + stored + struct.pack("<II", zlib.crc32(record), len(record))

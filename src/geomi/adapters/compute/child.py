@@ -21,15 +21,15 @@ from geomi.adapters.compute.message import (
     LENGTH,
     MAX_REPLY_BYTES,
     READY,
-    Question,
-    pack_question,
+    ExtractionRequest,
+    pack_request,
     read_article,
 )
 from geomi.errors import GeomiError
 from geomi.model.config import Extraction
 from geomi.model.page import Article
 
-PROGRAM = "geomi.adapters.compute.serve"
+PROGRAM = "geomi.adapters.compute.child_program"
 # A start takes half a second of one core; a machine under load may be many times slower.
 START_TIMEOUT_S = 60.0
 PIECE_BYTES = 64 * 1024  # what asyncio lets wait on either way
@@ -61,7 +61,7 @@ class ChildCompute:
         deadline_s: float,
     ) -> Article | None:
         """Extract a large page; None when it took too long, too much memory, or the child."""
-        question = Question(url, content_type, rules, max_links)
+        question = ExtractionRequest(url, content_type, rules, max_links)
         async with self._turn:
             child = await self._living_child()
             article = None
@@ -132,8 +132,8 @@ async def _start() -> _Child:
     return child
 
 
-async def _ask(child: _Child, question: Question, body: bytes) -> Article | None:
-    head, body = pack_question(question, body)
+async def _ask(child: _Child, question: ExtractionRequest, body: bytes) -> Article | None:
+    head, body = pack_request(question, body)
     child.writer.write(head)
     for start in range(0, len(body), PIECE_BYTES):  # at once, asyncio would copy the whole page
         child.writer.write(body[start : start + PIECE_BYTES])

@@ -22,7 +22,7 @@ MAX_REPLY_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ExtractionRequest:
     """Everything extraction needs to know of a page besides its bytes."""
 
     url: str
@@ -31,7 +31,7 @@ class Question:
     max_links: int
 
 
-_QUESTIONS = TypeAdapter(Question)
+_QUESTIONS = TypeAdapter(ExtractionRequest)
 _ARTICLES = TypeAdapter(Article)
 
 
@@ -40,7 +40,7 @@ def frame(content: bytes) -> bytes:
     return LENGTH.pack(len(content)) + content
 
 
-def pack_question(question: Question, body: bytes) -> tuple[bytes, bytes]:
+def pack_request(question: ExtractionRequest, body: bytes) -> tuple[bytes, bytes]:
     """Build the two frames of a question, the second still apart from its content.
 
     A body may be large, and joining would copy it.
@@ -48,7 +48,7 @@ def pack_question(question: Question, body: bytes) -> tuple[bytes, bytes]:
     return frame(orjson.dumps(question)) + LENGTH.pack(len(body)), body
 
 
-def read_question(content: bytes) -> Question:
+def read_request(content: bytes) -> ExtractionRequest:
     """Read a question's first frame."""
     return _QUESTIONS.validate_json(content)
 

@@ -1,25 +1,27 @@
-"""`ports.ready.ReadySource` over Context7's REST form.
+"""A client of Context7's REST interface: it searches libraries and asks one a question.
 
 Rules kept:
-- The address is a setting of the operator, so that it may be private; it is dialled through the
-  egress gate all the same.
-- A redirect is never followed. A 301 that names another library of the same server is asked for by
-  that name, in a request of its own.
-- The key goes into one header. Where a server repeats it, it is taken out before anything is read.
-- An answer has a size. Whatever goes wrong is `SourceBusy` where asking again may help, and
-  `SourceError` where it does not.
+- The operator sets the address, so it may be private. It is dialled through the egress gate all the
+  same.
+- A redirect is never followed. When a 301 names another library of the same server, the client asks
+  for that library in a request of its own.
+- The key goes into one header. Where a server repeats the key, it is removed before anything is
+  read.
+- An answer has a size, and so have every list and every text in it. A candidate without a valid id
+  is dropped alone; any other unexpected form refuses the whole answer (`ValueError` inside this
+  module).
+- A failure is `SourceBusy` where asking again may help, and `SourceError` where it does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import orjson
 
-from geomi.adapters.context7.answer import read_candidates, read_move, read_sections
 from geomi.adapters.endpoint import (
     CONNECT_S,
     beginning,
@@ -31,10 +33,10 @@ from geomi.adapters.endpoint import (
 from geomi.errors import LibraryUnknown, SourceBusy, SourceError
 from geomi.fetch.retry import parse_retry_after
 from geomi.model.page import Fetched, Request
-from geomi.model.ready import Candidate, ReadyDocument
+from geomi.model.ready import Candidate, ReadyDocument, Section
 from geomi.ports.clock import Clock
 from geomi.ports.web import Fetcher
-from geomi.seed.ready import is_library
+from geomi.seed.ready import closed, fenced, is_library
 
 MAX_ANSWER_BYTES = 2 * 1024 * 1024
 MAX_NAME_CHARS = 200
@@ -44,13 +46,17 @@ ANSWER_S = 30.0
 # What is shorter is no secret, and may stand in any text.
 LEAST_KEY_CHARS = 8
 HIDDEN = b"[key]"
-
 _OK, _UNREAD, _UNKNOWN = 200, 202, 404
 _MOVED = frozenset({301, 308})
 _REFUSED = frozenset({401, 403})
 _BUSY = frozenset({408, 425, 429})
-
 T = TypeVar("T")
+MAX_CANDIDATES = 100
+MAX_SECTIONS = 200  # of each kind
+MAX_CODES = 20  # of one section
+MAX_TEXT_CHARS = 200_000
+MAX_LINE_CHARS = 500
+FINAL = "finalized"
 
 
 def read_address(text: str) -> str:
@@ -59,7 +65,7 @@ def read_address(text: str) -> str:
     return read_endpoint(text, "GEOMI_CONTEXT7_URL", hint=hint)
 
 
-class Context7:
+class Context7Client:
     """One such server.
 
     Args:
@@ -147,3 +153,83 @@ class Context7:
         told = fetched.header("retry-after")
         after_s = parse_retry_after(told, wall_s=self._clock.wall_s())
         return SourceBusy(f"{self.address} {said}", retry_after_s=after_s)
+
+
+def read_candidates(told: Mapping[str, Any]) -> tuple[Candidate, ...]:
+    """Read what a search offers, best first."""
+    found = _dicts(told, "results", MAX_CANDIDATES)
+    return tuple(_candidate(one) for one in found if is_library(_line(one, "id")))
+
+
+def read_sections(told: Mapping[str, Any]) -> tuple[Section, ...]:
+    """Read the passages of a document: prose first, then code."""
+    if not ("codeSnippets" in told or "infoSnippets" in told):
+        raise ValueError("neither `codeSnippets` nor `infoSnippets`")
+    prose = (_prose(one) for one in _dicts(told, "infoSnippets", MAX_SECTIONS))
+    code = (_code(one) for one in _dicts(told, "codeSnippets", MAX_SECTIONS))
+    return tuple(section for section in (*prose, *code) if section.text)
+
+
+def read_move(told: Mapping[str, Any], source: str) -> str:
+    """Read the id under which a library is found now; never one on another server."""
+    target = _line(told, "redirectUrl")
+    if target.startswith(("http://", "https://")):
+        here, there = urlsplit(source), urlsplit(target)
+        if (here.scheme, here.netloc) != (there.scheme, there.netloc):
+            raise ValueError("a move to another server")
+        target = there.path.removeprefix(here.path)
+    if not is_library(target):
+        raise ValueError("a move to nowhere")
+    return target
+
+
+def _candidate(one: Mapping[str, Any]) -> Candidate:
+    snippets = one.get("totalSnippets")
+    state = _line(one, "state")
+    return Candidate(
+        library=_line(one, "id"),
+        title=_line(one, "title"),
+        snippets=max(0, snippets) if isinstance(snippets, int) else None,
+        is_final=state in ("", FINAL),
+    )
+
+
+def _prose(one: Mapping[str, Any]) -> Section:
+    heading = _line(one, "breadcrumb").rpartition(">")[2].strip()
+    return Section(heading, closed(_text(one, "content").strip()), _line(one, "pageId"))
+
+
+def _code(one: Mapping[str, Any]) -> Section:
+    parts = [closed(_text(one, "codeDescription").strip())]
+    for code in _dicts(one, "codeList", MAX_CODES):
+        if body := _text(code, "code"):
+            parts.append(fenced(body, _line(code, "language")))
+    heading = _line(one, "codeTitle") or _line(one, "pageTitle")
+    return Section(heading, "\n\n".join(filter(None, parts)), _line(one, "codeId"))
+
+
+def _dicts(told: Mapping[str, Any], name: str, most: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a list, which may be missing where it is empty."""
+    found = told.get(name)
+    if found is None and name != "results":
+        return
+    if not isinstance(found, list):
+        raise ValueError(f"`{name}` is a {type(found).__name__}, not a list")
+    for one in found[:most]:
+        if not isinstance(one, dict):
+            raise ValueError(f"`{name}` holds a {type(one).__name__}, not an object")
+        yield one
+
+
+def _line(one: Mapping[str, Any], name: str) -> str:
+    return " ".join(_text(one, name)[:MAX_LINE_CHARS].split())
+
+
+def _text(one: Mapping[str, Any], name: str) -> str:
+    """Return a text, which may be missing; it ends where the limit is."""
+    found = one.get(name)
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise ValueError(f"`{name}` is a {type(found).__name__}, not a text")
+    return found[:MAX_TEXT_CHARS]

@@ -23,7 +23,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from geomi.adapters.dataset.keys import checked_key, checked_prefix, too_large, writable_key
-from geomi.adapters.disk import refusal, sync_folder, whole_file
+from geomi.adapters.machine.disk import refusal, sync_folder, whole_file
 from geomi.errors import StoreError
 from geomi.ports.dataset import Listed
 

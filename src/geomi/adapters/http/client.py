@@ -1,32 +1,50 @@
 """One request through the egress gate, inside every limit of its `Request`.
 
-Rules: a redirect is an answer and never followed here; whatever a server or a network does is a
-value (`Fetched.failure`), never an exception; an error status is an answer too, so what goes wrong
-in its body costs the body and not the status. A kept connection that the server closed before a
-single byte of the answer is told as stale: whether the request arrived is not known, so when it is
-asked again is a matter of politeness and not of this client.
+Rules kept:
+- A redirect is an answer and never followed here.
+- Whatever a server or a network does is a value (`Fetched.failure`), never an exception. An error
+  status is an answer too: what goes wrong in its body costs the body and not the status.
+- When the server closed a kept connection before the first byte of the answer, the failure is
+  marked stale. Nobody knows whether the request arrived, so the caller's politeness decides when to
+  ask again.
+- The request is GET, or POST with a body; `Host` comes first; no cookie ever leaves (HTTP-12).
+  Headers that steer the connection are ours alone. A line break inside a header is refused: it
+  would begin another one.
+- Memory of large bodies goes back to the system at once. glibc raises its threshold for large
+  blocks when the first one is freed, and then keeps such blocks in its heap. A crawl of hostile
+  pages of 4 MiB grew by 93 MiB that way; with a fixed threshold it grew by 60 MiB.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import sys
 from functools import partial
 
 from geomi.adapters.http.connection import Connection
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.failure import FetchFailed
-from geomi.adapters.http.heap import give_back_large_blocks
-from geomi.adapters.http.message import write_request
-from geomi.adapters.http.pool import Pool
-from geomi.adapters.http.response import Reader
-from geomi.adapters.http.room import Room, Share
-from geomi.model.page import Fetched, Request
+from geomi.adapters.http.pool import ConnectionPool
+from geomi.adapters.http.response import ResponseReader
+from geomi.adapters.http.room import BodyMemory, Share
+from geomi.adapters.http.rules import Proxy
+from geomi.errors import ConfigError
+from geomi.model.page import Fetched, Headers, Request
 from geomi.model.verdict import Outcome
 from geomi.ports.clock import Clock
-from geomi.url.parse import Url, parse
+from geomi.url.parse import DEFAULT_PORTS, Url, parse
 
 # asyncio's own choice for one read.
 BUFFER_BYTES = 256 * 1024
+_OURS = frozenset(
+    {
+        "connection", "content-length", "cookie", "expect", "host", "keep-alive", "te", "trailer",
+        "proxy-authorization", "proxy-connection", "transfer-encoding", "upgrade",
+    }
+)  # fmt: skip
+LARGE_BLOCK_BYTES = 1024 * 1024
+_M_MMAP_THRESHOLD = -3  # of <malloc.h>
 
 
 class HttpClient:
@@ -35,9 +53,9 @@ class HttpClient:
     def __init__(self, egress: Egress, clock: Clock) -> None:
         self._egress = egress
         self._clock = clock
-        self._pool = Pool()
+        self._pool = ConnectionPool()
         self._buffer = bytearray(BUFFER_BYTES)
-        self._room = Room()
+        self._room = BodyMemory()
         give_back_large_blocks()
 
     async def fetch(self, request: Request) -> Fetched:
@@ -116,7 +134,7 @@ class _Visit:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.reader = Reader(request)
+        self.reader = ResponseReader(request)
         self.deadline_s = asyncio.get_running_loop().time() + request.total_timeout_s
         self.ip = ""
         self.is_reused = False
@@ -125,7 +143,7 @@ class _Visit:
     async def exchange(self, message: bytes, connection: Connection) -> None:
         """Send the request over a connection and read what comes."""
         if self.reader.is_over:
-            self.reader = Reader(self.request)
+            self.reader = ResponseReader(self.request)
         self.ip = connection.ip
         self.share = await connection.exchange(
             message,
@@ -139,3 +157,36 @@ class _Visit:
         """Whether the server closed the connection before a single byte of the answer."""
         failure = self.reader.failure
         return failure is not None and failure.outcome is Outcome.CONNECT_ERROR
+
+
+def write_request(url: Url, headers: Headers, proxy: Proxy | None, body: bytes = b"") -> bytes:
+    """Return the request for a URL; a proxy is asked for an http URL in full (RFC 9112 §3.2.2)."""
+    is_default_port = url.port == DEFAULT_PORTS[url.scheme]
+    authority = url.host if is_default_port else url.authority
+    by_proxy = proxy is not None and url.scheme == "http"
+    target = f"http://{authority}{url.target}" if by_proxy else url.target
+    lines = [
+        f"{'POST' if body else 'GET'} {target} HTTP/1.1",
+        f"Host: {authority}",
+        *[f"{name}: {value}" for name, value in headers if name.lower() not in _OURS],
+        "Connection: keep-alive",  # C-70: HTTP/1.1 is all we speak
+    ]
+    if body:
+        lines.append(f"Content-Length: {len(body)}")
+    if by_proxy and proxy is not None and proxy.authorization:
+        lines.append(f"Proxy-Authorization: {proxy.authorization}")
+    message = "\r\n".join([*lines, "", ""])
+    if message.count("\n") != len(lines) + 1 or message.count("\r") != len(lines) + 1:
+        raise ConfigError(
+            f"a request header for `{url.host}` holds a line break",
+            hint="look at `http.headers` and `http.user_agent`",
+        )
+    return message.encode() + body
+
+
+def give_back_large_blocks() -> None:
+    """Keep the size of a large block where it is; other systems than glibc's need nothing."""
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            mallopt(_M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)

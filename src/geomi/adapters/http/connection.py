@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from geomi.adapters.http.response import Reader
-from geomi.adapters.http.room import Room, Share
+from geomi.adapters.http.response import ResponseReader
+from geomi.adapters.http.room import BodyMemory, Share
 from geomi.model.verdict import Outcome
 
 # A page of 50 kB at 1 KiB in 10 s would take longer than any total deadline; slower is not serving.
@@ -38,7 +38,7 @@ class Connection(asyncio.BufferedProtocol):
         opened_s, parked_s: loop time of its opening and of its last exchange's end.
     """
 
-    def __init__(self, buffer: bytearray, room: Room) -> None:
+    def __init__(self, buffer: bytearray, room: BodyMemory) -> None:
         self._buffer = memoryview(buffer)
         self._room = room
         self.ip = ""
@@ -47,7 +47,7 @@ class Connection(asyncio.BufferedProtocol):
         self.is_open = False
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._reader: Reader | None = None
+        self._reader: ResponseReader | None = None
         self._share: Share | None = None
         self._done: asyncio.Future[None] | None = None
         self._watch: asyncio.TimerHandle | None = None
@@ -56,7 +56,7 @@ class Connection(asyncio.BufferedProtocol):
         self._window_start_bytes = 0
 
     async def exchange(
-        self, message: bytes, reader: Reader, *, deadline_s: float, silence_s: float
+        self, message: bytes, reader: ResponseReader, *, deadline_s: float, silence_s: float
     ) -> Share | None:
         """Send a request and wait until `reader` is over; what went wrong is in the reader.
 
@@ -149,7 +149,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.resume_reading()
         self._finish_if_over(reader)
 
-    def _finish_if_over(self, reader: Reader) -> None:
+    def _finish_if_over(self, reader: ResponseReader) -> None:
         if reader.is_over:
             self._finish()
 

@@ -13,7 +13,7 @@ from geomi.model.verdict import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FetchFailure:
     """How a fetch ends, and a sentence that names the thing and the limit."""
 
     outcome: Outcome
@@ -29,4 +29,4 @@ class FetchFailed(Exception):
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)
-        self.failure = Failure(outcome, detail)
+        self.failure = FetchFailure(outcome, detail)

@@ -48,7 +48,7 @@ Lookup = Callable[[str], tuple[str, ...] | Records]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResolvedName:
     """The addresses of a name in the order to try them, or why there are none.
 
     Args:
@@ -74,13 +74,13 @@ class Names:
     def __init__(self, clock: Clock, lookup: Lookup = look_up) -> None:
         self._clock = clock
         self._lookup = lookup
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._kept: OrderedDict[str, ResolvedName] = OrderedDict()
         self._asked: dict[str, asyncio.Event] = {}
         self._renewals: dict[str, asyncio.Task[None]] = {}
         self._threads = ThreadPoolExecutor(LOOKUP_THREADS, thread_name_prefix="geomi-dns")
         self._is_closed = False
 
-    async def find(self, name: str) -> Answer:
+    async def find(self, name: str) -> ResolvedName:
         """Return what is known of a name, asking the system if need be."""
         while True:
             kept, now_s = self._kept.get(name), self._clock.now_s()
@@ -89,7 +89,7 @@ class Names:
                     self._renew_in_time(name, kept)
                 return kept
             if addresses := _known(name):
-                return Answer(addresses)
+                return ResolvedName(addresses)
             under_way = self._asked.get(name)
             if under_way is None:
                 return await self._ask(name)
@@ -102,7 +102,7 @@ class Names:
             renewal.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _renew_in_time(self, name: str, kept: Answer) -> None:
+    def _renew_in_time(self, name: str, kept: ResolvedName) -> None:
         if name in self._renewals or len(self._renewals) >= MAX_RENEWALS or self._is_closed:
             return
         loop = asyncio.get_running_loop()
@@ -110,12 +110,12 @@ class Names:
         self._renewals[name] = renewal
         renewal.add_done_callback(lambda _: self._renewals.pop(name))
 
-    async def _renew(self, name: str, kept: Answer) -> None:
+    async def _renew(self, name: str, kept: ResolvedName) -> None:
         await self._clock.sleep_until(kept.good_until_s - RENEWED_BEFORE_S)
         if self._kept.get(name) is kept and name not in self._asked:
             await self._ask(name)
 
-    async def _ask(self, name: str) -> Answer:
+    async def _ask(self, name: str) -> ResolvedName:
         answered = self._asked[name] = asyncio.Event()
         try:
             answer = await self._question(name)
@@ -128,13 +128,13 @@ class Names:
             del self._asked[name]
             answered.set()
 
-    def _keep(self, name: str, answer: Answer) -> None:
+    def _keep(self, name: str, answer: ResolvedName) -> None:
         self._kept[name] = answer
         self._kept.move_to_end(name)
         if len(self._kept) > MAX_KEPT_NAMES:
             self._kept.popitem(last=False)
 
-    async def _question(self, name: str) -> Answer:
+    async def _question(self, name: str) -> ResolvedName:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(LOOKUP_TIMEOUT_S):
@@ -148,13 +148,13 @@ class Names:
         records = found if isinstance(found, Records) else Records(found, KEPT_S)
         return self._found(records) if records.addresses else self._failed("it has no address")
 
-    def _found(self, records: Records) -> Answer:
+    def _found(self, records: Records) -> ResolvedName:
         life_s = min(max(records.ttl_s, LEAST_KEPT_S), MOST_KEPT_S)
         end_s = self._clock.now_s() + life_s
-        return Answer(records.addresses, "", end_s, end_s - life_s / 2)
+        return ResolvedName(records.addresses, "", end_s, end_s - life_s / 2)
 
-    def _failed(self, problem: str) -> Answer:
-        return Answer((), problem, self._clock.now_s() + FAILURE_KEPT_S)
+    def _failed(self, problem: str) -> ResolvedName:
+        return ResolvedName((), problem, self._clock.now_s() + FAILURE_KEPT_S)
 
 
 def _known(name: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ IDLE_S = 15.0
 Place = tuple[str, str, int]
 
 
-class Pool:
+class ConnectionPool:
     """The idle connections of one client."""
 
     def __init__(self) -> None:

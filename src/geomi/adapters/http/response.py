@@ -16,7 +16,7 @@ import re
 import httptools
 
 from geomi.adapters.http.decode import MARGIN_BYTES, Body
-from geomi.adapters.http.failure import Failure, FetchFailed
+from geomi.adapters.http.failure import FetchFailed, FetchFailure
 from geomi.adapters.http.room import FREE_BYTES
 from geomi.fetch.body import accepts, media_type
 from geomi.model.page import Request
@@ -30,7 +30,7 @@ _CONTROLS = re.compile(rb"[\x00-\x08\n-\x1f\x7f]")
 _HEAD_TOO_LARGE = f"the headers are larger than {MAX_HEAD_BYTES} bytes"
 
 
-class Reader:
+class ResponseReader:
     """Reads one answer; `is_over` once nothing more is wanted of the connection."""
 
     def __init__(self, request: Request) -> None:
@@ -40,7 +40,7 @@ class Reader:
         self.wire_bytes = 0
         self.is_over = False
         self.is_reusable = False
-        self.failure: Failure | None = None
+        self.failure: FetchFailure | None = None
         self.need_bytes = request.max_bytes  # what the body may become
         self._request = request
         self._body: Body | None = None
@@ -107,7 +107,7 @@ class Reader:
     def fail(self, outcome: Outcome, detail: str) -> None:
         """End the answer here; the first failure is the one that counts."""
         if self.failure is None:
-            self.failure = Failure(outcome, detail)
+            self.failure = FetchFailure(outcome, detail)
         self.is_over = True
         self.is_reusable = False
 

@@ -24,7 +24,7 @@ FREE_BYTES = MIB
 ROOM_BYTES = 20 * MIB
 
 
-class Room:
+class BodyMemory:
     """The room of one client; all of it happens in the client's event loop."""
 
     def __init__(self, size_bytes: int = ROOM_BYTES) -> None:
@@ -70,7 +70,7 @@ class Share:
 
     __slots__ = ("_is_over", "_on_given", "_room", "size_bytes")
 
-    def __init__(self, room: Room, size_bytes: int, on_given: Callable[[], None]) -> None:
+    def __init__(self, room: BodyMemory, size_bytes: int, on_given: Callable[[], None]) -> None:
         self.size_bytes = size_bytes
         self._room = room
         self._on_given: Callable[[], None] | None = on_given

@@ -19,7 +19,7 @@ from random import random
 from typing import Any, TypeVar
 
 from geomi.adapters.bucket_url import BucketUrl
-from geomi.adapters.index.entry import body_words, head_words, headings_text, kept_text
+from geomi.adapters.index.chunk_words import body_words, head_words, headings_text, kept_text
 from geomi.errors import StoreBusy, StoreError
 from geomi.model.chunk import Chunk
 from geomi.model.search import Document, Filters, KeptText

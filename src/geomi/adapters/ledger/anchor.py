@@ -1,4 +1,4 @@
-"""What ties a store's time to the clock of one machine; `adapters/clock.py` reads and lays it."""
+"""What ties a store's time to one machine's clock; `adapters/machine/clock.py` reads and writes it."""
 
 from __future__ import annotations
 

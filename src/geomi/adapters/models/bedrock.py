@@ -1,10 +1,14 @@
-"""Amazon Bedrock, and its Titan Text Embeddings V2 (EMB-02). It needs `geomi[bedrock]`.
+"""Amazon Bedrock: Titan Text Embeddings V2 (EMB-02), and language models by its Converse API.
 
 Rules kept:
-- Credentials and region come from where AWS's own client looks for them; none is in a message: of a
-  refusal only its code is told.
-- The client dials by itself, and only the endpoint of its region: an address of the operator's.
-- Titan takes one text a request, so that the 25 of a batch are asked for at once (EMB-01).
+- Credentials and region come from where AWS's own client looks for them. No message holds one: of a
+  refusal only the code is shown.
+- The client dials by itself, and only the endpoint of its region, which the operator chose.
+- Titan takes one text a request, so the 25 texts of a batch are requested at once (EMB-01).
+- The prompt's task states the form of the answer, because not every model takes a schema. The
+  answer is checked like any other.
+
+It needs `geomi[bedrock]`.
 """
 
 from __future__ import annotations
@@ -19,15 +23,14 @@ from typing import Any, TypeVar
 import numpy as np
 import orjson
 
-from geomi.adapters.models.answer import read_object
+from geomi.adapters.models.calls import NO_RETRIES, RetryPolicy, read_object, read_tokens
 from geomi.adapters.models.embedding import in_batches, read_vectors
-from geomi.adapters.models.patience import NONE, Patience
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled, first_error
+from geomi.model.language import Answer, Prompt
 from geomi.ports.models import BATCH, Vectors
 
 A = TypeVar("A")
 T = TypeVar("T")
-
 TITAN = "amazon.titan-embed-text-v2:0"
 # Of 256, 512 and 1,024 the one that balances quality and storage (EMB-02).
 DIMENSIONS = 512
@@ -36,7 +39,6 @@ CONNECT_S = 10.0
 ANSWER_S = 30.0
 TRIES = 3
 MAX_CODE_CHARS = 80
-
 _THROTTLED = frozenset({"ServiceUnavailableException", "ThrottlingException"})
 _BUSY = frozenset(
     {
@@ -44,6 +46,10 @@ _BUSY = frozenset(
         "ModelTimeoutException",
     }
 )  # fmt: skip
+# What the catalogue asks (ANA-06, ANA-12, ANA-18).
+CLASSIFIER = "amazon.nova-micro-v1:0"
+CRITIC = "anthropic.claude-3-haiku-20240307-v1:0"
+EXTRACTOR = "anthropic.claude-3-5-sonnet-20240620-v1:0"
 
 
 class Bedrock:
@@ -55,7 +61,7 @@ class Bedrock:
         region: str = "",
         endpoint: str = "",
         answer_s: float = ANSWER_S,
-        patience: Patience = NONE,
+        patience: RetryPolicy = NO_RETRIES,
     ) -> None:
         if find_spec("boto3") is None:
             raise ConfigError(
@@ -71,7 +77,7 @@ class Bedrock:
     ) -> dict[str, Any]:
         """Send a question to a model and return the answer's JSON object."""
         asked = orjson.dumps(question)
-        patience = self._patience if is_patient else NONE
+        patience = self._patience if is_patient else NO_RETRIES
         body = await patience.asking(lambda: self._in_thread(self._invoke, model, asked))
         if len(body) > MAX_ANSWER_BYTES:
             raise ModelError(f"`{model}` answered with more than {MAX_ANSWER_BYTES:,} bytes")
@@ -196,3 +202,33 @@ def _client(region: str, endpoint: str, answer_s: float) -> Any:
             f"Amazon Bedrock cannot be used: {type(error).__name__}",
             hint="name a region, or set AWS_REGION",
         ) from error
+
+
+class BedrockModel:
+    """`ports.language.LanguageModel` of one model of a region."""
+
+    def __init__(self, bedrock: Bedrock, model: str) -> None:
+        self._bedrock = bedrock
+        self.name = model
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Answer one question."""
+        form = orjson.dumps(prompt.form).decode()
+        told = await self._bedrock.talk(
+            self.name,
+            system=[{"text": f"{prompt.task}\n\nThe form, as JSON Schema:\n{form}"}],
+            messages=[{"role": "user", "content": [{"text": prompt.material}]}],
+            inferenceConfig={"maxTokens": prompt.max_tokens, "temperature": 0.0},
+        )
+        try:
+            parts = told["output"]["message"]["content"]
+            text = "".join(part.get("text", "") for part in parts)
+            usage = told.get("usage") or {}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"`{self.name}` answered in another form: {error!r}") from error
+        read, written = (
+            read_tokens(usage.get("inputTokens")),
+            read_tokens(usage.get("outputTokens")),
+        )
+        is_whole = bool(text) and told.get("stopReason") != "max_tokens"
+        return Answer(text, self.name, read, written, is_whole)

@@ -1,18 +1,22 @@
-"""A language model behind an OpenAI-compatible server: llama.cpp, vLLM, Ollama, and the clouds.
+"""Models behind an OpenAI-compatible server (llama.cpp, vLLM, Ollama, clouds): answers and
+vectors.
 
 Rules kept:
-- The server is a setting of the operator, so that its address may be private; it is dialled through
-  the egress gate all the same, and a redirect is never followed.
+- The operator sets the server, so its address may be private. It is dialled through the egress gate
+  all the same, and a redirect is never followed.
 - The key goes into one header and into no message.
-- The task stands in the system's message, the page in the user's; no tool is offered.
-- An answer has a size; one that is cut off by its length is paid for and no answer.
+- The task stands in the system's message and the page in the user's; no tool is offered.
+- An answer has a size. An answer that its length cut off is paid for and counts as none.
+- A batch of texts is one request. Its answer counts only with one vector for each text, all of the
+  expected length. The caller names the languages, because no server does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import orjson
 
 from geomi.adapters.endpoint import (
@@ -22,19 +26,21 @@ from geomi.adapters.endpoint import (
     on_one_line,
     read_endpoint,
 )
-from geomi.adapters.models.answer import read_name, read_object, read_tokens
-from geomi.adapters.models.patience import NONE, Patience
+from geomi.adapters.models.calls import NO_RETRIES, RetryPolicy, read_name, read_object, read_tokens
+from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes, in_batches, read_vectors
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Answer, Prompt
 from geomi.model.page import Fetched, Headers, Request
+from geomi.ports.models import Vectors
 from geomi.ports.web import Fetcher
 
 MAX_ANSWER_BYTES = 1024 * 1024
 # A small model on a processor writes ten words a second.
 ANSWER_S = 120.0
-
 _THROTTLED = frozenset({429, 503})
 _BUSY = frozenset({408, 409, 425, 500, 502, 504, 529})
+# 25 vectors of 8,192 numbers, each written with 25 signs, are 5 MB.
+MAX_VECTORS_BYTES = 8 * 1024 * 1024
 
 
 class OpenAiModel:
@@ -53,9 +59,11 @@ class OpenAiModel:
         *,
         key: str = "",
         answer_s: float = ANSWER_S,
-        patience: Patience = NONE,
+        patience: RetryPolicy = NO_RETRIES,
     ) -> None:
-        self._server = Server(fetcher, endpoint, key=key, answer_s=answer_s, patience=patience)
+        self._server = OpenAiServer(
+            fetcher, endpoint, key=key, answer_s=answer_s, patience=patience
+        )
         self.name = model
 
     async def answer(self, prompt: Prompt) -> Answer:
@@ -74,7 +82,7 @@ class OpenAiModel:
         return Answer(text, read_name(told.get("model"), self.name), read, written, is_whole)
 
 
-class Server:
+class OpenAiServer:
     """An OpenAI-compatible server, and the one way to ask it."""
 
     def __init__(
@@ -84,7 +92,7 @@ class Server:
         *,
         key: str = "",
         answer_s: float = ANSWER_S,
-        patience: Patience = NONE,
+        patience: RetryPolicy = NO_RETRIES,
     ) -> None:
         hint = "http://127.0.0.1:8080/v1, and the key in GEOMI_MODEL_KEY"
         self._base = read_endpoint(endpoint, "the endpoint of a model", hint=hint)
@@ -105,7 +113,7 @@ class Server:
         is_patient: bool = True,
     ) -> dict[str, Any]:
         """Send a question and return the answer's JSON object."""
-        patience = self._patience if is_patient else NONE
+        patience = self._patience if is_patient else NO_RETRIES
         return await patience.asking(lambda: self._ask_once(path, question, max_bytes))
 
     async def _ask_once(
@@ -156,3 +164,73 @@ def _told(fetched: Fetched) -> str:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         text = beginning(fetched)
     return on_one_line(text)
+
+
+async def open_openai_embedder(
+    server: OpenAiServer,
+    model: str,
+    *,
+    languages: Collection[str],
+    shortened_to: int = 0,
+    prefixes: Prefixes = NO_PREFIXES,
+) -> OpenAiEmbedder:
+    """Ask for one vector, to learn how long they are.
+
+    Args:
+        shortened_to: how long they should be, of a model that can give shorter ones.
+    """
+    question: dict[str, object] = {"model": model, "encoding_format": "float"}
+    if shortened_to:
+        question["dimensions"] = shortened_to
+    (vector,) = await _ask(server, question, ["dimensions"], shortened_to)
+    return OpenAiEmbedder(server, question, vector.size, languages, prefixes)
+
+
+class OpenAiEmbedder:
+    """`ports.models.Embedder` of one model of one server."""
+
+    def __init__(
+        self,
+        server: OpenAiServer,
+        question: dict[str, object],
+        dimensions: int,
+        languages: Collection[str],
+        prefixes: Prefixes,
+    ) -> None:
+        self._server = server
+        self._question = question
+        self._prefixes = prefixes
+        self.name = f"{question['model']}/{dimensions}"
+        self.dimensions = dimensions
+        self.languages = frozenset(languages)
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+        """Return one vector for each text."""
+        prefixed = self._prefixes.before(texts, is_query=is_query)
+        parts = [
+            await _ask(
+                self._server, self._question, batch, self.dimensions, is_patient=not is_query
+            )
+            for batch in in_batches(prefixed)
+        ]
+        return np.concatenate([np.empty((0, self.dimensions), np.float32), *parts])
+
+
+async def _ask(
+    server: OpenAiServer,
+    question: dict[str, object],
+    texts: Sequence[str],
+    dimensions: int,
+    *,
+    is_patient: bool = False,
+) -> Vectors:
+    asked = {**question, "input": list(texts)}
+    told = await server.ask("embeddings", asked, max_bytes=MAX_VECTORS_BYTES, is_patient=is_patient)
+    try:
+        given = {one["index"]: one["embedding"] for one in told["data"]}
+        rows = [given.pop(at) for at in range(len(texts))]
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"{server} answered in another form: {error!r}") from error
+    if given:
+        raise ModelError(f"{server} answered with {len(given)} vectors too many")
+    return read_vectors(rows, dimensions=dimensions, source=str(server))

@@ -23,8 +23,8 @@ from urllib.parse import unquote
 
 import orjson
 
-from geomi.adapters.outlet.appended import Appended
-from geomi.adapters.sorting import SortedLines
+from geomi.adapters.machine.sorting import SortedLines
+from geomi.adapters.outlet.appended_file import AppendedFile
 from geomi.url.parse import DEFAULT_PORTS, split
 
 MAX_TITLE_CHARS = 200
@@ -34,12 +34,12 @@ MAX_DESCRIPTION_CHARS = 300
 PAGES = "Pages"  # the section of pages that belong to no other
 
 
-def full_text(path: Path) -> Appended:
+def llms_full_file(path: Path) -> AppendedFile:
     """Make `llms-full.txt`."""
-    return Appended("llms-full", path, passage)
+    return AppendedFile("llms-full", path, llms_full_passage)
 
 
-def passage(record: bytes) -> bytes:
+def llms_full_passage(record: bytes) -> bytes:
     """Write one page of llms-full.txt; nothing for one that repeats another."""
     page = orjson.loads(record)
     if not _is_original(page):
@@ -56,7 +56,7 @@ def passage(record: bytes) -> bytes:
     return "\n".join((*lines, "", content.strip(), "", "")).encode("utf-8", "replace")
 
 
-class SiteMap:
+class LlmsTxt:
     """Gathers pages, and writes llms.txt of them at the end: its order needs them all.
 
     Args:
@@ -69,7 +69,7 @@ class SiteMap:
         self._seed = seed
         self._home: _Home | None = None
 
-    def __enter__(self) -> SiteMap:
+    def __enter__(self) -> LlmsTxt:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from geomi.adapters.disk import place_file
+from geomi.adapters.machine.disk import place_file
 from geomi.errors import StoreError
 
 MAX_SLUG_CHARS = 60

@@ -1,13 +1,13 @@
-"""What a service has done, counted from its events, for Prometheus.
+"""Counts of what a service and its seed engine have done, from their events, for Prometheus.
 
-The counts are of this process and begin with it. What only the store knows, such as how much waits,
-is asked for at each scrape and set by whoever answers it.
+The counts are of this process and begin with it (MON-14 names those of the seed engine). What only
+the store knows, such as how many URLs wait, is read at each scrape and set by the code that
+answers it.
 """
 
 from __future__ import annotations
 
 from geomi.adapters.telemetry.prometheus import Counter, Gauge, Histogram, write_text
-from geomi.adapters.telemetry.seed_metrics import SeedMetrics
 from geomi.model.event import (
     Enriched,
     Event,
@@ -16,7 +16,10 @@ from geomi.model.event import (
     Measured,
     PageSettled,
     RobotsFetched,
+    SeedDomainDone,
     SeedEvent,
+    SeedFailed,
+    SeedFileDone,
     Warned,
 )
 from geomi.model.verdict import Outcome, State
@@ -25,6 +28,8 @@ from geomi.model.verdict import Outcome, State
 FETCH_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 # A claim or a settlement takes some milliseconds; a second is a store that is stuck.
 STORE_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+# A domain is asked for a few files, each in its host's turn.
+SEED_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
@@ -138,3 +143,47 @@ class Metrics:
 
 def _class(status: int) -> str:
     return f"{status // 100}xx" if status else "none"
+
+
+class SeedMetrics:
+    """Counts raw files and domains; how far datasets are is set by whoever answers a scrape."""
+
+    def __init__(self) -> None:
+        self._files = Histogram("geomi_seed_file_seconds", "How long raw files took.", SEED_BOUNDS)
+        self._rejects = Counter("geomi_seed_rejects_total", "Records of raw files not taken.")
+        self._domains = Histogram(
+            "geomi_seed_domain_seconds", "How long contracts of domains took.", SEED_BOUNDS
+        )
+        self._found = Counter(
+            "geomi_seed_found_total",
+            "Domains by whether robots.txt and a sitemap were found.",
+            ("what", "found"),
+        )
+        self._failures = Counter(
+            "geomi_seed_failures_total",
+            "Raw files and domains that failed; the dead are not tried again.",
+            ("type", "dead"),
+        )
+        self.tasks = Gauge(
+            "geomi_seed_tasks",
+            "Raw files and domains of datasets, by what became of them.",
+            ("tenant", "kind", "state"),
+        )
+        self.dead_letters = Gauge(
+            "geomi_seed_dead_letters", "Messages that nobody tries any more.", ("tenant",)
+        )
+
+    def emit(self, event: SeedEvent) -> None:
+        """Count one event."""
+        match event:
+            case SeedFileDone():
+                self._files.observe(event.ms / 1000)
+                self._rejects.add(event.rejected)
+            case SeedDomainDone():
+                self._domains.observe(event.ms / 1000)
+                self._found.add(1, "robots", str(event.robots).lower())
+                self._found.add(1, "sitemap", str(event.sitemap).lower())
+            case SeedFailed():
+                self._failures.add(1, event.error_type, str(event.is_dead).lower())
+            case _:
+                pass

@@ -1,4 +1,8 @@
-"""What an index keeps of a chunk, and what it finds it by; the same in every index."""
+"""What an index keeps of a chunk, and the words it finds the chunk by; the same in every index.
+
+Where a document may only be kept as a preview, its words are kept in alphabetical order: nothing
+of the text's order stays.
+"""
 
 from __future__ import annotations
 

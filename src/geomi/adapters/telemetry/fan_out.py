@@ -1,4 +1,4 @@
-"""Every event to several listeners, none of which can fail the crawl."""
+"""Hand every event to several listeners; a listener that fails cannot fail the crawl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from geomi.model.event import Event, SeedEvent, Warned
 from geomi.ports.sink import EventSink
 
 
-class Fan:
+class EventFanOut:
     """Hand each event to every listener; one that fails is dropped and the others are told once.
 
     Args:
@@ -40,7 +40,7 @@ class Fan:
             self.emit(Warned(job, f"{name} gets no more events: {type(error).__name__}: {error}"))
 
 
-class Only:
+class EventsOnly:
     """Hands on events of some kinds alone."""
 
     def __init__(self, kinds: tuple[type, ...], sink: EventSink) -> None:
@@ -53,7 +53,7 @@ class Only:
             self._sink.emit(event)
 
 
-class AllBut:
+class EventsExcept:
     """Hands on events of all kinds but some."""
 
     def __init__(self, kinds: tuple[type, ...], sink: EventSink) -> None:

@@ -1,22 +1,26 @@
-"""The scanner's own file, `scan.yml` (seed 001 §12): its keys, and the YAML it is made of.
+"""Files that a person may give to a crawl: a scanner's `scan.yml`, and a JSON Schema for fields.
 
-A line is `name: value` below `crawler:`, `- value` below `excludePaths:`, or a comment. Nothing
-else of YAML is read, and what is not understood is refused by its line, so that no rule is ever
-lost without a word. Whoever uses such a file means the `scanner` profile.
+- `scan.yml` (seed 001 §12): a line is `name: value` below `crawler:`, `- value` below
+  `excludePaths:`, or a comment. Nothing else of YAML is read. A line that is not understood is
+  refused by its number, so that no rule is lost silently. Such a file implies the `scanner`
+  profile.
+- A schema is text, or on the command line `@` and a file's name. Only the command line may name a
+  file, as its user may read the file anyway. A text from elsewhere is the schema itself.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
+from geomi.analyse.schema import MAX_SCHEMA_CHARS, read_schema
 from geomi.errors import ConfigError
 from geomi.settings.values import refuse_unknown
 
-SUFFIXES = (".yml", ".yaml")
-
+SCAN_SUFFIXES = (".yml", ".yaml")
 # What each key sets, and what its number is multiplied with to get there.
-KEYS: Mapping[str, tuple[str, float | None]] = {
+SCAN_KEYS: Mapping[str, tuple[str, float | None]] = {
     "respectRobots": ("robots.respect", None),
     "robotsTtlMinutes": ("robots.ttl_s", 60),
     "robotsFailTtlMinutes": ("robots.fail_ttl_s", 60),
@@ -26,14 +30,16 @@ KEYS: Mapping[str, tuple[str, float | None]] = {
     "robotsFallbackAllowAll": ("robots.on_unreachable", None),
 }
 _FALLBACK = {"true": "allow", "false": "disallow"}
-
 _HEAD = re.compile(r"(-) +|([A-Za-z]+):(?: +|$)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"|\'((?:[^\']|\'\')*)\'')
 _ESCAPED = re.compile(r"\\(.)")
 _SPECIAL = ("*", "&", "!", "|", ">", "%", "@", "`", "[", "{", "-", "?", '"', "'")
+SCHEMA_KEY = "analysis.schema"
+FILE_SIGN = "@"
+_SCHEMA_HINT = "give a JSON Schema of an object; docs/how-to/ask-for-your-own-fields.md has one"
 
 
-def read(text: str, place: str) -> tuple[dict[str, object], dict[str, str]]:
+def read_scan(text: str, place: str) -> tuple[dict[str, object], dict[str, str]]:
     """Return settings by dotted key and what the file calls each; `ConfigError` names a line."""
     values: dict[str, object] = {"run.profile": "scanner"}
     names: dict[str, str] = {}
@@ -50,8 +56,8 @@ def read(text: str, place: str) -> tuple[dict[str, object], dict[str, str]]:
         elif dash and value and section == "excludePaths":
             excluded.append(value)
         elif name and value and line[0] == " " and section == "crawler":
-            refuse_unknown({name: value}, list(KEYS), f"key in `{place}`")
-            key, _ = KEYS[name]
+            refuse_unknown({name: value}, list(SCAN_KEYS), f"key in `{place}`")
+            key, _ = SCAN_KEYS[name]
             values[key], names[key] = _converted(name, value), name
         else:
             raise ConfigError(
@@ -97,7 +103,35 @@ def _parts(words: str) -> tuple[str, str, str]:
 
 def _converted(name: str, text: str) -> object:
     """Convert a number's unit; anything else is left for the setting's own type to refuse."""
-    key, factor = KEYS[name]
+    key, factor = SCAN_KEYS[name]
     if key == "robots.on_unreachable":
         return _FALLBACK.get(text, text)
     return int(text) * factor if factor and text.isdecimal() else text
+
+
+def schema_in(text: str) -> str:
+    """Return a schema's text, read from a file where one is named."""
+    if not text.startswith(FILE_SIGN):
+        return text
+    path = Path(text.removeprefix(FILE_SIGN))
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(MAX_SCHEMA_CHARS + 1)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot read schema `{path}`: {error.strerror}", hint=_SCHEMA_HINT
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"cannot read schema `{path}`: it is no text", hint=_SCHEMA_HINT
+        ) from error
+
+
+def checked_schema(raw: object) -> object:
+    """Return a schema that pages can be asked for; refuse any other with the place in it."""
+    if isinstance(raw, str) and raw:
+        try:
+            read_schema(raw)
+        except ValueError as error:
+            raise ConfigError(f"{SCHEMA_KEY}: {error}", hint=_SCHEMA_HINT) from None
+    return raw

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from geomi.adapters.disk import place_file
+from geomi.adapters.machine.disk import place_file
 from geomi.adapters.outlet.markdown import host_name
 from geomi.text.digest import sha256_hex
 

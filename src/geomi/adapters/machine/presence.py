@@ -1,7 +1,8 @@
-"""Who is alive on this machine: each worker holds a lock file, and a lock nobody holds is a death.
+"""Which processes are alive on this machine: each worker and each job holds a lock file.
 
-A pid can be reused and a heartbeat has to be waited for; a lock of the operating system goes with
-its process at the same moment, whatever ended it.
+A lock file that no process holds means that its process died. The operating system ends the lock
+at the moment the process ends, whatever ended it. A pid could be reused, and a heartbeat has to be
+waited for.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ LOOKS = 10
 LOOK_S = 0.01
 
 
-class Presence:
+class PresenceLock:
     """Holds a lock by its name, a worker's or a job's, for as long as its process lives."""
 
     def __init__(self, root: Path, owner: str) -> None:
         self._path = root / "workers" / f"{owner}.lock"
         self._descriptor = -1
 
-    def __enter__(self) -> Presence:
+    def __enter__(self) -> PresenceLock:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -70,7 +71,7 @@ def is_held(root: Path, owner: str) -> bool:
     return file.exists() and not _is_free(file)
 
 
-def is_left(root: Path, owner: str) -> bool:
+def is_abandoned(root: Path, owner: str) -> bool:
     """Tell whether a lock is here and its process is not: a death that needs no waiting."""
     file = root / "workers" / f"{owner}.lock"
     return file.exists() and _is_free(file)
@@ -88,7 +89,7 @@ def dead_owners(root: Path, holders: Sequence[str] = ()) -> list[str]:
     return [*left, *gone]
 
 
-def forget(root: Path, owners: list[str]) -> None:
+def remove_locks(root: Path, owners: list[str]) -> None:
     """Remove the locks of dead workers once their leases have ended."""
     for owner in owners:
         (root / "workers" / f"{owner}.lock").unlink(missing_ok=True)

@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from geomi.adapters.disk import refusal
-from geomi.adapters.outlet.appended import Appended, json_lines
-from geomi.adapters.outlet.llms import full_text
+from geomi.adapters.machine.disk import refusal
+from geomi.adapters.outlet.appended_file import AppendedFile, json_lines
+from geomi.adapters.outlet.llms import llms_full_file
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.errors import StoreError
 
@@ -22,20 +22,20 @@ LINKS = ("pages.jsonl", "md", "warc", "llms-full.txt", "llms.txt", "pages.parque
 
 def job_outlets(
     root: Path, job: str, formats: Sequence[str], *, is_linked: bool = True
-) -> list[Appended | MarkdownTree]:
+) -> list[AppendedFile | MarkdownTree]:
     """Make a job's derived outputs, and point the directory's top at them.
 
     Args:
         is_linked: False for a job that has only some pages of its crawl.
     """
     folder = root / "jobs" / job
-    outlets: dict[str, Appended | MarkdownTree] = {}
+    outlets: dict[str, AppendedFile | MarkdownTree] = {}
     if "jsonl" in formats:
         outlets["pages.jsonl"] = json_lines(folder / "pages.jsonl")
     if "md" in formats:
         outlets["md"] = MarkdownTree(folder / "md")
     if "llms-full" in formats:
-        outlets["llms-full.txt"] = full_text(folder / "llms-full.txt")
+        outlets["llms-full.txt"] = llms_full_file(folder / "llms-full.txt")
     for name in (*outlets, "warc") if is_linked else ():
         point_at(root, job, name)
     return list(outlets.values())

@@ -1,4 +1,4 @@
-"""What a segment is called: `jobs/<job>/warc/<worker>-<NNNN>.warc.gz`, wherever it lies.
+"""The names of archive segments: `jobs/<job>/warc/<worker>-<NNNN>.warc.gz`, wherever they lie.
 
 No name leads out of the archive, whatever the database says.
 """

@@ -21,8 +21,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from geomi.adapters.blob import warc
-from geomi.adapters.blob.blank import blank_file
-from geomi.adapters.blob.names import (
+from geomi.adapters.blob.segment_names import (
     SUFFIX,
     checked_name,
     folder_of,
@@ -30,7 +29,8 @@ from geomi.adapters.blob.names import (
     last_number,
     segments_of,
 )
-from geomi.adapters.disk import close_whole, refusal, write_whole
+from geomi.adapters.blob.warc import blank_file
+from geomi.adapters.machine.disk import close_whole, refusal, write_whole
 from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Ref
 

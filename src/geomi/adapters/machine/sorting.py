@@ -1,7 +1,7 @@
-"""Lines in the order of their bytes, however many there are.
+"""Sort lines by their bytes, however many there are.
 
-What does not fit into memory is sorted in runs, each in a file without a name, and merged when it
-is read; a process that dies leaves nothing behind.
+Lines that do not fit into memory are sorted in runs. Each run is a file without a name, and
+reading merges the runs. A process that dies leaves no file behind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from geomi.adapters.disk import refusal
+from geomi.adapters.machine.disk import refusal
 
 # A run in memory takes about three times its bytes. 32 MiB are 100,000 lines of an index; a merge
 # of a thousand runs, as many as files may be open, covers a hundred million.

@@ -1,8 +1,9 @@
-"""Files that take one page after the other, in the order of commits: pages.jsonl, llms-full.txt.
+"""Files that grow by one page after the other, in the order of commits: pages.jsonl,
+llms-full.txt.
 
-The store remembers how long the file was when its last lines were committed. What lies past that
-length came from a run that died before it could commit, and is cut off: no page appears twice. A
-file that is shorter was lost or changed, and only a rebuild from the archive mends it.
+The store remembers the file's length at its last commit. Bytes past that length come from a run
+that died before it could commit, and are cut off: no page appears twice. A shorter file was lost
+or changed, and only a rebuild from the archive mends it.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from geomi.adapters.disk import refusal, write_whole
+from geomi.adapters.machine.disk import refusal, write_whole
 
 
-def json_lines(path: Path) -> Appended:
+def json_lines(path: Path) -> AppendedFile:
     """Make `pages.jsonl`: one record a line."""
-    return Appended("jsonl", path, lambda record: record + b"\n")
+    return AppendedFile("jsonl", path, lambda record: record + b"\n")
 
 
-class Appended:
+class AppendedFile:
     """A file that grows only by what is committed.
 
     Args:

@@ -1,7 +1,7 @@
-"""Named actors of a Ray cluster, which outlive whoever started them.
+"""Named actors of a Ray cluster. They outlive the process that started them.
 
-Ray is an extra and imported nowhere else. It starts an actor again when its process or its node
-dies, on a node that has room. A name stands for one actor at a time.
+Ray is an extra, and only this module imports it. Ray restarts an actor when its process or its
+node dies, on a node that has room. One name stands for one actor at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _ray() -> ModuleType:
     return ray
 
 
-class Actors:
+class RayActors:
     """The actors of one cluster.
 
     Args:

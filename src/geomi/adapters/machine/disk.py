@@ -1,7 +1,7 @@
 """Files on a disk that may be full, read-only or someone else's.
 
-A write is whole or an error, and every refusal of the system becomes one of our errors, naming the
-path. Beneath the adapters that keep files, because they may not know one another.
+Every write is whole or an error. Every refusal of the system becomes a `StoreError` that names the
+path. Adapters that keep files share this module, because they may not import one another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The child's program: `python -m geomi.adapters.compute.serve`, with its parent at descriptor 0.
+"""The child's program: `python -m geomi.adapters.compute.child_program`.
 
-It answers one question at a time until its parent hangs up. It catches nothing: whatever goes wrong
-ends the process, and the parent takes that for an answer.
+Its parent is at descriptor 0. It answers one request at a time until its parent closes the
+connection. It catches nothing: an error ends the process, and the parent takes that for the
+answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import socket
 import sys
 from pathlib import Path
 
-from geomi.adapters.compute.message import LENGTH, READY, frame, pack_article, read_question
+from geomi.adapters.compute.message import LENGTH, READY, frame, pack_article, read_request
 from geomi.extract.page import extract
 
 # What one page may take beyond what the process needs to stand ready. A 10 MB page of dense markup
@@ -31,7 +32,7 @@ def main() -> None:
     with socket.socket(fileno=0) as parent, parent.makefile("rwb") as stream:
         _send(stream, frame(READY))
         while head := _receive(stream):
-            question = read_question(head)
+            question = read_request(head)
             article = extract(
                 _receive(stream),
                 question.url,

@@ -1,9 +1,9 @@
 """Workers as the supervisor sees them: one in this process, or several in processes of their own.
 
-A worker process lives on one pipe: its order comes in, its events and its last word go out. It
-drains on SIGTERM (a second one cuts it short), and ends by itself when the process that started it
-is gone. It is forked ahead of time, where the starter has no thread yet, or else a fresh
-interpreter.
+A worker process has one pipe to its starter. It receives its order through the pipe and sends
+events and its result back. It drains on SIGTERM, and a second SIGTERM ends it at once. It ends by
+itself when its starter is gone. The starter forks workers early, while it has no threads, or else
+starts a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from geomi.ports.sink import EventSink
 COLLECT_EVERY = (50_000, 20, 50)
 
 
-def ease_collector() -> None:
+def relax_garbage_collector() -> None:
     """Let Python's collector rest, in a process that does nothing but crawl."""
     gc.freeze()  # what was imported stays for good
     gc.set_threshold(*COLLECT_EVERY)
 
 
-class LocalHand:
+class LocalWorkerHandle:
     """A worker in this process."""
 
     def __init__(self, owner: str, worker: Worker) -> None:
@@ -61,7 +61,7 @@ class LocalHand:
 
 
 @dataclass(frozen=True, slots=True)
-class LastWord:
+class WorkerProcessResult:
     """What a worker process says before it ends: its reason, or the error that ended it."""
 
     stop: StopReason | None
@@ -69,7 +69,7 @@ class LastWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedProcess:
     """A worker process that waits for its order; `wait` returns when it has ended."""
 
     pid: int
@@ -77,7 +77,7 @@ class Started:
     wait: Callable[[], object]
 
 
-def fork_workers(count: int, life: Callable[[Connection], None]) -> list[Started]:
+def fork_workers(count: int, life: Callable[[Connection], None]) -> list[StartedProcess]:
     """Fork workers that wait for their orders; only for a process that has started no thread yet.
 
     It saves each of them half a second of imports. An empty list, on systems where forking is not
@@ -85,7 +85,7 @@ def fork_workers(count: int, life: Callable[[Connection], None]) -> list[Started
     """
     if sys.platform != "linux":
         return []
-    started: list[Started] = []
+    started: list[StartedProcess] = []
     for _ in range(count):
         ours, theirs = multiprocessing.Pipe()
         pid = os.fork()
@@ -94,11 +94,11 @@ def fork_workers(count: int, life: Callable[[Connection], None]) -> list[Started
                 pipe.close()  # or no worker would see the starter go
             _live(life, theirs)
         theirs.close()
-        started.append(Started(pid, ours, partial(os.waitpid, pid, 0)))
+        started.append(StartedProcess(pid, ours, partial(os.waitpid, pid, 0)))
     return started
 
 
-def start_worker(program: str) -> Started:
+def start_worker(program: str) -> StartedProcess:
     """Start a worker as a program of its own: `python -m PROGRAM DESCRIPTOR`."""
     ours, theirs = multiprocessing.Pipe()
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def start_worker(program: str) -> Started:
         start_new_session=True,
     )
     theirs.close()
-    return Started(process.pid, ours, process.wait)
+    return StartedProcess(process.pid, ours, process.wait)
 
 
 def _live(life: Callable[[Connection], None], pipe: Connection) -> NoReturn:
@@ -124,17 +124,17 @@ def _live(life: Callable[[Connection], None], pipe: Connection) -> NoReturn:
         os._exit(code)
 
 
-class ProcessHand:
+class ProcessWorkerHandle:
     """A worker in a process of its own.
 
     Args:
         order: what it is told first; anything that can be pickled.
     """
 
-    def __init__(self, owner: str, started: Started, order: object, sink: EventSink) -> None:
+    def __init__(self, owner: str, started: StartedProcess, order: object, sink: EventSink) -> None:
         self.owner = owner
         self._sink = sink
-        self._word: LastWord | None = None
+        self._word: WorkerProcessResult | None = None
         self._process = started
         self._ours = started.pipe
         with suppress(OSError):  # one that died already is found dead by `wait`
@@ -170,7 +170,7 @@ class ProcessHand:
         try:
             while self._ours.poll():
                 message = self._ours.recv()
-                if isinstance(message, LastWord):
+                if isinstance(message, WorkerProcessResult):
                     self._word = message
                     continue
                 for event in message:
@@ -179,7 +179,7 @@ class ProcessHand:
             ended.set()
 
 
-def first_word(pipe: Connection) -> object:
+def receive_order(pipe: Connection) -> object:
     """Wait for what this process is to do; None where the starter went without a word."""
     try:
         return pipe.recv()
@@ -187,12 +187,12 @@ def first_word(pipe: Connection) -> object:
         return None
 
 
-def carry_out(work: Callable[[], StopReason | None], pipe: Connection) -> None:
+def run_order(work: Callable[[], StopReason | None], pipe: Connection) -> None:
     """Do what was ordered, and say how it ended; the starter may be gone by then."""
     try:
-        word = LastWord(work())
+        word = WorkerProcessResult(work())
     except GeomiError as error:
-        word = LastWord(None, error)
+        word = WorkerProcessResult(None, error)
     with suppress(OSError):
         pipe.send(word)
     pipe.close()
@@ -219,7 +219,9 @@ class PipeSink:
                 self._pipe.send(events)
 
 
-def obey(pipe: Connection, drain: Callable[[], object], abandon: Callable[[], object]) -> None:
+def stop_on_signal(
+    pipe: Connection, drain: Callable[[], object], abandon: Callable[[], object]
+) -> None:
     """Let signals and the end of the starting process reach the work of this process."""
     loop = asyncio.get_running_loop()
     calls = iter((drain,))

@@ -12,11 +12,11 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from geomi.adapters.index.entry import UNORDERED
+from geomi.adapters.index.chunk_words import UNORDERED
 from geomi.adapters.statements import statements
 from geomi.model.search import ChunkKey, Filters, Match, Query
 
-SQL = statements("index", "search")
+SEARCH_SQL = statements("index", "search")
 
 # Ranking a chunk takes one to two microseconds of CPU, so that the choice costs 20 ms at most.
 RANKED_CHUNKS = 10_000
@@ -58,14 +58,14 @@ def _ask(db: sqlite3.Connection, expression: str, filters: Filters, limit: int) 
     values = {**parameters(filters), "expression": expression, "limit": limit}
     return [
         Match(ChunkKey(document, chunk), score)
-        for document, chunk, score in db.execute(SQL["match"], values)
+        for document, chunk, score in db.execute(SEARCH_SQL["match"], values)
     ]
 
 
 def _by_rarity(db: sqlite3.Connection, tokens: Sequence[str]) -> tuple[list[str], list[str]]:
     """Part the words into those that choose and those that only rank."""
     counted = {
-        token: db.execute(SQL["how_many"], (_quoted(token), RANKED_CHUNKS)).fetchone()[0]
+        token: db.execute(SEARCH_SQL["how_many"], (_quoted(token), RANKED_CHUNKS)).fetchone()[0]
         for token in tokens
     }
     rare: list[str] = []

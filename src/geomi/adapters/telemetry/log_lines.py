@@ -1,8 +1,10 @@
-"""One JSON object a line for each event, pure ASCII, so that no page can forge a line or a colour.
+"""Events as text in a log: one JSON object a line, and the change reports of providers.
 
-Field names are those of `model/event.py`, except where the catalogue names them (ROB-29, ROB-30).
-`level` follows ROB-31: matches are `debug`, summaries `info`, what failed is `warning`, and a
-failed job is `error`, as is what the seed engine gives up.
+Event lines are pure ASCII, so that no page can forge a line or a colour. Field names are those of
+`model/event.py`, except where the catalogue names them (ROB-29, ROB-30). `level` follows ROB-31:
+matches are `debug`, summaries `info`, failures `warning`. A failed job and what the seed engine
+gives up are `error`. Change reports have exactly the catalogue's form (RPT-02); their times are
+UTC.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from geomi.model.event import (
 from geomi.model.job import JobState
 from geomi.model.verdict import State
 from geomi.ports.clock import Clock
+from geomi.recrawl.notice import write_notice
 
 WRITTEN_AS = {
     "from_cache": "fromCache",  # ROB-29
@@ -104,3 +107,18 @@ def _described(event: Event) -> tuple[str, str]:
             return "seed_send_failed", "error"
         case _:
             assert_never(event)
+
+
+class ChangeReportLines:
+    """Write the report of each provider's run to a stream; times are UTC."""
+
+    def __init__(self, stream: TextIO, clock: Clock) -> None:
+        self._stream = stream
+        self._clock = clock
+
+    def emit(self, event: Event) -> None:
+        """Write a report; every other event is somebody else's."""
+        if isinstance(event, Reported):
+            at = datetime.fromtimestamp(self._clock.wall_s(), UTC)
+            self._stream.write("\n".join(write_notice(event, at)) + "\n")
+            self._stream.flush()

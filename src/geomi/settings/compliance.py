@@ -1,0 +1,99 @@
+"""What a configuration may not do, and what it does less of than RFC 9309 demands.
+
+A user agent never takes another program's name (C-74), and preferably names whom a site can ask
+(LEG-08). A weaker treatment of robots.txt is allowed, and geomi warns of it at every start. Only
+what the RFC says MUST be done counts as weakness; a SHOULD, or what it does not mention
+(Crawl-delay), is the operator's choice.
+"""
+
+from __future__ import annotations
+
+import re
+
+from geomi.errors import ConfigError
+from geomi.model.config import (
+    Compare,
+    CrawlConfig,
+    HttpRules,
+    OnOversize,
+    OnUnreachable,
+    RobotsRules,
+)
+
+# Browsers and crawlers whose name would tell a site that somebody else is asking (C-74).
+OTHER_PROGRAMS = frozenset(
+    """
+    mozilla applewebkit gecko webkit khtml trident presto chrome chromium headlesschrome crios
+    firefox fxios safari opera opr edge edg edga edgios msie seamonkey vivaldi brave samsungbrowser
+    yabrowser ucbrowser whale lynx links elinks w3m
+    googlebot googlebot-image googlebot-news googlebot-video google-extended googleother
+    adsbot-google mediapartners-google storebot-google bingbot msnbot adidxbot bingpreview slurp
+    duckduckbot baiduspider yandexbot yandex yeti naverbot daum daumoa sogou exabot applebot
+    amazonbot petalbot bytespider facebookexternalhit facebot meta-externalagent twitterbot
+    linkedinbot pinterestbot slackbot discordbot telegrambot whatsapp gptbot chatgpt-user
+    oai-searchbot claudebot claude-user claude-searchbot anthropic-ai perplexitybot ccbot
+    ia_archiver archive_org_bot ahrefsbot semrushbot mj12bot dotbot dataforseobot
+    curl wget
+    """.split()
+)
+_SEPARATOR = re.compile(r"[\s();,]+")
+_NAMED = re.compile(r"([A-Za-z_-]+)/[0-9]")
+
+
+def refuse_disguise(config: CrawlConfig) -> None:
+    """Raise for a user agent that takes another program's name: geomi never disguises itself."""
+    agent = config.http.user_agent
+    token = agent.partition("/")[0].strip()
+    products = (match[1] for match in map(_NAMED.match, _SEPARATOR.split(agent)) if match)
+    for name in (token, *products):
+        if name.lower() in OTHER_PROGRAMS:
+            raise ConfigError(
+                f"user agent `{agent}` takes the name of another program, `{name}`",
+                hint="a site is told who asks: `my-crawler/1.0 (+https://example.org/about)`",
+            )
+
+
+def has_contact(http: HttpRules) -> bool:
+    """Say whether a site can find out from the user agent whom to ask (LEG-08)."""
+    if http.user_agent:
+        return "://" in http.user_agent or "@" in http.user_agent
+    return bool(http.contact)
+
+
+def weaknesses(config: CrawlConfig) -> tuple[str, ...]:
+    """Name each rule of RFC 9309 that the configuration does not keep, and the setting to blame."""
+    if not config.robots.respect:
+        return ("robots.txt is not obeyed at all (robots.respect, RFC 9309)",)
+    return tuple(text for is_weak, text in _claims(config.robots) if is_weak)
+
+
+def _claims(robots: RobotsRules) -> tuple[tuple[bool, str], ...]:
+    allows = robots.on_unreachable in (OnUnreachable.ALLOW, OnUnreachable.ALLOW_WITH_DELAY)
+    return (
+        (
+            allows,
+            "a robots.txt that cannot be fetched allows everything "
+            "(robots.on_unreachable, RFC 9309 §2.3.1.4)",
+        ),
+        (
+            robots.on_oversize is OnOversize.ALLOW,
+            "a robots.txt above its limits allows everything (robots.on_oversize, RFC 9309 §2.5)",
+        ),
+        (
+            robots.max_rules > 0 and robots.on_oversize is OnOversize.OBEY,
+            f"only the first {robots.max_rules} rules of a robots.txt are read "
+            "(robots.max_rules, RFC 9309 §2.3.1.1)",
+        ),
+        (
+            not robots.match_query,
+            "rules about queries are not matched (robots.match_query, RFC 9309 §2.2.2)",
+        ),
+        (
+            robots.compare is not Compare.RFC,
+            "percent-encoded paths are not compared in one form (robots.compare, RFC 9309 §2.2.2)",
+        ),
+        (
+            robots.blank_line_ends_group,
+            "rules after a blank line are dropped (robots.blank_line_ends_group, RFC 9309 §2.2)",
+        ),
+    )
