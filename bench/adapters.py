@@ -19,7 +19,7 @@ from geomi.analyse.reading import read_text
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.engine.embed import embed
-from geomi.engine.search import search
+from geomi.engine.enrich.search import search
 from geomi.extract.page import extract as extract_page
 from geomi.model.chunk import Chunk
 from geomi.model.config import Extraction, Links, UrlRules

@@ -24,7 +24,7 @@ from bench.analyse import CORPUS
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import crawl, make_plan, open_home
 from geomi.app.shelf import open_shelf
-from geomi.engine.enrich import enrich_all
+from geomi.engine.enrich.loop import enrich_all
 from geomi.settings.layers import Layer, resolve
 from geomi.settings.options import Settings
 from tests.support.server import Reply, Site

@@ -51,8 +51,8 @@ Store = SqliteStore | PostgresStore
 
 JOB, TENANT = "bench", "local"
 FILL_BATCH = 20_000
-PAGES_PER_BATCH = 32  # `engine/settle.py`
-HOSTS_PER_CLAIM, URLS_PER_LEASE = 64, 10  # `engine/crawl.py`
+PAGES_PER_BATCH = 32  # `engine/worker/settler.py`
+HOSTS_PER_CLAIM, URLS_PER_LEASE = 64, 10  # `engine/worker/loop.py`
 LEASE_S = 600.0
 STEP_S = 2.0  # from one claim to the next; longer than a host rests
 

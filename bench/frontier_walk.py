@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from geomi.adapters.sqlite import SqliteStore
 from geomi.admit.rules import Admission
-from geomi.engine.crawl import URLS_PER_LEASE
-from geomi.engine.links import LinkGate
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.worker.loop import URLS_PER_LEASE
 from geomi.frontier.freshness import UNKNOWN
 from geomi.frontier.priority import merit
 from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, Within

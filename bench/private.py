@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench.web import SCRATCH
-from geomi.engine.privacy import Privacy
+from geomi.engine.visit.privacy import Privacy
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article

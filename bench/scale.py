@@ -33,8 +33,8 @@ from geomi.adapters.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import gate_for
 from geomi.engine import jobs
-from geomi.engine.crawl import Worker
-from geomi.engine.page import Road
+from geomi.engine.visit.road import Road
+from geomi.engine.worker.loop import Worker
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig, Within
 from geomi.model.job import Commission, CrawlJob

@@ -7,7 +7,7 @@
    English), by both. Without these folders it is left out.
 2. Speed: generated documents of five chunks each, words drawn by Zipf's law, a quarter of them in
    Hangul, with a vector of 384 numbers each. 200 queries of 2 to 9 words, drawn the same way so
-   that they have common words as well, are answered by `engine/search.py` with both rankings,
+   that they have common words as well, are answered by `engine/enrich/search.py` with both rankings,
    fused, with snippets. The query's own vector comes from the model where one is named, else it is
    made up.
 
@@ -34,7 +34,7 @@ import numpy as np
 from bench.adapters import retrieve
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.models.onnx import OnnxEmbedder
-from geomi.engine.search import search
+from geomi.engine.enrich.search import search
 from geomi.model.chunk import Chunk
 from geomi.model.search import NO_FILTERS, ChunkKey, Document, Filters
 from geomi.ports.models import Embedder, Vectors

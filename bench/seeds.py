@@ -34,11 +34,11 @@ from bench.web import ROOT, BenchError
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
-from geomi.engine.requests import Requests
-from geomi.engine.seeds.maps import map_entry
+from geomi.engine.host.requests import Requests
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.run import work
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.queue import work
+from geomi.engine.seeds.sitemaps import map_entry
 from geomi.model.config import CrawlConfig
 from geomi.model.seed import Partition, PartitionFilter
 from geomi.seed.partition import raw_path

@@ -17,7 +17,7 @@ from geomi.adapters.machine.processes import PipeSink, receive_order, run_order
 from geomi.app import open_home
 from geomi.app.indexing import IndexOrder
 from geomi.app.shelf import bring_up, open_shelf
-from geomi.engine.enrich import follow
+from geomi.engine.enrich.loop import follow
 
 
 def live(pipe: Connection) -> None:

@@ -22,7 +22,7 @@ from geomi.adapters.machine.processes import (
 )
 from geomi.app import Home, open_home
 from geomi.app.serve import Task, serve
-from geomi.engine.shift import Shift
+from geomi.engine.worker.job_pool import Shift
 from geomi.errors import GeomiError
 from geomi.model.job import StopReason
 from geomi.service.crew import Calling, Errand

@@ -17,7 +17,7 @@ from geomi.api.listen import Front
 from geomi.app.recover import recover
 from geomi.app.seeds import seed_config
 from geomi.app.serve import CONCURRENCY
-from geomi.engine.heart import beating
+from geomi.engine.worker.heartbeat import beating
 from geomi.errors import ConfigError
 from geomi.model.worker import Role
 from geomi.ports.sink import EventSink

@@ -20,7 +20,7 @@ from geomi.adapters.machine.processes import (
 from geomi.app import Order, open_home, worker_for
 from geomi.app.registry import reviews
 from geomi.engine import jobs
-from geomi.engine.heart import beating
+from geomi.engine.worker.heartbeat import beating
 from geomi.model.job import StopReason
 from geomi.model.worker import Role
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.app.seeds import seed_config
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.context import Seeding
 from geomi.errors import ConfigError, StoreError
 from geomi.model.message import Message, Worked
 from geomi.service.keys import Scope

@@ -13,8 +13,8 @@ from geomi import errors
 from geomi.adapters.telemetry.log_lines import WRITTEN_AS
 from geomi.cli.program import make_program
 from geomi.cli.robots import Answer
-from geomi.engine.audit import Audit
-from geomi.engine.explain import Explanation
+from geomi.engine.audit.audit import Audit
+from geomi.engine.inspect.why import Explanation
 from geomi.errors import GeomiError
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Event

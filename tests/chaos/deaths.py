@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from geomi.engine.lease import lease_s
+from geomi.engine.host.lease import lease_s
 from geomi.model.config import CrawlConfig, HttpRules, RobotsRules
 from tests.chaos.ground import LONGEST_CRAWL_S, Case, Ground, wait_until
 from tests.chaos.layer import Plan

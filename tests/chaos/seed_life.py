@@ -20,9 +20,9 @@ from typing import Any, Literal
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_home
 from geomi.app.datasets import open_dataset
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.run import work
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.queue import work
 from geomi.model.config import CrawlConfig
 from geomi.model.message import Loan, Message, Settlement
 from geomi.model.seed import PartitionFilter

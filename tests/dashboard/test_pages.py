@@ -9,7 +9,7 @@ import pytest
 
 from geomi.dashboard.pages import CSP
 from geomi.dashboard.views import live, overview
-from geomi.engine.alarm import Alarm, Rule
+from geomi.engine.inspect.alarms import Alarm, Rule
 from geomi.service import alarms, crawls, keys
 from geomi.service.alarms import KeptAlarm
 from geomi.service.orders import CrawlOrder

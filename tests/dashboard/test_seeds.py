@@ -11,7 +11,7 @@ import pytest
 
 from geomi.app.seeds import seed_config
 from geomi.engine.seeds import letters
-from geomi.engine.seeds.figures import EVERYTHING
+from geomi.engine.seeds.report import EVERYTHING
 from geomi.errors import UnknownName
 from geomi.model.message import Worked
 from geomi.seed.partition import RAW_FORM

@@ -11,8 +11,8 @@ import pytest
 from geomi.admit.rules import Admission
 from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES
 from geomi.dashboard.words import LANGUAGES, choose, words_of
-from geomi.engine.alarm import Rule
-from geomi.engine.explain import _ANSWERS, _NOT_ASKED
+from geomi.engine.inspect.alarms import Rule
+from geomi.engine.inspect.why import _ANSWERS, _NOT_ASKED
 from geomi.model.analysis import PageType
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentState

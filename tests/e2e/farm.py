@@ -18,8 +18,8 @@ from typing import TypeVar
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, begin, make_plan, open_home
-from geomi.engine.audit import Audit, audit
-from geomi.engine.export import records
+from geomi.engine.audit.audit import Audit, audit
+from geomi.engine.inspect.export import records
 from geomi.model.job import CrawlJob
 from geomi.model.worker import WorkerCard
 from geomi.settings.layers import flags_layer, resolve, settings_layer

@@ -16,9 +16,9 @@ import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app import open_home
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.run import work
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.queue import work
 from geomi.model.seed import Orchestrated, PartitionFilter
 from geomi.seed.partition import metadata_path, raw_path, success_path
 from geomi.settings.options import Settings

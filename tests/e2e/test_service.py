@@ -20,7 +20,7 @@ import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
-from geomi.engine.audit import audit
+from geomi.engine.audit.audit import audit
 from geomi.frontier.state import SETTLED
 from geomi.model.job import BEGUN, CrawlJob, JobFilter, JobState, StopReason
 from geomi.model.verdict import State

@@ -11,7 +11,7 @@ from typing import Any
 
 from geomi.adapters.models.openai import OpenAiModel
 from geomi.analyse.page import analyse
-from geomi.engine.advise import Advisor, Panel
+from geomi.engine.enrich.language_model import Advisor, Panel
 from geomi.model.analysis import Analysis, Engine, PageType, Subject
 from geomi.model.config import CrawlConfig
 from geomi.model.cost import CostLine, Price, Purpose

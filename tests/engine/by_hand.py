@@ -21,8 +21,8 @@ from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
 from geomi.app import gate_for
 from geomi.engine import jobs
-from geomi.engine.crawl import Worker
-from geomi.engine.page import Road
+from geomi.engine.visit.road import Road
+from geomi.engine.worker.loop import Worker
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, Discovered, Lease, Settled, UrlEntry

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.engine import crawl, settle
+from geomi.engine.worker import loop, settler
 
 
 @pytest.fixture(autouse=True)
 def quick_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a worker look again, and commit, at once: on loopback only these waits take time."""
-    monkeypatch.setattr(crawl, "SHORTEST_POLL_S", 0.002)
-    monkeypatch.setattr(crawl, "LONGEST_POLL_S", 0.005)
-    monkeypatch.setattr(settle, "LINGER_S", 0.001)
+    monkeypatch.setattr(loop, "SHORTEST_POLL_S", 0.002)
+    monkeypatch.setattr(loop, "LONGEST_POLL_S", 0.005)
+    monkeypatch.setattr(settler, "LINGER_S", 0.001)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from geomi.engine.seeds.standing import checksum_of
+from geomi.engine.seeds.checkpoints import checksum_of
 from geomi.model.contract import Contract, HostFacts, RobotsFacts, ServerInfo, SitemapFacts
 from geomi.model.seed import Manifest, Partition, SeedUrl
 from geomi.seed.checkpoint import write_manifest

@@ -21,9 +21,9 @@ import trustme
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.adapters.http import EgressRules, parse_override
-from geomi.engine.seeds.domain import collect_domain
-from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.seeds.standing import checksum_of
+from geomi.engine.seeds.checkpoints import checksum_of
+from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.domains import collect_domain
 from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
 from geomi.model.message import Loan, Worked

@@ -12,7 +12,7 @@ import pytest
 from geomi.analyse.classify import RULES
 from geomi.analyse.page import analyse
 from geomi.app.shelf import bring_up, open_shelf
-from geomi.engine.advise import MAX_SHIFT, SURE
+from geomi.engine.enrich.language_model import MAX_SHIFT, SURE
 from geomi.model.analysis import (
     Analysis,
     Fields,

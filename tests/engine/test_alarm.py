@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.engine.alarm import LEAST_REQUESTS, Figures, Outcomes, Rule, judge
+from geomi.engine.inspect.alarms import LEAST_REQUESTS, Figures, Outcomes, Rule, judge
 from geomi.model.verdict import Outcome, State
 
 DONE, FAILED, SKIPPED = State.COMPLETED, State.FAILED, State.SKIPPED

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 import pytest
 
-from geomi.engine.ask import Asker, MustRest
-from geomi.engine.lease import HEARD_S, HOLD_SHARE, lease_s
-from geomi.engine.privacy import Privacy
+from geomi.engine.host.lease import HEARD_S, HOLD_SHARE, lease_s
+from geomi.engine.host.session import Asker, MustRest
 from geomi.engine.spent import Spending
+from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
 from geomi.fetch.request import build
@@ -288,7 +288,7 @@ class TestTurns:
                     await asker.hold(slow)
                 assert slow.cancelled()
 
-        monkeypatch.setattr("geomi.engine.lease.HEARD_S", 0.01)
+        monkeypatch.setattr("geomi.engine.host.lease.HEARD_S", 0.01)
         run(work())
 
     def test_a_host_without_answers_rests_and_is_given_up(self, tmp_path: Path) -> None:
@@ -392,7 +392,7 @@ class TestCaps:
                 assert talk.starts_s[1] >= 3600
                 assert not asker.is_waiting
 
-        monkeypatch.setattr("geomi.engine.lease.HOLD_SHARE", 9999.0 / SILENCE_S)
+        monkeypatch.setattr("geomi.engine.host.lease.HOLD_SHARE", 9999.0 / SILENCE_S)
         run(work())
 
     def test_a_guest_that_must_rest_lets_its_host_rest(self, tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from geomi.app import DATABASE
 from geomi.cli.audit import audit as command
-from geomi.engine import audit as auditing
-from geomi.engine.audit import Audit, audit
-from geomi.engine.breach import MAX_EXAMPLES, Breach, Rule
+from geomi.engine.audit import audit as auditing
+from geomi.engine.audit.audit import Audit, audit
+from geomi.engine.audit.checks import MAX_EXAMPLES, Breach, Rule
+from geomi.engine.audit.replay import HostCheck
+from geomi.engine.audit.terms import Terms
 from geomi.engine.caps import CapCheck
 from geomi.engine.history import History
-from geomi.engine.proof import HostCheck
-from geomi.engine.terms import Terms
 from geomi.errors import RuleBroken, StoreError, UnknownName
 from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig, Politeness, RobotsRules

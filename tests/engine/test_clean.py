@@ -19,9 +19,9 @@ from geomi.app import Home, recrawl
 from geomi.app import clean as cleaning
 from geomi.app.clean import Cleaned, clean
 from geomi.app.serve import Task, serve
-from geomi.engine.explain import explain
+from geomi.engine.inspect.why import explain
 from geomi.engine.recrawl import Wish
-from geomi.engine.shift import Shift
+from geomi.engine.worker.job_pool import Shift
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob, Expired
 from geomi.settings.options import RunOptions

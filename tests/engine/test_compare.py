@@ -9,9 +9,9 @@ import pytest
 from geomi.analyse.page import analyse
 from geomi.engine import compare as room
 from geomi.engine.compare import Comparison, compare
-from geomi.engine.export import records
+from geomi.engine.inspect.export import records
 from geomi.engine.kept import subject_of
-from geomi.engine.record import read_line
+from geomi.engine.visit.record import read_line
 from geomi.model.analysis import IndexReason
 from geomi.model.document import DocumentFilter
 from geomi.model.indexing import AnalysisRules, OnFinding, WantedType

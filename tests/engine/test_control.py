@@ -13,8 +13,9 @@ import pytest
 from geomi.adapters.http.connection import Connection
 from geomi.adapters.machine.presence import PresenceLock
 from geomi.app import Home
-from geomi.engine import crawl, jobs
-from geomi.engine.supervise import Supervisor
+from geomi.engine import jobs
+from geomi.engine.worker import loop
+from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError, StoreBusy
 from geomi.fetch.request import build
 from geomi.model.config import CrawlConfig, Limits, Politeness
@@ -79,7 +80,7 @@ class TestPause:
 
         A host is lent with ten URLs; a pause does not wait for all of them.
         """
-        monkeypatch.setattr(crawl, "CONTROL_S", 0.02)
+        monkeypatch.setattr(loop, "CONTROL_S", 0.02)
         web = random_web(12, pages=11, links=10)
         counts: list[int] = []
 

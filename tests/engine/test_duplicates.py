@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine import missing, reader
-from geomi.engine.explain import explain
+from geomi.engine import missing
+from geomi.engine.inspect.why import explain
 from geomi.engine.missing import Missing
+from geomi.engine.visit import parsing
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article, Fetched
@@ -365,7 +366,7 @@ def test_a_page_that_cannot_be_read_costs_itself_alone(
             raise RecursionError("too deep")
         return extract(body, *rest, **named)  # type: ignore[arg-type]  # handed through
 
-    monkeypatch.setattr(reader, "extract", fail)
+    monkeypatch.setattr(parsing, "extract", fail)
     with Site(
         {"/": page("home", "/bad", "/good"), "/bad": page("broken"), "/good": page("g")}
     ) as s:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from geomi.app import Home
 from geomi.app.shelf import bring_up, forget, open_shelf
-from geomi.engine.duty import Duty
-from geomi.engine.enrich import enrich_all, is_behind
-from geomi.engine.explain import explain
-from geomi.engine.follow import PAGES_PER_TURN
-from geomi.engine.search import search
-from geomi.engine.understand import version_of
+from geomi.engine.enrich.document import version_of
+from geomi.engine.enrich.follower import PAGES_PER_TURN
+from geomi.engine.enrich.loop import enrich_all, is_behind
+from geomi.engine.enrich.search import search
+from geomi.engine.inspect.why import explain
+from geomi.engine.worker.leader import Duty
 from geomi.engine.world import World
 from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
 from geomi.model.event import Enriched

@@ -15,8 +15,8 @@ from geomi.app import Home
 from geomi.app.erase import SiteHoldings, erase_site, of_site
 from geomi.app.shelf import open_shelf
 from geomi.app.takedown import MAX_REASON_CHARS
-from geomi.engine.enrich import enrich_all
-from geomi.engine.search import search
+from geomi.engine.enrich.loop import enrich_all
+from geomi.engine.enrich.search import search
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.site import Takedown
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, read_records, run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.engine.estimate import MODELS, UNIT_PRICES, estimate
+from geomi.engine.survey.cost import MODELS, UNIT_PRICES, estimate
 from geomi.settings.prices import read_unit_prices
 
 

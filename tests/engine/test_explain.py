@@ -11,8 +11,8 @@ import pytest
 
 from geomi.admit.normalize import identity
 from geomi.app import registry
-from geomi.engine.explain import Explanation, explain
-from geomi.engine.status import status
+from geomi.engine.inspect.status import status
+from geomi.engine.inspect.why import Explanation, explain
 from geomi.model.config import UrlRules
 from geomi.model.job import CrawlJob
 from geomi.model.site import Provider, Refusal, Review, SiteRule

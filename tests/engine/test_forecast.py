@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.engine.forecast import TYPICAL_FETCH_S, TYPICAL_PAGE_BYTES, forecast
-from geomi.engine.surveyed import HostTerms, Listed, Sample, Survey
+from geomi.engine.survey.forecast import TYPICAL_FETCH_S, TYPICAL_PAGE_BYTES, forecast
+from geomi.engine.survey.survey import HostTerms, Listed, Sample, Survey
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Source
 from geomi.model.verdict import Outcome

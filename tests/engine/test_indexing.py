@@ -10,8 +10,8 @@ import pytest
 from geomi.adapters.machine.processes import start_worker
 from geomi.app.indexing import PROGRAM, Indexing, IndexOrder, crawl_and_index
 from geomi.app.shelf import open_shelf
-from geomi.engine.enrich import is_behind
-from geomi.engine.supervise import Report, Supervisor
+from geomi.engine.enrich.loop import is_behind
+from geomi.engine.worker.supervisor import Report, Supervisor
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.event import Enriched
 from geomi.model.job import StopReason

@@ -10,7 +10,7 @@ from geomi.analyse.page import analyse
 from geomi.dedup.decide import Duplicate
 from geomi.demo.pages import load_site
 from geomi.engine.kept import article_of, date_of, subject_of
-from geomi.engine.record import Fields, Portrait, capture, read_line
+from geomi.engine.visit.record import Fields, Portrait, capture, read_line
 from geomi.extract.page import extract
 from geomi.fetch.render import decide
 from geomi.model.analysis import Subject

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from geomi.app import TENANT, Home, Plan, gate_for, worker_for
-from geomi.engine import jobs, supervise
+from geomi.engine import jobs
+from geomi.engine.worker import supervisor
 from geomi.fetch.request import build
 from geomi.model.asked import Purpose
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
@@ -124,7 +125,7 @@ def test_max_bytes_ends_the_crawl(tmp_path: Path) -> None:
 
 def test_max_time_counts_each_second_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds that were written down are not added to themselves, and survive a restart."""
-    monkeypatch.setattr(supervise, "BEAT_S", 0.05)
+    monkeypatch.setattr(supervisor, "BEAT_S", 0.05)
     endless = Site({}, otherwise=lambda seen: page(seen.path, f"{seen.path}x"))
     with endless as site:
         first = crawl_site(tmp_path, site.url("/"), max_time=1.5, delay=0.02, depth=1000)

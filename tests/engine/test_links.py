@@ -9,9 +9,9 @@ import pytest
 
 from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS
-from geomi.engine.links import Found, LinkGate
 from geomi.engine.marks import MARKS_PER_PATTERN, PATTERNS, Marks
-from geomi.engine.sitemaps import SITEMAP_NESTING, SITEMAPS_PER_HOST
+from geomi.engine.visit.links import Found, LinkGate
+from geomi.engine.visit.sitemaps import SITEMAP_NESTING, SITEMAPS_PER_HOST
 from geomi.model.config import (
     CrawlConfig,
     FetchForm,

@@ -9,8 +9,8 @@ import pytest
 
 from geomi.admit.rules import Admission
 from geomi.engine.endorse import Endorsements
-from geomi.engine.explain import Explanation, explain
-from geomi.engine.links import LinkGate
+from geomi.engine.inspect.why import Explanation, explain
+from geomi.engine.visit.links import LinkGate
 from geomi.engine.worth import Worth, worth_of
 from geomi.frontier.priority import merit
 from geomi.model.config import CrawlConfig, Limits

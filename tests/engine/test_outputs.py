@@ -10,7 +10,7 @@ import pytest
 
 from geomi.adapters.outlet import parquet
 from geomi.app.outputs import write_output
-from geomi.engine.supervise import Supervisor
+from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError
 from geomi.model.job import StopReason
 from tests.engine.running import Ear, crawl_in, crawl_site, home_in, page, plan, robots, run

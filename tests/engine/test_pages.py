@@ -10,8 +10,8 @@ import pytest
 
 from geomi.adapters.http import client
 from geomi.adapters.http.room import FREE_BYTES, BodyMemory
-from geomi.engine import settle
-from geomi.engine.reader import INLINE_BYTES
+from geomi.engine.visit.parsing import INLINE_BYTES
+from geomi.engine.worker import settler
 from geomi.model.verdict import Outcome, State
 from tests.engine.by_hand import hand_in
 from tests.engine.running import Crawled, crawl_site, page, paths, profile_config, run
@@ -222,7 +222,7 @@ class TestDuplicates:
 
         A copy may come before the original is committed.
         """
-        monkeypatch.setattr(settle, "LINGER_S", linger_s)
+        monkeypatch.setattr(settler, "LINGER_S", linger_s)
         routes = {
             "/": page("home", "/one/", "/two/"),
             "/one/": page("same", "/shared", head="<base href='/'>"),
@@ -245,7 +245,7 @@ class TestDuplicates:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The print version asks not to be kept; the page itself is not its duplicate."""
-        monkeypatch.setattr(settle, "LINGER_S", 0.3)
+        monkeypatch.setattr(settler, "LINGER_S", 0.3)
         routes = {
             "/": page("home", "/print", "/page"),
             "/print": page("same", head='<meta name="robots" content="noindex">'),

@@ -13,7 +13,7 @@ import pytest
 
 from geomi.app import TENANT, Home, gate_for, worker_for
 from geomi.engine import jobs
-from geomi.engine.audit import audit
+from geomi.engine.audit.audit import audit
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.job import Commission, CrawlJob, StopReason

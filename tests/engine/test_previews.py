@@ -17,10 +17,10 @@ from geomi.app import Home
 from geomi.app.clean import clean
 from geomi.app.plan import check_storing
 from geomi.app.shelf import bring_up, forget, open_shelf
-from geomi.engine.enrich import Shelf, change_rules, enrich_all, is_behind
-from geomi.engine.record import Fields
-from geomi.engine.search import search
-from geomi.engine.spooled import MAX_TAG_CHARS, shortened
+from geomi.engine.enrich.loop import Shelf, change_rules, enrich_all, is_behind
+from geomi.engine.enrich.search import search
+from geomi.engine.visit.preview_text import MAX_TAG_CHARS, shortened
+from geomi.engine.visit.record import Fields
 from geomi.errors import ConfigError, StoreError
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentState

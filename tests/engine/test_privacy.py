@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.privacy import Privacy, keeps_raw
+from geomi.engine.visit.privacy import Privacy, keeps_raw
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.model.page import Article

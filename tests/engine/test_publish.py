@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from geomi.app import crawl
-from geomi.engine.export import records
-from geomi.engine.publish import PAGES_PER_TURN, Publisher
-from geomi.engine.supervise import Supervisor
+from geomi.engine.inspect.export import records
+from geomi.engine.worker.publisher import PAGES_PER_TURN, Publisher
+from geomi.engine.worker.supervisor import Supervisor
 from geomi.model.job import JobState, StopReason
 from geomi.model.page import CaptureRow
 from geomi.ports.store import Pages

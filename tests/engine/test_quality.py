@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.quality import SiteReport, _remarks, quality
+from geomi.engine.inspect.quality import SiteReport, _remarks, quality
 from tests.engine.running import Ear, crawl_site, home_in, page, run
 from tests.support.server import Reply, Site
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.supervise import Report
+from geomi.engine.worker.supervisor import Report
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State

@@ -24,9 +24,9 @@ from geomi.app.findings import (
 from geomi.app.ready import library_of
 from geomi.app.shelf import find
 from geomi.app.takedown import holdings, take_down
-from geomi.engine.ready import MAX_REST_S, MOST_ERRORS, Librarian, ReadyFetcher, shortcoming
+from geomi.engine.external_docs import MAX_REST_S, MOST_ERRORS, Librarian, ReadyFetcher, shortcoming
 from geomi.engine.recrawl import Wish
-from geomi.engine.supervise import Supervisor
+from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
 from geomi.frontier.state import SETTLED
 from geomi.model.config import Recrawl

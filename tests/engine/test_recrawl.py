@@ -12,10 +12,10 @@ from typing import TypeVar
 import pytest
 
 from geomi.engine import jobs, recrawl
-from geomi.engine.explain import explain
+from geomi.engine.inspect.status import status
+from geomi.engine.inspect.why import explain
 from geomi.engine.lessons import MAX_DATE_CHARS
 from geomi.engine.recrawl import Wish
-from geomi.engine.status import status
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Source

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from geomi.app import crawl
-from geomi.engine import reader
-from geomi.engine.links import LinkGate
+from geomi.engine.visit import parsing
+from geomi.engine.visit.links import LinkGate
 from geomi.extract.page import extract
 from geomi.model.verdict import State
 from tests.engine.running import Ear, home_in, page, paths, plan, run
@@ -58,7 +58,7 @@ def test_a_page_meets_the_steps_in_their_order(
 ) -> None:
     """What is known by its content is dropped with its links, and a known URL is not added."""
     notes: list[str] = []
-    monkeypatch.setattr(reader, "extract", _noting(extract, "parse", notes))
+    monkeypatch.setattr(parsing, "extract", _noting(extract, "parse", notes))
     admit = LinkGate.admit
 
     def noted(gate: LinkGate, *args: Any, **options: Any) -> Any:

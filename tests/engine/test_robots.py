@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine import sitemaps
+from geomi.engine.visit import sitemaps
 from geomi.model.config import (
     CrawlConfig,
     Limits,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.ask import Asker
-from geomi.engine.requests import Requests
-from geomi.engine.robots import RobotsKeeper
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.robots import RobotsKeeper
+from geomi.engine.host.session import Asker
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey

@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from geomi.app import Home
 from geomi.app.outputs import write_output
-from geomi.engine.export import records, segment_ends
+from geomi.engine.inspect.export import records, segment_ends
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError, StoreError
 from geomi.model.verdict import State

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
-from geomi.engine.search import MAX_HITS, search, understands
+from geomi.engine.enrich.search import MAX_HITS, search, understands
 from geomi.errors import ModelBusy
 from geomi.model.search import ChunkKey, Filters, Found, KeptText
 from geomi.ports.models import Vectors

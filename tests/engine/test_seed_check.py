@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
-from geomi.engine.seeds.check import check
+from geomi.engine.seeds.validate import check
 from geomi.model.checked import MAX_PROBLEMS, Checked, Problem
 from geomi.model.config import CrawlConfig
 from geomi.model.seed import Partition, PartitionFilter, SeedMessage, SeedRules

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import trustme
 
-from geomi.engine.audit import audit
-from geomi.engine.seeds import line, maps
+from geomi.engine.audit.audit import audit
+from geomi.engine.seeds import line, sitemaps
 from geomi.engine.seeds.collect import facts_config
-from geomi.engine.seeds.reach import told as told_error
+from geomi.engine.seeds.hosts import told as told_error
 from geomi.errors import SeedError
 from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
@@ -635,7 +635,7 @@ def test_what_is_kept_of_sitemaps_has_a_limit(
     tmp_path: Path, authority: trustme.CA, monkeypatch: pytest.MonkeyPatch, over: int
 ) -> None:
     answer = urlset("/a")
-    monkeypatch.setattr(maps, "MAX_KEPT_BYTES", len(answer.body) - over)
+    monkeypatch.setattr(sitemaps, "MAX_KEPT_BYTES", len(answer.body) - over)
     told, found = collected(tmp_path, authority, {HTTPS: {"/sitemap.xml": answer}})
     assert told["sitemap_xml"]["url_count"] == 1
     copy = found.file(SHOP, "sitemap.xml")

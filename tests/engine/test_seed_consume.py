@@ -14,10 +14,10 @@ import pytest
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.engine.seeds import consume
 from geomi.engine.seeds.consume import Consumer, Shape
-from geomi.engine.seeds.failure import MAX_LOSSES, failure_of
+from geomi.engine.seeds.context import Held, Seeding
+from geomi.engine.seeds.dead_letters import MAX_LOSSES, failure_of
 from geomi.engine.seeds.held import Handler
-from geomi.engine.seeds.run import consume_both
-from geomi.engine.seeds.seeding import Held, Seeding
+from geomi.engine.seeds.queue import consume_both
 from geomi.errors import BytesMissing, LeaseLost, SeedError, StoreError, StoreFull
 from geomi.model.config import CrawlConfig
 from geomi.model.event import SeedFailed

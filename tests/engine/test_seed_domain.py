@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import trustme
 
-from geomi.engine.seeds import domain as domain_module
-from geomi.engine.seeds import standing as standing_module
-from geomi.engine.seeds.process import process_file
-from geomi.engine.seeds.standing import Standing
+from geomi.engine.seeds import checkpoints as standing_module
+from geomi.engine.seeds import domains as domain_module
+from geomi.engine.seeds.checkpoints import Standing
+from geomi.engine.seeds.raw_files import process_file
 from geomi.errors import LeaseLost, SeedError
 from geomi.model.event import SeedDomainDone, SeedSkipped
 from geomi.model.message import Loan, Worked

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from geomi.engine.alarm import Rule
+from geomi.engine.inspect.alarms import Rule
 from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.figures import Standing, report
+from geomi.engine.seeds.report import Standing, report
 from geomi.model.message import Depth, TaskTally
 
 NOTHING = Standing(TaskTally(), TaskTally(), Depth(), Depth())

@@ -14,10 +14,10 @@ import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.engine.seeds import orchestrate as orchestrating
-from geomi.engine.seeds import process as processing
+from geomi.engine.seeds import raw_files as processing
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.process import process_file
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.raw_files import process_file
 from geomi.errors import GeomiError, LeaseLost, SeedError, StoreError
 from geomi.model.config import CrawlConfig
 from geomi.model.event import SeedFileDone, SeedSendFailed, SeedSkipped

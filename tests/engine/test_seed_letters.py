@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 
 from geomi.adapters.dataset.directory import DirectoryDataset
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.letters import MAX_SHOWN_BYTES, drop, each, every, retry, written
-from geomi.engine.seeds.seeding import Seeding
 from geomi.model.config import CrawlConfig
 from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo, Message
 from geomi.model.seed import ErrorType, Partition

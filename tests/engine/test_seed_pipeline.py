@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import trustme
 
-from geomi.engine.audit import audit
+from geomi.engine.audit.audit import audit
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.process import process_file
-from geomi.engine.seeds.run import work
+from geomi.engine.seeds.queue import work
+from geomi.engine.seeds.raw_files import process_file
 from geomi.model.asked import Purpose
 from geomi.model.event import SeedDomainDone, SeedFailed, SeedFileDone
 from geomi.model.message import DeadLetter, Loan, TaskTally

@@ -16,9 +16,9 @@ from geomi.app import Home, begin, crawl, recover
 from geomi.app.recover import sent
 from geomi.app.serve import Task, serve
 from geomi.engine import jobs
-from geomi.engine.duty import job_duty
-from geomi.engine.shift import Shift
-from geomi.engine.supervise import Sent
+from geomi.engine.worker.job_pool import Shift
+from geomi.engine.worker.leader import job_duty
+from geomi.engine.worker.supervisor import Sent
 from geomi.errors import ConfigError, StoreBusy, StoreFull
 from geomi.model.event import JobEnded, PageSettled
 from geomi.model.job import CrawlJob, JobState, StopReason
@@ -118,7 +118,7 @@ def test_jobs_share_the_requests_in_flight(tmp_path: Path) -> None:
 
 
 def test_more_jobs_than_places_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geomi.engine.shift.SLICE_S", 0.1)
+    monkeypatch.setattr("geomi.engine.worker.job_pool.SLICE_S", 0.1)
 
     async def work(*sites: Site) -> None:
         async with home_in(tmp_path, Ear(), QUICK) as home:
@@ -339,7 +339,7 @@ def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: Settings
 ) -> None:
     """Its links are followed when its worker has sent it, and nothing is fetched again for it."""
-    monkeypatch.setattr("geomi.engine.page.UNSENT_WAIT_S", 0.1)
+    monkeypatch.setattr("geomi.engine.visit.road.UNSENT_WAIT_S", 0.1)
 
     async def work(site: Site, segment: Path) -> None:
         async with home_in(tmp_path, Ear(), shared) as home:

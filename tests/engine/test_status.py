@@ -11,10 +11,10 @@ import pytest
 import geomi
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_home
-from geomi.engine import status as room
-from geomi.engine.export import records, segment_ends
+from geomi.engine.inspect import status as room
+from geomi.engine.inspect.export import records, segment_ends
+from geomi.engine.inspect.status import Status, status
 from geomi.engine.jobs import find
-from geomi.engine.status import Status, status
 from geomi.model.verdict import Outcome, State
 from geomi.settings.options import Settings
 from tests.support.server import Reply, Site

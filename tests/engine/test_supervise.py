@@ -13,7 +13,7 @@ import pytest
 from geomi.adapters.machine.processes import LocalWorkerHandle
 from geomi.app import TENANT, Home, crawl, gate_for, recover, worker_for
 from geomi.engine import jobs
-from geomi.engine.supervise import MAX_RESTARTS, Hand, Supervisor
+from geomi.engine.worker.supervisor import MAX_RESTARTS, Hand, Supervisor
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
 from geomi.model.event import JobEnded, JobStarted
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason

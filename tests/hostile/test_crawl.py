@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from geomi.engine.sitemaps import SITEMAPS_PER_HOST
+from geomi.engine.visit.sitemaps import SITEMAPS_PER_HOST
 from tests.hostile import documents, farm
 from tests.hostile.crawler import Report
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine import ask, crawl, settle
+from geomi.engine.host import session
+from geomi.engine.worker import loop, settler
 from tests.security.ground import Ground
 from tests.security.network import canary, resolving, wired
 from tests.security.spellings import ANSWERS
@@ -16,10 +17,10 @@ from tests.security.spellings import ANSWERS
 @pytest.fixture(autouse=True)
 def quick_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a worker look again, and commit, at once: on loopback only these waits take time."""
-    monkeypatch.setattr(crawl, "SHORTEST_POLL_S", 0.002)
-    monkeypatch.setattr(crawl, "LONGEST_POLL_S", 0.005)
-    monkeypatch.setattr(settle, "LINGER_S", 0.001)
-    monkeypatch.setattr(ask, "GUEST_LOOK_S", 0.05)
+    monkeypatch.setattr(loop, "SHORTEST_POLL_S", 0.002)
+    monkeypatch.setattr(loop, "LONGEST_POLL_S", 0.005)
+    monkeypatch.setattr(settler, "LINGER_S", 0.001)
+    monkeypatch.setattr(session, "GUEST_LOOK_S", 0.05)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.context import Seeding
 from geomi.model.message import (
     DeadLetter,
     ErrorContext,

@@ -8,7 +8,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from geomi.engine import alarm, jobs
+from geomi.engine import jobs
+from geomi.engine.inspect import alarms
 from geomi.model.job import JobState
 from geomi.service import alarms, send
 from tests.api.asking import LOCAL, Ground, Json, run, serving
@@ -23,7 +24,7 @@ BARE = Reply(b"<html><body></body></html>")
 @pytest.fixture(autouse=True)
 def few_requests_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let shares count from a few requests on: five a second is all that a tenant may have."""
-    monkeypatch.setattr(alarm, "LEAST_REQUESTS", MANY)
+    monkeypatch.setattr(alarms, "LEAST_REQUESTS", MANY)
 
 
 def broken_site() -> dict[str, Reply]:

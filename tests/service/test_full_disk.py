@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.sqlite.store import SqliteStore
-from geomi.engine.heart import Heart, beating
+from geomi.engine.worker.heartbeat import Heart, beating
 from geomi.errors import StoreFull
 from geomi.model.worker import Role
 from tests.api.asking import CRAWL, LOCAL, Client, Ground, run, serving

@@ -14,7 +14,7 @@ from geomi.app.datasets import open_dataset
 from geomi.app.seeds import open_datasets, seed_config, tenant_of
 from geomi.engine.seeds import letters
 from geomi.engine.seeds.alarm import MAX_DEAD_LETTERS
-from geomi.engine.seeds.figures import EVERYTHING
+from geomi.engine.seeds.report import EVERYTHING
 from geomi.errors import ConfigError
 from geomi.model.message import Worked
 from geomi.server import _errands, share_of

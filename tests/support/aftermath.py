@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 
 from geomi.app import Home
-from geomi.engine.audit import audit
+from geomi.engine.audit.audit import audit
 from geomi.errors import GeomiError
 from geomi.model.asked import Asked
 from geomi.model.entry import UrlEntry

@@ -17,8 +17,8 @@ from geomi.app.findings import finding_of, is_fresh, librarian_of, look_for
 from geomi.app.home import Home
 from geomi.app.plan import Plan
 from geomi.app.ready import library_of, ready_plan
-from geomi.engine.ready import shortcoming
-from geomi.engine.supervise import Report
+from geomi.engine.external_docs import shortcoming
+from geomi.engine.worker.supervisor import Report
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.ready import Finding
 from geomi.model.site import Channel, Provider

@@ -27,9 +27,9 @@ from geomi.app.archive import directory_id
 from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
-from geomi.engine.duty import Duty
 from geomi.engine.recrawl import sweeping
-from geomi.engine.spooled import sweep
+from geomi.engine.visit.preview_text import sweep
+from geomi.engine.worker.leader import Duty
 from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, Expired

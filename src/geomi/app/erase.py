@@ -27,9 +27,9 @@ from geomi.app import outputs, registry
 from geomi.app.home import Home
 from geomi.app.shelf import forget
 from geomi.app.takedown import MAX_REASON_CHARS, erase_jobs, locked
-from geomi.engine.export import captures
-from geomi.engine.naming import Naming
-from geomi.engine.spooled import Desk
+from geomi.engine.inspect.export import captures
+from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.preview_text import Desk
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow, Ref

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from geomi.app import registry
 from geomi.app.home import Home
 from geomi.app.store import open_store
-from geomi.engine.ready import Librarian
+from geomi.engine.external_docs import Librarian
 from geomi.errors import ConfigError, SourceError, StoreMissing
 from geomi.model.drawer import MAX_SLIPS
 from geomi.model.ready import Finding

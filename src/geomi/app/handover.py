@@ -9,7 +9,7 @@ from geomi.adapters.bucket_url import names_bucket
 from geomi.admit.rules import Admission
 from geomi.app.datasets import open_dataset
 from geomi.app.plan import NO_YEAR
-from geomi.engine.links import LinkGate
+from geomi.engine.visit.links import LinkGate
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.model.handover import Handover, LeftOut

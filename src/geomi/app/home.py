@@ -30,7 +30,7 @@ from geomi.app.ready import check_source, open_source
 from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
-from geomi.engine.heart import Heart, beating
+from geomi.engine.worker.heartbeat import Heart, beating
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned

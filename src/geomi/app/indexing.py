@@ -17,7 +17,7 @@ from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess
 from geomi.app.home import Home
 from geomi.app.plan import Plan
 from geomi.app.run import crawl
-from geomi.engine.supervise import Report, Supervisor
+from geomi.engine.worker.supervisor import Report, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.event import Warned
 from geomi.model.job import StopReason

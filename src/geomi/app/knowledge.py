@@ -7,8 +7,8 @@ from pathlib import Path
 
 from geomi.adapters.outlet.knowledge_base import KnowledgeTree
 from geomi.app.home import Home
-from geomi.engine.export import kept_pages, robots_of
-from geomi.engine.naming import Naming
+from geomi.engine.inspect.export import kept_pages, robots_of
+from geomi.engine.visit.identity import Naming
 from geomi.model.job import CrawlJob
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url

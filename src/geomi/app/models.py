@@ -21,7 +21,7 @@ from geomi.adapters.models.calls import RetryPolicy
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_embedder
 from geomi.app.home import Home, egress_rules
-from geomi.engine.advise import Panel
+from geomi.engine.enrich.language_model import Panel
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, Purpose
 from geomi.model.language import Answer

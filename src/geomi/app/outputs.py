@@ -20,9 +20,9 @@ from geomi.adapters.outlet.job_folder import OUTPUTS, WHOLE, job_outlets, point_
 from geomi.adapters.outlet.llms import LlmsTxt, llms_full_passage
 from geomi.adapters.outlet.parquet import ParquetPages
 from geomi.app.home import Home
-from geomi.engine.export import records, segment_ends
+from geomi.engine.inspect.export import records, segment_ends
 from geomi.engine.jobs import find
-from geomi.engine.publish import Publisher
+from geomi.engine.worker.publisher import Publisher
 from geomi.errors import ConfigError, StoreError
 from geomi.model.job import CrawlJob
 

@@ -9,8 +9,8 @@ from geomi import __version__
 from geomi.adapters.outlet import parquet
 from geomi.admit.rules import Admission
 from geomi.engine import jobs
-from geomi.engine.links import LinkGate
-from geomi.engine.requests import check_requests
+from geomi.engine.host.requests import check_requests
+from geomi.engine.visit.links import LinkGate
 from geomi.errors import ConfigError
 from geomi.extract.dom import is_selector
 from geomi.model.config import CrawlConfig, Extraction

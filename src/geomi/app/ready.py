@@ -15,8 +15,8 @@ from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
 from geomi.app.plan import Plan
+from geomi.engine.external_docs import Librarian, ReadyFetcher
 from geomi.engine.jobs import read_seeds
-from geomi.engine.ready import Librarian, ReadyFetcher
 from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Extraction, Render, Scope

@@ -20,8 +20,8 @@ from geomi.adapters.blob.segment_names import worker_of
 from geomi.adapters.machine.presence import dead_owners, is_abandoned, is_held, remove_locks
 from geomi.app.store import owners_here
 from geomi.app.timing import BEATS_TO_LISTEN
-from geomi.engine.heart import BEATS_PER_SILENCE
-from geomi.engine.supervise import Sent
+from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
+from geomi.engine.worker.supervisor import Sent
 from geomi.engine.world import World
 from geomi.model.event import Warned
 from geomi.model.job import JobState, StopReason

@@ -14,7 +14,7 @@ from geomi.app.run import serves, work_on
 from geomi.engine import jobs
 from geomi.engine import recrawl as sweeper
 from geomi.engine.recrawl import Wish
-from geomi.engine.supervise import Report, Supervisor
+from geomi.engine.worker.supervisor import Report, Supervisor
 from geomi.model.job import CrawlJob
 from geomi.recrawl.budget import Candidate
 from geomi.recrawl.report import Changes

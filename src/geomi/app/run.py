@@ -23,14 +23,14 @@ from geomi.app.plan import Plan, check_identity, check_selectors, check_storing
 from geomi.app.ready import library_of, refuse_unserved, world_for
 from geomi.app.recover import is_dead, recover, sent
 from geomi.engine import jobs
-from geomi.engine.crawl import Worker
-from geomi.engine.links import LinkGate
-from geomi.engine.page import Road
-from geomi.engine.privacy import keeps_raw
-from geomi.engine.publish import Outlet, Publisher
 from geomi.engine.rundown import tell_run
-from geomi.engine.spooled import sweep
-from geomi.engine.supervise import Hand, Report, Supervisor
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.preview_text import sweep
+from geomi.engine.visit.privacy import keeps_raw
+from geomi.engine.visit.road import Road
+from geomi.engine.worker.loop import Worker
+from geomi.engine.worker.publisher import Outlet, Publisher
+from geomi.engine.worker.supervisor import Hand, Report, Supervisor
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned

@@ -19,9 +19,9 @@ from geomi.app.home import Home
 from geomi.app.plan import check_identity
 from geomi.app.recover import recover
 from geomi.app.store import TENANT
-from geomi.engine.heart import beating
-from geomi.engine.seeds.run import work
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.queue import work
+from geomi.engine.worker.heartbeat import beating
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned

@@ -14,8 +14,8 @@ from geomi.app.plan import check_identity
 from geomi.app.recover import recover, sent
 from geomi.app.run import serves, worker_for
 from geomi.engine import jobs
-from geomi.engine.heart import beating
-from geomi.engine.shift import Hired, Shift
+from geomi.engine.worker.heartbeat import beating
+from geomi.engine.worker.job_pool import Hired, Shift
 from geomi.model.worker import Role
 
 # A worker among many looks for hosts less often than one that is alone with its crawl.

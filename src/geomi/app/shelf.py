@@ -14,9 +14,9 @@ from geomi.adapters.index.sqlite import open_sqlite_index
 from geomi.app.home import Home
 from geomi.app.models import Models, open_models
 from geomi.app.recover import recover
-from geomi.engine.enrich import Shelf, begin_again, enrich_all, is_behind, is_lost
-from geomi.engine.search import search
-from geomi.engine.spooled import sweep
+from geomi.engine.enrich.loop import Shelf, begin_again, enrich_all, is_behind, is_lost
+from geomi.engine.enrich.search import search
+from geomi.engine.visit.preview_text import sweep
 from geomi.model.search import Filters, Found, IndexCounts, Scope
 from geomi.ports.index import KeptIndex
 

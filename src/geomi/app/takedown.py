@@ -26,7 +26,7 @@ from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.engine import jobs as use
-from geomi.engine.naming import Naming
+from geomi.engine.visit.identity import Naming
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
 from geomi.model.search import Scope

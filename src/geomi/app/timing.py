@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from geomi.adapters.machine.clock import MOST_DRIFT_S, SystemClock, keep_time
 from geomi.adapters.sqlite import SqliteStore
-from geomi.engine.heart import BEATS_PER_SILENCE
+from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.ports.workers import Workers
 
 if TYPE_CHECKING:

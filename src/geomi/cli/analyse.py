@@ -35,12 +35,12 @@ from geomi.cli.options import (
 )
 from geomi.cli.talk import give, say, say_check, say_pairs
 from geomi.engine.compare import Comparison, compare
+from geomi.engine.enrich.document import analysis_json
+from geomi.engine.inspect.index_report import Judged, judged
 from geomi.engine.jobs import find, read_seeds
-from geomi.engine.judged import Judged, judged
 from geomi.engine.kept import subject_of
-from geomi.engine.naming import Naming
-from geomi.engine.record import read_line
-from geomi.engine.understand import analysis_json
+from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.record import read_line
 from geomi.errors import ConfigError
 from geomi.extract.page import extract
 from geomi.library import Crawler, Options

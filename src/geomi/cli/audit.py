@@ -12,12 +12,12 @@ from geomi.app.home import Home, Homes
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say, say_check
-from geomi.engine.audit import Audit
-from geomi.engine.audit import audit as look
-from geomi.engine.breach import Breach
+from geomi.engine.audit.audit import Audit
+from geomi.engine.audit.audit import audit as look
+from geomi.engine.audit.checks import Breach
+from geomi.engine.audit.replay import HostProof
 from geomi.engine.caps import CapProof
 from geomi.engine.crowd import AddressProof
-from geomi.engine.proof import HostProof
 from geomi.errors import RuleBroken
 from geomi.model.asked import Asked
 

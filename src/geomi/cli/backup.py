@@ -28,7 +28,7 @@ from geomi.app.registry import EVERY_JOB
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, data_directory
 from geomi.cli.talk import give, note
-from geomi.engine.export import segment_ends
+from geomi.engine.inspect.export import segment_ends
 from geomi.errors import ConfigError, StoreError
 from geomi.ports.tenancy import Own
 

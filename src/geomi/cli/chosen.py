@@ -16,7 +16,7 @@ from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
 from geomi.app.seeds import PROFILE, SeedOrder, check_queues, seeding_for, tenant_of
 from geomi.cli.options import Configured, configure
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.context import Seeding
 from geomi.model.seed import PartitionFilter
 from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset

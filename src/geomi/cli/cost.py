@@ -11,8 +11,8 @@ from geomi.app import Home
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, configure
 from geomi.cli.talk import give, say, say_pairs
-from geomi.engine.estimate import Estimate, estimate
 from geomi.engine.jobs import find
+from geomi.engine.survey.cost import Estimate, estimate
 from geomi.model.cost import MICROS, CostLine
 from geomi.settings.prices import prices_here, read_unit_prices
 

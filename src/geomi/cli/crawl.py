@@ -47,7 +47,7 @@ from geomi.cli.show import Show
 from geomi.cli.sources import Named
 from geomi.cli.talk import give, note, say
 from geomi.engine.strayed import strayed_seed
-from geomi.engine.supervise import Report, Supervisor
+from geomi.engine.worker.supervisor import Report, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason

@@ -21,7 +21,7 @@ from geomi.cli.search import as_data as search_data
 from geomi.cli.search import tell as tell_hits
 from geomi.cli.status import as_data
 from geomi.cli.talk import give, note, say, say_check
-from geomi.engine.status import Problem
+from geomi.engine.inspect.status import Problem
 from geomi.errors import GeomiError
 from geomi.model.verdict import State
 

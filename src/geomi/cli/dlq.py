@@ -12,7 +12,7 @@ from geomi.cli.chosen import DatasetUrl, choose, with_seeding
 from geomi.cli.options import AsJson, ConfigFile, Database, Directory
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds import letters
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.context import Seeding
 from geomi.errors import ConfigError
 from geomi.model.message import DeadLetter
 

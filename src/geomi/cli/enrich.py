@@ -19,7 +19,7 @@ from geomi.app.shelf import bring_up, open_shelf
 from geomi.cli import INTERRUPTED
 from geomi.cli.options import AsJson, Blobs, Database, Directory, data_place
 from geomi.cli.talk import note
-from geomi.engine.enrich import change_rules, follow
+from geomi.engine.enrich.loop import change_rules, follow
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig

@@ -25,7 +25,7 @@ from geomi.app.outputs import write_output
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory, JobId
 from geomi.cli.talk import give, note
-from geomi.engine.export import records
+from geomi.engine.inspect.export import records
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob

@@ -16,7 +16,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, Plan, gate_for, make_plan, open_home, registry
 from geomi.cli.options import Configured
 from geomi.engine.survey import survey
-from geomi.engine.surveyed import Survey
+from geomi.engine.survey.survey import Survey
 from geomi.errors import NothingFetched
 
 # What a site names itself is worth one request each, when the question is what there is.

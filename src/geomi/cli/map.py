@@ -25,7 +25,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, note
-from geomi.engine.surveyed import Listed
+from geomi.engine.survey.survey import Listed
 
 
 def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is

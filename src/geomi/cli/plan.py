@@ -27,8 +27,8 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, say
-from geomi.engine.forecast import Forecast, forecast
-from geomi.engine.surveyed import Survey
+from geomi.engine.survey.forecast import Forecast, forecast
+from geomi.engine.survey.survey import Survey
 
 SAMPLES = 3
 SHOWN = 12  # folders, rules, lines: a plan is read by people

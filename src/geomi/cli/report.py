@@ -12,8 +12,8 @@ from geomi.app import Home
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, say, say_pairs
+from geomi.engine.inspect.quality import SiteReport, quality
 from geomi.engine.jobs import find
-from geomi.engine.quality import SiteReport, quality
 from geomi.errors import UnknownName
 
 MOST_SITES = 20  # told to a person; --json has all of them

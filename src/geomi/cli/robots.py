@@ -28,8 +28,8 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, say, say_check
+from geomi.engine.host.robots import UNREACHED, Reading, look_up, read_copy
 from geomi.engine.jobs import read_seeds
-from geomi.engine.robots import UNREACHED, Reading, look_up, read_copy
 from geomi.errors import ConfigError, NothingFetched
 from geomi.fetch.request import product_token, user_agent
 from geomi.library.crawler import REMEDIES

@@ -14,9 +14,9 @@ from geomi.app import crawl as run_crawl
 from geomi.app import make_plan, open_home
 from geomi.app.shelf import Searched, find
 from geomi.demo import DemoSite, DemoVisit
-from geomi.engine.export import records
-from geomi.engine.status import Status, status
-from geomi.engine.supervise import Report
+from geomi.engine.inspect.export import records
+from geomi.engine.inspect.status import Status, status
+from geomi.engine.worker.supervisor import Report
 from geomi.library import Page
 from geomi.model.search import NO_FILTERS
 from geomi.model.verdict import Outcome

@@ -13,7 +13,7 @@ from geomi.app.shelf import Searched, find
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.talk import give, note, one_line, say
-from geomi.engine.search import MAX_HITS
+from geomi.engine.enrich.search import MAX_HITS
 from geomi.errors import ConfigError
 from geomi.model.analysis import PageType
 from geomi.model.search import Filters, Hit, Snippet

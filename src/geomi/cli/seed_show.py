@@ -14,9 +14,9 @@ from geomi.adapters.telemetry.display import Display, grid, spent
 from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.cli.talk import give, note
-from geomi.engine.alarm import Alarm
-from geomi.engine.seeds.figures import Standing, look, report
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.inspect.alarms import Alarm
+from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.report import Standing, look, report
 from geomi.errors import GeomiError, first_error
 from geomi.model.event import (
     Event,

@@ -12,8 +12,8 @@ from geomi.cli.chosen import Chosen, opened
 from geomi.cli.seed_show import SeedShow
 from geomi.cli.talk import note
 from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.figures import EVERYTHING, look
 from geomi.engine.seeds.orchestrate import orchestrate
+from geomi.engine.seeds.report import EVERYTHING, look
 from geomi.errors import StoreError
 from geomi.model.seed import Orchestrated
 from geomi.seeder import live

@@ -37,9 +37,9 @@ from geomi.cli.seed_show import SeedShow, hint_at_layout, told
 from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby
 from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.check import check
-from geomi.engine.seeds.figures import EVERYTHING, Standing, look, report
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
+from geomi.engine.seeds.report import EVERYTHING, Standing, look, report
+from geomi.engine.seeds.validate import check
 from geomi.errors import SeedsDead
 from geomi.model.checked import Checked
 from geomi.model.message import Depth

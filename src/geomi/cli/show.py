@@ -13,7 +13,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOn
 from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
 from geomi.app.channel import Decision
 from geomi.cli.talk import give, note
-from geomi.engine.supervise import Report
+from geomi.engine.worker.supervisor import Report
 from geomi.engine.world import World
 from geomi.model.event import JobEnded, RobotsFetched, Warned
 from geomi.model.job import StopReason

@@ -10,9 +10,9 @@ from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, moment, say, say_pairs
 from geomi.engine.freshness import Dues
+from geomi.engine.inspect.status import Status
+from geomi.engine.inspect.status import status as look
 from geomi.engine.jobs import find
-from geomi.engine.status import Status
-from geomi.engine.status import status as look
 from geomi.model.history import Stage
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import State

@@ -11,7 +11,7 @@ from geomi.app import Home, registry
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, note, say
-from geomi.engine import traps as use
+from geomi.engine.inspect import traps as use
 from geomi.engine.jobs import find
 from geomi.model.site import Review, SiteRule
 

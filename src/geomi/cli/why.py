@@ -11,7 +11,7 @@ from geomi.app.ready import library_of
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, note, say, say_check
-from geomi.engine.explain import Explanation, explain
+from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
 from geomi.settings.network import same_archive
 from geomi.url.parse import Url

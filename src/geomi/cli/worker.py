@@ -27,7 +27,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import note
-from geomi.engine.shift import Shift
+from geomi.engine.worker.job_pool import Shift
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings

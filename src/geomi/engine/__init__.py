@@ -1,6 +1,13 @@
-"""The only code that waits: it carries values from stage to stage and calls the world by ports.
+"""Carry one job from its seeds to its pages; everything that waits is here.
 
-In come a job and the ports of `World`; out go settlements. It holds no rule of its own: what is
-allowed, how long to wait and what a status means is decided by the stages it calls. `page.py` is
-one page's road from top to bottom: read it first.
+In come a job and the ports of `World`; out go settlements, captures and events. Rules about what
+is allowed, how long to wait and what a status means belong to the stages; the engine asks them.
+
+- `visit` takes one URL from robots.txt to its settlement. Read `visit/road.py` first.
+- `host` sends every request, in the host's turn and under its lease.
+- `worker` runs: the loop, the settler, the supervisor and the heartbeat.
+- `inspect`, `audit` and `survey` answer questions about a job, a log or a site.
+- `enrich` makes collected pages searchable; `seeds` turns lists of URLs into contracts.
+
+The engine knows no driver, reads no environment and imports nothing of `app`.
 """

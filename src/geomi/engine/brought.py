@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geomi.dedup.decide import Duplicate
-from geomi.engine.links import Found
+from geomi.engine.visit.links import Found
 from geomi.model.entry import Discovered
 
 

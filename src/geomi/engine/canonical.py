@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.engine.links import LinkGate
+from geomi.engine.visit.links import LinkGate
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, Source, UrlEntry
 from geomi.model.verdict import Verdict

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from geomi.analyse.page import analyse
-from geomi.engine.export import records
+from geomi.engine.inspect.export import records
 from geomi.engine.kept import subject_of
-from geomi.engine.record import read_line
+from geomi.engine.visit.record import read_line
 from geomi.engine.world import World
 from geomi.model.analysis import Decision, Subject
 from geomi.model.indexing import AnalysisRules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.engine.breach import Breach, Breaches, Rule
+from geomi.engine.audit.checks import Breach, Breaches, Rule
 from geomi.engine.history import ROUNDING_S, History
 from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig

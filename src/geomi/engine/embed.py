@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from geomi.engine.search import understands
+from geomi.engine.enrich.search import understands
 from geomi.model.chunk import Chunk
 from geomi.model.search import ChunkKey, Document
 from geomi.ports.index import Index

@@ -1,4 +1,8 @@
-"""Use cases around a job: start, resume, pause, cancel. Surfaces translate, these decide."""
+"""Start, resume, pause, cancel and end a job.
+
+The surfaces translate what a person asks for; these use cases decide. Every change of a job's
+state is one legal step (`model/job.py`) and is written down before anything else happens.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.engine.links import LinkGate
+from geomi.engine.visit.links import LinkGate
 from geomi.engine.world import World
 from geomi.engine.worth import worth_of
 from geomi.errors import ConfigError, UnknownName, WrongState

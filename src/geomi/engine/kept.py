@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from geomi.engine.record import Fields, Metadata, links_of
+from geomi.engine.visit.record import Fields, Metadata, links_of
 from geomi.model.analysis import Subject
 from geomi.model.page import Article
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from geomi.engine.fate import Visit
+from geomi.engine.visit.endings import Visit
 from geomi.engine.world import World
 from geomi.model.entry import Discovered, EntryKind, Settlement
 from geomi.model.history import History, Learned, Pool, Version

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.engine.links import Found, LinkGate
+from geomi.engine.visit.links import Found, LinkGate
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.page import Fetched, Sink
 from geomi.seed import llms

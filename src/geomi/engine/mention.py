@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from geomi.engine.naming import Naming
+from geomi.engine.visit.identity import Naming
 from geomi.engine.world import World
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Room, Verdict

@@ -1,12 +1,11 @@
-"""Loop 4: put pages that are due, or worth a request, back as entries of a new job of their crawl.
+"""Choose the pages of a crawl that are due, and put them back as entries of a new job.
 
 Rules kept:
-- One sweeps a crawl at a time: the right to is a lease by the store's clock, kept while the walk
-  over the pages goes on, and lost by whoever is killed.
-- A recrawl that was interrupted is gone on with before another begins; one that died before its
-  pages were put back chooses them anew, and the frontier's key keeps each of them once.
-- A budget is what may be asked for, new pages included: those that were chosen wait in the order of
-  their gain, and a new page comes before the least of them.
+- One process sweeps a crawl at a time. The right to do so is a lease by the store's clock.
+- An interrupted recrawl is resumed before another one begins. If it died before its pages were put
+  back, they are chosen again; the frontier's key keeps each page once.
+- The budget covers new pages too. Chosen pages wait in the order of their gain, and a new page
+  comes before the least of them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from geomi.engine import recrawl
-from geomi.engine.alarm import success_share
+from geomi.engine.inspect.alarms import success_share
 from geomi.engine.world import World
 from geomi.model.event import Reported
 from geomi.model.job import CrawlJob

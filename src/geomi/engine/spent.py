@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.engine.privacy import Privacy
+from geomi.engine.visit.privacy import Privacy
 from geomi.fetch.respond import respond
 from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Lease

@@ -1,8 +1,13 @@
-"""What a crawl would find, without crawling: robots.txt, sitemaps, /llms.txt and the seeds' pages.
+"""Look at sites before a crawl: what it would find, take and cost, and one page as it would be
+kept.
 
-Every request is sent in its host's turn and stands in the request log, like those of a crawl; the
-pages themselves are not kept. A URL is judged by the rules that a crawl would judge it by, so what
-`geomi map` lists is what `geomi crawl` would put into its frontier.
+In come seeds and a configuration; out go a `Survey`, a `Forecast`, an `Estimate` or a `Preview`.
+
+Rules kept:
+- Every request is sent in its host's turn and stands in the request log, like those of a crawl.
+- robots.txt is obeyed, and URLs are judged by the rules that a crawl would use.
+- No page is stored, no job is created, and nothing enters the frontier.
+- Samples, lists and listed URLs have limits; a survey that reached one says so.
 """
 
 from __future__ import annotations
@@ -13,14 +18,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from geomi.engine.ask import Asker, MustRest
-from geomi.engine.links import Found, LinkGate
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.reserve import Walk, as_entry, reserved
+from geomi.engine.host.robots import Reading, RobotsKeeper
+from geomi.engine.host.session import Asker, MustRest
 from geomi.engine.lists import ListReader
-from geomi.engine.privacy import Privacy
-from geomi.engine.requests import Requests
-from geomi.engine.robots import Reading, RobotsKeeper
-from geomi.engine.surveyed import HostTerms, Listed, ListRead, Sample, Survey
-from geomi.engine.turn import Walk, as_entry, reserved
+from geomi.engine.survey.survey import HostTerms, Listed, ListRead, Sample, Survey
+from geomi.engine.visit.links import Found, LinkGate
+from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.extract.media import is_readable, is_risky

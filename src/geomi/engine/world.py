@@ -1,4 +1,9 @@
-"""The ports one worker was given, bundled so that a use case names what it needs once."""
+"""Bundle the ports that one worker was given, so that a use case names what it needs once.
+
+`World` holds the ports, the clock and the name of this process. `Meter` adds up what the process
+spends: time for claims and settlements, CPU for each stage, waits for hosts. It is read as one
+event now and then; a page costs some microseconds more. `wait_for_event` waits with a limit.
+"""
 
 from __future__ import annotations
 

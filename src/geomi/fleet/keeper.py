@@ -15,7 +15,7 @@ from pathlib import Path
 
 from geomi.adapters.machine.ray import RayActors
 from geomi.app.store import clock_of, open_store
-from geomi.engine.shift import MOST_JOBS
+from geomi.engine.worker.job_pool import MOST_JOBS
 from geomi.errors import ClusterError, GeomiError
 from geomi.fleet.plan import Damper, FleetPlan, FleetStatus, Member, MemberState, worth
 from geomi.fleet.worker import FleetWorker

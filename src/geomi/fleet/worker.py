@@ -16,7 +16,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut, EventsOnly
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app import open_home
 from geomi.app.serve import Task, serve
-from geomi.engine.shift import Shift
+from geomi.engine.worker.job_pool import Shift
 from geomi.fleet.plan import NODE, FleetPlan, Member, MemberState
 from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock

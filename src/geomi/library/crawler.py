@@ -19,8 +19,8 @@ from typing import Self
 
 from geomi import app
 from geomi.app import Home, Plan, make_plan, open_home
-from geomi.engine.export import records
-from geomi.engine.supervise import Report, Supervisor
+from geomi.engine.inspect.export import records
+from geomi.engine.worker.supervisor import Report, Supervisor
 from geomi.errors import ConfigError, GeomiError, NothingFetched, StoreFull
 from geomi.library.options import Options, for_one_page, read_options, without_files
 from geomi.library.page import Page

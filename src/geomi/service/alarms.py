@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from geomi.engine.alarm import Alarm, Figures, judge
+from geomi.engine.inspect.alarms import Alarm, Figures, judge
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service.drawer import Drawer

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from geomi.app.clean import EVERY_S, clean
-from geomi.engine.duty import Duty
-from geomi.engine.spooled import sweep
+from geomi.engine.visit.preview_text import sweep
+from geomi.engine.worker.leader import Duty
 from geomi.errors import GeomiError, StoreBusy, StoreError
 from geomi.model.event import Warned
 from geomi.service import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from geomi.engine.seeds.figures import EVERYTHING
+from geomi.engine.seeds.report import EVERYTHING
 from geomi.model.message import COUNTED
 from geomi.service import deliveries, seeds
 from geomi.service.open import Service

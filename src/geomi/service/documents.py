@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from geomi.engine.record import read_line
+from geomi.engine.visit.record import read_line
 from geomi.errors import BytesMissing, UnknownName
 from geomi.model.document import DocumentFilter, DocumentRow
 from geomi.model.search import Scope

@@ -11,7 +11,7 @@ from pathlib import Path
 from geomi.app import Home, open_home
 from geomi.app.seeds import open_datasets
 from geomi.app.shelf import Shelves, open_shelves
-from geomi.engine.enrich import Shelf
+from geomi.engine.enrich.loop import Shelf
 from geomi.engine.rest import rest
 from geomi.engine.world import World
 from geomi.errors import QuotaReached

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from geomi.app import gate_for, registry
-from geomi.engine.forecast import Forecast, forecast
 from geomi.engine.survey import survey
-from geomi.engine.surveyed import Survey
+from geomi.engine.survey.forecast import Forecast, forecast
+from geomi.engine.survey.survey import Survey
 from geomi.errors import NothingFetched
 from geomi.service.open import Desk
 from geomi.service.orders import CrawlOrder, plan_for

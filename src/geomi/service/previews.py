@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from geomi.app import gate_for, registry
-from geomi.engine.preview import Preview
-from geomi.engine.preview import preview as look
+from geomi.engine.survey.preview import Preview
+from geomi.engine.survey.preview import preview as look
 from geomi.service.open import Desk
 from geomi.service.orders import CrawlOrder, naming, plan_for
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from geomi.app.shelf import Shelves
-from geomi.engine.enrich import begin_again, enrich_vectors, enrich_words, is_lost
+from geomi.engine.enrich.loop import begin_again, enrich_vectors, enrich_words, is_lost
 from geomi.model.document import DocumentFilter
 from geomi.model.event import Warned
 from geomi.model.job import MAX_LISTED_JOBS, CrawlJob, JobFilter

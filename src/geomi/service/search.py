@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from geomi.app import registry
-from geomi.engine.explain import Explanation
-from geomi.engine.explain import explain as explain_url
+from geomi.engine.enrich.search import search as ask
+from geomi.engine.inspect.why import Explanation
+from geomi.engine.inspect.why import explain as explain_url
 from geomi.engine.jobs import read_seeds
-from geomi.engine.search import search as ask
 from geomi.model.search import Filters, Found
 from geomi.service import crawls
 from geomi.service.open import Desk

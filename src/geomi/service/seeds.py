@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from geomi.app.home import Home
 from geomi.app.recover import recover
 from geomi.app.seeds import seed_config, seeding_for
-from geomi.engine.heart import beating
 from geomi.engine.rest import rest
 from geomi.engine.seeds import letters
-from geomi.engine.seeds.figures import Standing, look
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
-from geomi.engine.seeds.run import work
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.queue import work
+from geomi.engine.seeds.report import Standing, look
+from geomi.engine.worker.heartbeat import beating
 from geomi.errors import ConfigError, GeomiError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.message import DeadLetter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.engine.robots import Reading, read_copy
+from geomi.engine.host.robots import Reading, read_copy
 from geomi.errors import UnknownName
 from geomi.fetch.request import product_token, user_agent
 from geomi.model.config import CrawlConfig

@@ -14,9 +14,9 @@ from geomi.app.recover import recover
 from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine import jobs
 from geomi.engine.ended import ended_event
-from geomi.engine.enrich import enrich_vectors, enrich_words, enricher
-from geomi.engine.heart import beating
+from geomi.engine.enrich.loop import enrich_vectors, enrich_words, enricher
 from geomi.engine.rest import rest
+from geomi.engine.worker.heartbeat import beating
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.worker import Role
 from geomi.service import tenants

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from geomi.engine.naming import Naming
+from geomi.engine.visit.identity import Naming
 from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.entry import EntryFilter, EntryKind, UrlEntry
 from geomi.model.history import BEFORE_ALL, Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from geomi.engine.estimate import ADVICE, EMBEDDING, UNIT_PRICES
+from geomi.engine.survey.cost import ADVICE, EMBEDDING, UNIT_PRICES
 from geomi.errors import ConfigError
 from geomi.model.cost import MICROS, Price
 from geomi.settings.options import Settings

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from geomi.adapters.outlet.appended_file import AppendedFile, json_lines
-from geomi.engine.publish import Outlet
+from geomi.engine.worker.publisher import Outlet
 from geomi.errors import StoreError, StoreFull
 
 

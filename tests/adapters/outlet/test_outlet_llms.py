@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geomi.adapters.outlet.llms import MAX_TITLE_CHARS, LlmsTxt, llms_full_file, llms_full_passage
-from geomi.engine.publish import Outlet
+from geomi.engine.worker.publisher import Outlet
 
 REPEATED = {"duplicate_of": "https://a.test/", "duplicate_reason": "exact"}
 NEAR = REPEATED | {"duplicate_reason": "near", "similarity": 0.9}

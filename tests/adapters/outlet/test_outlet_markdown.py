@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.adapters.outlet.markdown import MAX_SLUG_CHARS, MarkdownTree
-from geomi.engine.publish import Outlet
+from geomi.engine.worker.publisher import Outlet
 from geomi.errors import StoreError, StoreFull
 
 SAFE = re.compile(r"[a-z0-9._-]+/[a-z0-9-]+-[0-9a-f]{12}\.md")

@@ -19,7 +19,7 @@ from geomi.analyse.answers import (
     read_type,
 )
 from geomi.analyse.prompts import FIELDS
-from geomi.engine.understand import analysis_json
+from geomi.engine.enrich.document import analysis_json
 from geomi.model.analysis import (
     Analysis,
     Decision,

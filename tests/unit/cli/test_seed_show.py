@@ -11,7 +11,7 @@ from rich.console import Console
 
 from geomi.cli.seed_show import SeedCounts, SeedShow, _view
 from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.figures import Standing
+from geomi.engine.seeds.report import Standing
 from geomi.model.event import (
     RobotsFetched,
     SeedDomainDone,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.engine.estimate import UNIT_PRICES
+from geomi.engine.survey.cost import UNIT_PRICES
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, MICROS, Price
 from geomi.settings.options import Settings

@@ -9,7 +9,7 @@ import pytest
 
 from geomi.admit.rules import Admission
 from geomi.engine.jobs import admitted, read_seeds
-from geomi.engine.links import LinkGate
+from geomi.engine.visit.links import LinkGate
 from geomi.errors import ConfigError
 from geomi.model.site import Channel, Provider
 from geomi.settings.layers import Resolved, flags_layer

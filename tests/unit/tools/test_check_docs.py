@@ -28,7 +28,7 @@ def test_problems(text: str, problem: str, tmp_path: Path, monkeypatch: pytest.M
     "text",
     [
         "# A title, here\n[a](a.md#a-title-here) [b](#a-title-here)",
-        "[out](https://example.com/x.md) and `a.md` and `engine/page.py`",
+        "[out](https://example.com/x.md) and `a.md` and `engine/visit/road.py`",
         "```\n[not a link](x.md)\n```",
     ],
 )

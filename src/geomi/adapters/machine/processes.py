@@ -23,7 +23,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
-from geomi.engine.crawl import Worker
+from geomi.engine.worker.loop import Worker
 from geomi.errors import GeomiError
 from geomi.model.event import Event
 from geomi.model.job import StopReason

@@ -20,7 +20,7 @@ from geomi.api.schema.seed import (
     SeedStatusTold,
 )
 from geomi.api.schema.wire import Part
-from geomi.engine.seeds.figures import report
+from geomi.engine.seeds.report import report
 from geomi.service import seeds
 from geomi.service.keys import Scope
 

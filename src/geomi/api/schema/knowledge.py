@@ -19,7 +19,7 @@ from geomi.api.schema.wire import (
     Told,
     moment,
 )
-from geomi.engine.explain import Explanation
+from geomi.engine.inspect.why import Explanation
 from geomi.model.analysis import PageType
 from geomi.model.document import CollectionCounts, DocumentRow, DocumentState
 from geomi.model.search import Filters, Found, Hit

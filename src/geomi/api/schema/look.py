@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from geomi.api.schema.crawl import CrawlTold
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Told
-from geomi.engine.preview import Preview
+from geomi.engine.survey.preview import Preview
 from geomi.model.analysis import Classification, PageType, Quality
 from geomi.service.previews import MAX_LINKS, MAX_PREVIEW_CHARS
 from geomi.url.parse import parse as parse_url

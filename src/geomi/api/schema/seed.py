@@ -8,8 +8,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from geomi.api.schema.wire import Asked, Flag, Told
-from geomi.engine.seeds.figures import CollectionStats, ProcessingStats, SeedReport
 from geomi.engine.seeds.letters import written
+from geomi.engine.seeds.report import CollectionStats, ProcessingStats, SeedReport
 from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo
 from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter
 from geomi.seed.partition import checked_filter

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Self
 
 from geomi.api.schema.wire import Told, moment, moment_or_none
-from geomi.engine.alarm import Rule
+from geomi.engine.inspect.alarms import Rule
 from geomi.service.alarms import KeptAlarm
 
 

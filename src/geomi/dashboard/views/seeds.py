@@ -14,8 +14,8 @@ from geomi.api.routes.seeds import LETTER
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of
 from geomi.dashboard.pages import Visit
-from geomi.engine.seeds.figures import EVERYTHING, report
 from geomi.engine.seeds.letters import reason
+from geomi.engine.seeds.report import EVERYTHING, report
 from geomi.errors import FieldRefused, GeomiError
 from geomi.model.seed import Orchestrated
 from geomi.seed.partition import RAW_FORM, checked_filter

@@ -10,7 +10,7 @@ from geomi.api.schema.wire import MAX_URL_CHARS
 from geomi.dashboard.form import choice
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.pages import Visit
-from geomi.engine.explain import Explanation
+from geomi.engine.inspect.why import Explanation
 from geomi.errors import FieldRefused
 from geomi.model.verdict import Outcome
 from geomi.service import crawls, search, urls

@@ -1,7 +1,13 @@
-"""The seed engine: from lists of URLs to contracts about how their domains are fetched.
+"""Turn lists of URLs into contracts about how their domains are to be fetched.
 
-In: a dataset's `raw/` tree. Out: its `prod/` tree, one contract for each registrable domain of a
-partition, and `rejects/`. `orchestrate` finds raw files and sends them to a queue, `process` makes
-messages of one file's domains, `domain` collects what a contract says of one of them; `consume`
-lends both their work and ends it. No page is fetched here.
+In: the `raw/` tree of a dataset. Out: its `prod/` tree, with one contract for each registrable
+domain of a partition, and `rejects/`. `orchestrate` sends raw files to a queue, `raw_files` makes
+messages of a file's domains, and `domains` writes a domain's contract. `queue` lends both their
+work and ends it. `handover` gives finished contracts to a crawl.
+
+Rules kept:
+- A checkpoint is written last; without one, the work counts as not done (C-92).
+- A message is acknowledged by itself, and after its last try it is a dead letter (C-85, SED-43).
+- Before anything is written, the worker makes sure that the task is still its own.
+- robots.txt, sitemaps and server facts are requested as politely as in a crawl. No page is fetched.
 """

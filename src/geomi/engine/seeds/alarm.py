@@ -6,8 +6,8 @@ report (RPT-05), so that the first failure of a long run is no alarm.
 
 from __future__ import annotations
 
-from geomi.engine.alarm import Alarm, Rule
-from geomi.engine.seeds.figures import Standing, share
+from geomi.engine.inspect.alarms import Alarm, Rule
+from geomi.engine.seeds.report import Standing, share
 from geomi.model.message import TaskTally
 
 MAX_FILE_FAILURES = 0.05

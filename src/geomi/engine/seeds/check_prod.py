@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from geomi.engine.seeds.check_raw import Wanted
+from geomi.engine.seeds.checkpoints import Standing, read_standing
 from geomi.engine.seeds.findings import Findings
-from geomi.engine.seeds.standing import Standing, read_standing
 from geomi.model.seed import Partition, PartitionFilter
 from geomi.ports.dataset import Dataset
 from geomi.seed.partition import (

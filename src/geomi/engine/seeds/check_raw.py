@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from geomi.engine.seeds.checkpoints import checkpoint_at, checksum_of, matching
 from geomi.engine.seeds.findings import Findings
-from geomi.engine.seeds.standing import checkpoint_at, checksum_of, matching
 from geomi.errors import SeedError
 from geomi.model.seed import Partition, PartitionFilter, SeedRules
 from geomi.ports.dataset import Dataset, Listed

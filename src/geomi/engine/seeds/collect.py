@@ -1,7 +1,7 @@
-"""The technical facts of a domain's hosts: robots.txt, sitemap, server (SED-45), and no page.
+"""Collect the technical facts of a domain's hosts: robots.txt, sitemap, server (SED-45), no page.
 
-Every request goes through a host's lease and stands in the request log, like those of a crawl; the
-same engine reads robots.txt and obeys it, the same parser reads sitemaps.
+Every request goes through a host's lease and stands in the request log, like those of a crawl. The
+same engine reads and obeys robots.txt, and the same parser reads sitemaps.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from geomi.admit.rules import Admission
-from geomi.engine.links import LinkGate
-from geomi.engine.requests import Requests
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.reserve import Walk
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.hearing import Hearing
+from geomi.engine.seeds.hosts import Reach
 from geomi.engine.seeds.line import Line
-from geomi.engine.seeds.maps import Maps, map_entry
-from geomi.engine.seeds.reach import Reach
-from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.turn import Walk
+from geomi.engine.seeds.sitemaps import Maps, map_entry
+from geomi.engine.visit.links import LinkGate
 from geomi.errors import LeaseLost, SeedError, StoreBusy
 from geomi.model.config import CrawlConfig
 from geomi.model.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts

@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from geomi.engine.rest import rest
-from geomi.engine.seeds.failure import OF_ONE, Failure, buried, failure_of, put_off, worn_out
+from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.dead_letters import OF_ONE, Failure, buried, failure_of, put_off, worn_out
 from geomi.engine.seeds.held import Hand, Handler
-from geomi.engine.seeds.seeding import Seeding
 from geomi.errors import GeomiError, LeaseLost, StoreFull
 from geomi.model.event import SeedFailed, Warned
 from geomi.model.message import Loan, Message, Settlement

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+from geomi.engine.seeds.checkpoints import Standing, checksum_of
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.filed import file_manifest, read_named
-from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.seeds.standing import Standing, checksum_of
 from geomi.errors import SeedError
 from geomi.model.seed import DomainMessage, ErrorType, Partition, PartitionFilter
 from geomi.seed.partition import metadata_path, raw_prefix, read_raw_key

@@ -6,8 +6,8 @@ raw file is processed again.
 
 from __future__ import annotations
 
-from geomi.engine.seeds.seeding import Seeding
-from geomi.engine.seeds.standing import checkpoint_at
+from geomi.engine.seeds.checkpoints import checkpoint_at
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.world import World
 from geomi.errors import SeedError
 from geomi.model.message import Worked

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from geomi.engine.requests import Requests
-from geomi.engine.robots import read_copy
-from geomi.engine.seeds.standing import checkpoint_at, matching
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.robots import read_copy
+from geomi.engine.seeds.checkpoints import checkpoint_at, matching
 from geomi.model.config import CrawlConfig
 from geomi.model.contract import Contract
 from geomi.model.robots import RobotsCopy, RobotsKey

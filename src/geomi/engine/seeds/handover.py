@@ -1,13 +1,13 @@
 """Hand the contracts of a dataset over to a crawl: start URLs, sitemaps, copies of robots.txt.
 
 Rules kept:
-- A contract that is unfinished is left out, and so are hosts whose robots.txt forbids crawling to
-  the agent of the crawl, whoever collected it; their copies are handed over all the same, so that
-  `geomi why` can tell the line.
-- No more is taken than a job may start from; what was left is told.
-- A copy of robots.txt counts from when the collector fetched it, and never takes the place of a
-  newer one. A host that could not be asked, or that would not answer us, is asked by the crawl
-  itself; so is one of whose file the copy may be a part.
+- An unfinished contract is left out. So are hosts whose robots.txt forbids crawling to the crawl's
+  own agent, whoever collected it. Their copies are handed over all the same, so that `geomi why`
+  can show the line.
+- No more is taken than a job may start from; what was left out is reported.
+- A copy of robots.txt counts from when the collector fetched it, and never replaces a newer one.
+- A host that could not be asked, or that refused to answer, is asked by the crawl itself. So is one
+  whose copy may be incomplete.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from geomi.engine.host.requests import Requests
 from geomi.engine.jobs import MAX_SEEDS
-from geomi.engine.privacy import Privacy
-from geomi.engine.requests import Requests
 from geomi.engine.seeds.finished import Finished, read_finished, whole_copy
 from geomi.engine.seeds.hearing import name_of
+from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import GeomiError, first_error
 from geomi.model.config import CrawlConfig

@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from geomi.engine.heart import BEATS_PER_SILENCE
-from geomi.engine.lease import hear_every_s
-from geomi.engine.seeds.seeding import Held, Seeding
+from geomi.engine.host.lease import hear_every_s
+from geomi.engine.seeds.context import Held, Seeding
+from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.errors import LeaseLost, StoreError
 from geomi.model.message import Loan, Message, Worked
 

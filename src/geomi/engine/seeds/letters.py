@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import orjson
 
-from geomi.engine.seeds.seeding import Seeding
+from geomi.engine.seeds.context import Seeding
 from geomi.errors import UnknownName
 from geomi.model.message import DeadLetter
 

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from geomi.engine.ask import CROWDED_S, Asker, MustRest
-from geomi.engine.turn import reserved
+from geomi.engine.host.reserve import reserved
+from geomi.engine.host.session import CROWDED_S, Asker, MustRest
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch

@@ -1,14 +1,14 @@
 """Find raw files that are not processed yet, and send them to their queue (SED-15).
 
 Rules kept:
-- Any filter will do: the longest known prefix is listed, the rest is looked at (C-51). Only raw
-  files count as found (C-77), and keys that are none are passed over, unopened (SED-19).
-- A file that is processed, and of which the store knows nothing, is looked at once more: a store
-  that was lost may have had its domains, and nobody else would send them again.
-- A file that waits already counts as sent: it is there once, however often it is sent.
-- A file that cannot be sent is told, and stops no other (SED-20). Where the store is away it is
-  waited for a few times, and not at every file.
-- What is forced has the name of its orchestration, which both messages carry (C-50).
+- Any filter works: the longest known prefix is listed, and the rest is filtered (C-51). Only raw
+  files count as found (C-77); other keys are passed over unopened (SED-19).
+- A processed file of which the store knows nothing is sent once more. A store that was lost may
+  have held its domains, and nobody else would send them again.
+- A file that waits already counts as sent: it is in the queue once, however often it is sent.
+- A file that cannot be sent is reported, and stops no other (SED-20). If the store is away, the
+  sender waits for it a few times, not at every file.
+- A forced file carries the name of its orchestration, and so do its messages (C-50).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
+from geomi.engine.seeds.context import Seeding
 from geomi.engine.seeds.filed import file_manifest
-from geomi.engine.seeds.seeding import Seeding
 from geomi.errors import StoreError, first_error
 from geomi.model.event import SeedSendFailed
 from geomi.model.message import Message

@@ -1,0 +1,177 @@
+"""Was every rule of politeness kept? The stored log of requests is read again, host by host.
+
+Nothing is believed that can be worked out anew: gaps and concurrency come from the times of the
+requests, floors from the jobs' settings and the stored robots.txt beside what the log says, and
+whether a page was allowed from that robots.txt. The log is read twice, in parts: first to learn
+since when each job's settings hold, then to judge. Beside one host at a time only the findings are
+kept in memory.
+
+What is not in the log cannot be proven: a worker that is killed takes along the requests it had in
+flight, and those it had not settled yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, TypeVar
+
+from geomi.engine.audit.checks import damage
+from geomi.engine.audit.replay import HostCheck, HostProof
+from geomi.engine.audit.terms import TermsBook
+from geomi.engine.caps import CapCheck, CapProof
+from geomi.engine.crowd import AddressCheck, AddressProof
+from geomi.engine.history import History
+from geomi.engine.world import World
+from geomi.errors import UnknownName
+from geomi.model.asked import Asked
+from geomi.ports.store import Jobs, RequestLog
+
+ROWS_PER_READ = 2000
+# Hosts and addresses that are listed one by one; of those where a rule was broken, as many again.
+MAX_LISTED = 1000
+
+P = TypeVar("P", HostProof, AddressProof)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What the log proves.
+
+    Args:
+        hosts, addresses: one by one, those where a rule was broken first; `more_hosts` and
+            `more_addresses` say how many are not listed.
+        is_whole: whether all hosts were looked at; caps are counted over all of them.
+    """
+
+    requests: int
+    broken: int
+    is_whole: bool
+    hosts: tuple[HostProof, ...]
+    more_hosts: int
+    addresses: tuple[AddressProof, ...]
+    more_addresses: int
+    caps: tuple[CapProof, ...]
+
+
+async def audit(
+    world: World, *, host: str = "", jobs_of: Callable[[str], Jobs] | None = None
+) -> Audit:
+    """Read the log of every host, or of one, and say what it proves.
+
+    Args:
+        jobs_of: where the jobs of other tenants are: the log is everybody's.
+    """
+    return await _Auditor(TermsBook(world, jobs_of), world.requests).run(host)
+
+
+class _Auditor:
+    """Gathers the findings of one audit."""
+
+    def __init__(self, terms: TermsBook, log: RequestLog) -> None:
+        self._log = log
+        self._terms = terms
+        self._history = History()
+        self._caps = CapCheck()
+        self._ips: set[str] = set()
+        self._requests = self._broken = 0
+        self._hosts: _Listed[HostProof] = _Listed()
+        self._addresses: _Listed[AddressProof] = _Listed()
+
+    async def run(self, host: str) -> Audit:
+        """Read everything once, then check hosts, then addresses, then caps."""
+        hosts = await self._log.hosts()
+        named = self._named(hosts, host) if host else hosts
+        for name in hosts:
+            async for asked in self._of_host(name):
+                self._history.add(asked)
+        self._history.end()
+        for name in named:
+            await self._check_host(name)
+        for ip in sorted(self._ips) if host else await self._log.ips():
+            await self._check_address(ip)
+        caps = () if host else self._caps.proofs()
+        return Audit(
+            requests=self._requests,
+            broken=self._broken + sum(cap.broken for cap in caps),
+            is_whole=not host,
+            hosts=self._hosts.all,
+            more_hosts=self._hosts.more,
+            addresses=self._addresses.all,
+            more_addresses=self._addresses.more,
+            caps=caps,
+        )
+
+    def _named(self, hosts: list[str], host: str) -> list[str]:
+        """Return the hosts to look at; a name without a port stands for all of its ports."""
+        wanted = host.lower()
+        found = [each for each in hosts if wanted in (each, each.rpartition(":")[0])]
+        if found:
+            return found
+        known = ", ".join(islice(hosts, 3)) or "none"
+        raise UnknownName(f"no request to `{host}` is in the log", hint=f"hosts: {known}")
+
+    async def _check_host(self, host: str) -> None:
+        check = HostCheck(host, self._history)
+        async for asked in self._of_host(host):
+            self._requests += 1
+            if asked.ip:
+                self._ips.add(asked.ip)
+            if detail := damage(asked):
+                check.refuse(asked, detail)
+                continue
+            terms = await self._terms.of(asked)
+            check.add(asked, terms)
+            if terms is not None:
+                is_present = self._history.is_present(asked)
+                self._caps.add(asked, terms.config.politeness, is_present=is_present)
+        self._take(self._hosts, check.proof())
+
+    async def _check_address(self, ip: str) -> None:
+        check = AddressCheck(ip, self._history)
+        async for asked in _read(lambda s: self._log.of_ip(ip, after_s=s, limit=ROWS_PER_READ)):
+            if not damage(asked):
+                check.add(asked, await self._terms.config(asked.job))
+        self._take(self._addresses, check.proof())
+
+    def _of_host(self, host: str) -> AsyncIterator[Asked]:
+        return _read(lambda s: self._log.of_host(host, after_s=s, limit=ROWS_PER_READ))
+
+    def _take(self, listed: _Listed[P], proof: P) -> None:
+        self._broken += proof.broken
+        listed.add(proof)
+
+
+class _Listed(Generic[P]):
+    """Keeps the first proofs of a kind, with and without a breach."""
+
+    def __init__(self) -> None:
+        self.more = 0
+        self._clean: list[P] = []
+        self._broken: list[P] = []
+
+    def add(self, proof: P) -> None:
+        kept = self._broken if proof.broken else self._clean
+        if len(kept) < MAX_LISTED:
+            kept.append(proof)
+        else:
+            self.more += 1
+
+    @property
+    def all(self) -> tuple[P, ...]:
+        return tuple(self._broken + self._clean)
+
+
+async def _read(part: Callable[[float], Awaitable[list[Asked]]]) -> AsyncIterator[Asked]:
+    """Yield the requests of a host or an address in the order of their starts.
+
+    Args:
+        part: reads some that started after a time, and all that started with the last of them.
+    """
+    after_s = -math.inf
+    while rows := await part(after_s):
+        for row in rows:
+            yield row
+        after_s = rows[-1].started_s

@@ -1,0 +1,147 @@
+"""Compute what a logged request owed its host, from its job and the stored robots.txt.
+
+- A job's settings may change when it is resumed, so they hold for its last run only. One process at
+  a time runs a job; workers that were active at the same time belong to one run. `RunHistory` finds
+  the last run in a first reading of the log.
+- A stored robots.txt speaks only for requests that name this very copy.
+- `RunHistory` also notes where a robots.txt redirected. Only from there may the search for one lead
+  to another path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from geomi.admit.address import is_public
+from geomi.engine.host.lease import lease_s
+from geomi.engine.host.robots import Reading, read_copy
+from geomi.engine.world import World
+from geomi.fetch.request import product_token, user_agent
+from geomi.frontier.politeness import base_floor_s, credit_s
+from geomi.model.asked import Asked
+from geomi.model.config import CrawlConfig
+from geomi.model.job import CrawlJob
+from geomi.model.robots import RobotsKey
+from geomi.ports.store import Jobs
+from geomi.url.parse import parse as parse_url
+
+KEPT_READINGS = 64  # of one host there are as many as it has schemes and we have names
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What held for one request.
+
+    Args:
+        reading: the robots.txt that it rests on, where the store still has that copy.
+    """
+
+    config: CrawlConfig
+    reading: Reading | None = None
+
+    @property
+    def credit_s(self) -> float:
+        """How much rest may be put off in a burst."""
+        return credit_s(self.config)
+
+    def least_s(self, asked: Asked) -> float:
+        """The least delay of the job itself."""
+        return base_floor_s(self.config, is_public=_is_public(asked.ip))
+
+    def firm_s(self, asked: Asked) -> float:
+        """What no burst shortens: the delay that robots.txt asks for, the floor of public hosts."""
+        own, rules = self.config.politeness, self.config.robots
+        floor_s = own.min_delay_s if _is_public(asked.ip) else 0.0
+        if self.reading is None or not rules.respect_crawl_delay:
+            return floor_s
+        return max(floor_s, min(self.reading.crawl_delay_s or 0.0, rules.max_crawl_delay_s))
+
+    def expired_s(self, asked: Asked) -> float:
+        """How long before the request its robots.txt had run out; below 0 where it was fresh.
+
+        A page is judged before it waits for its turn, so it may be sent one lease later.
+        """
+        if asked.robots_at_s is None:
+            return 0.0
+        rules = self.config.robots
+        ends_s = asked.robots_at_s + max(rules.ttl_s, rules.fail_ttl_s)
+        if self.reading is not None:
+            ends_s = self.reading.policy.expires_s
+        return asked.started_s - ends_s - lease_s(self.config)
+
+
+class TermsBook:
+    """Finds the terms of requests; jobs that are gone have none.
+
+    Args:
+        jobs_of: where the jobs of a tenant are; without it all but the world's own are unknown.
+    """
+
+    def __init__(self, world: World, jobs_of: Callable[[str], Jobs] | None = None) -> None:
+        self._world = world
+        self._jobs_of = jobs_of
+        self._jobs: dict[str, tuple[CrawlConfig, str] | None] = {}  # and the name in robots.txt
+        self._readings: dict[tuple[RobotsKey, str], Reading | None] = {}
+
+    async def of(self, asked: Asked) -> Terms | None:
+        """Return what held for a request."""
+        known = await self._job(asked.job)
+        if known is None:
+            return None
+        config, token = known
+        if asked.robots_at_s is None or not config.robots.respect:
+            return Terms(config)
+        reading = await self._reading(asked, config, token)
+        is_same = reading is not None and reading.copy.fetched_s == asked.robots_at_s
+        return Terms(config, reading if is_same else None)
+
+    async def config(self, job: str) -> CrawlConfig | None:
+        """Return a job's configuration as it is now."""
+        known = await self._job(job)
+        return known[0] if known is not None else None
+
+    async def _job(self, job: str) -> tuple[CrawlConfig, str] | None:
+        if job not in self._jobs:
+            found = await self._find(job)
+            if found is None:
+                self._jobs[job] = None
+            else:
+                name = user_agent(found.config, version=self._world.version)
+                self._jobs[job] = (found.config, product_token(name))
+        return self._jobs[job]
+
+    async def _find(self, job: str) -> CrawlJob | None:
+        found = await self._world.jobs.get(job)
+        if found is not None or self._jobs_of is None:
+            return found
+        tenant = await self._world.roster.tenant_of(job)
+        return await self._jobs_of(tenant).get(job) if tenant is not None else None
+
+    async def _reading(self, asked: Asked, config: CrawlConfig, token: str) -> Reading | None:
+        url = parse_url(asked.url)
+        if url is None:
+            return None
+        key = RobotsKey(url.scheme, url.authority, token)
+        if (key, asked.job) not in self._readings:
+            if len(self._readings) >= KEPT_READINGS:
+                self._readings.clear()
+            copy = await self._world.robots.get(key)
+            now_s = copy.fetched_s if copy else 0.0
+            reading = read_copy(copy, config.robots, now_s=now_s) if copy else None
+            self._readings[key, asked.job] = reading
+        return self._readings[key, asked.job]
+
+
+def forbidden(reading: Reading, asked: Asked) -> str:
+    """Return the line of a robots.txt that forbids a request; empty where it is allowed."""
+    url = parse_url(asked.url)
+    if url is None or reading.rule(url).allowed:
+        return ""
+    return reading.judge(url).detail
+
+
+@lru_cache(4096)
+def _is_public(ip: str) -> bool:
+    return bool(ip) and is_public(ip)

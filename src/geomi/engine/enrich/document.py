@@ -1,0 +1,194 @@
+"""Make a document of one capture: its analysis, and the chunks that it is found by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+import orjson
+
+from geomi.analyse.engines import engines
+from geomi.analyse.page import analyse
+from geomi.analyse.withhold import withhold
+from geomi.chunk.split import SIZES, split
+from geomi.chunk.tokens import GEOMI_1
+from geomi.engine.kept import article_of, date_of, subject_of
+from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.preview_text import read_note
+from geomi.engine.visit.record import Fields, read_line
+from geomi.model.analysis import Analysis, Subject
+from geomi.model.document import DocumentRow, DocumentState, document_id
+from geomi.model.indexing import AnalysisRules
+from geomi.model.job import CrawlJob
+from geomi.model.page import CaptureRow
+from geomi.model.search import Document, KeptText
+from geomi.text.digest import sha256_hex
+from geomi.url.parse import split as split_url
+
+VERSION_CHARS = 12
+MAX_DETAIL_CHARS = 200
+ONLY_PREVIEW = "its whole text was gone before it was indexed, so that its preview alone was read"
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What became of a capture; without a document there is nothing to be found.
+
+    Args:
+        is_same: what was found of the page until now stays as it is.
+    """
+
+    row: DocumentRow
+    document: Document | None = None
+    is_same: bool = False
+
+
+def version_of(rules: AnalysisRules) -> str:
+    """Return a short digest of all that decides what is made of the same page without a model."""
+    told = (replace(rules, budget_usd=0.0), engines(), GEOMI_1.name, SIZES)
+    return sha256_hex(repr(told))[:VERSION_CHARS]
+
+
+def analysis_json(analysis: Analysis, read: Mapping[str, object] | None = None) -> bytes:
+    """Write down what was understood of a page; a flag that nobody can tell is null.
+
+    Args:
+        read: what is noted of the text that was read, where it is not kept.
+    """
+    told = asdict(analysis) | ({"read": read} if read else {})
+    if analysis.quality is not None:
+        flags = analysis.quality.flags
+        told["quality"]["flags"] = {flag.value: is_up for flag, is_up in flags}
+    return orjson.dumps(told)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page of the archive and what is understood of it without a model.
+
+    Args:
+        preview: all that is kept of it; None where everything is.
+        is_whole: whether there was more to read than the preview.
+    """
+
+    fields: Fields
+    subject: Subject
+    analysis: Analysis
+    preview: Fields | None = None
+    is_whole: bool = True
+
+
+class Understanding:
+    """How the pages of one job become documents.
+
+    Args:
+        advisers: the names of the models that are asked, if any are.
+    """
+
+    def __init__(self, job: CrawlJob, *, advisers: str = "") -> None:
+        self.job = job.id
+        self._naming = Naming(job.config)
+        self.rules = job.config.analysis
+        self._kept = job.config.store.text
+        own = version_of(self.rules)
+        self.version = f"{own}.{sha256_hex(advisers)[:VERSION_CHARS]}" if advisers else own
+
+    def covers(self, version: str) -> bool:
+        """Say whether a document of a version need not be made again.
+
+        What models had a say in is not undone by whoever asks none.
+        """
+        return version == self.version or version.startswith(f"{self.version}.")
+
+    def name(self, capture: CaptureRow) -> str:
+        """Return the id of the document that a capture becomes."""
+        return document_id(self.rules.collection, self._hash(capture))
+
+    def read(self, record: bytes, whole: bytes | None, *, now_s: float) -> ReadPage:
+        """Read a record and understand it.
+
+        Args:
+            whole: the record with all of its text; None where a preview is all that is left. How
+                good the page is can then not be told.
+        """
+        fields = read_line(whole or record)
+        preview = read_line(record) if self._kept is KeptText.PREVIEW else None
+        rules = self.rules if whole else replace(self.rules, quality=False)
+        subject = subject_of(fields, now_s=now_s)
+        return ReadPage(fields, subject, analyse(subject, rules), preview, whole is not None)
+
+    def unchanged(self, capture: CaptureRow, known: DocumentRow, *, now_s: float) -> Understood:
+        """Return the document of a page as it was made of the same text before."""
+        row = replace(known, job=self.job, capture=capture.seq, updated_at_s=now_s)
+        return Understood(row, is_same=True)
+
+    def kept(self, capture: CaptureRow, page: ReadPage, analysis: Analysis) -> Understood:
+        """Return the document of a page, and its chunks if it is to be found."""
+        decision, kind, fields = analysis.decision, analysis.classification, page.fields
+        state = DocumentState.INDEXED if decision.should_index else DocumentState.SKIPPED
+        page_type = kind.page_type if kind else ""
+        document = self.document(capture, fields, page_type) if decision.should_index else None
+        read = None
+        if page.preview is not None:
+            analysis = withhold(analysis, article_of(page.preview))
+            read = read_note(fields["content_hash"], is_whole=page.is_whole)
+        row = replace(
+            self._row(capture, page.subject.now_s),
+            state=state,
+            reason=decision.reason,
+            detail=decision.detail if page.is_whole else f"{decision.detail}; {ONLY_PREVIEW}",
+            title=fields["title"],
+            page_type=page_type,
+            language=fields["language"],
+            quality=analysis.quality.overall if analysis.quality else None,
+            chunks=len(document.chunks) if document else 0,
+            analysis=analysis_json(analysis, read),
+        )
+        return Understood(row, document)
+
+    def failed(self, capture: CaptureRow, error: Exception, *, now_s: float) -> Understood:
+        """Return the document of a page that could not be understood."""
+        detail = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
+        return Understood(replace(self._row(capture, now_s), detail=detail))
+
+    def document(self, capture: CaptureRow, fields: Fields, page_type: str) -> Document:
+        """Return a page as an index takes it."""
+        return Document(
+            id=self.name(capture),
+            url=fields["final_url"],
+            title=fields["title"],
+            collection=self.rules.collection,
+            site=split_url(fields["final_url"]).host,
+            job=self.job,
+            chunks=split(fields["markdown"][: self.rules.max_chars]).chunks,
+            page_type=page_type,
+            language=fields["language"],
+            date_s=date_of(fields),
+            kept=self._kept,
+        )
+
+    def _row(self, capture: CaptureRow, now_s: float) -> DocumentRow:
+        """Return the row of a page of which nothing is known."""
+        return DocumentRow(
+            id=self.name(capture),
+            url_hash=self._hash(capture),
+            url=capture.url,
+            title="",
+            collection=self.rules.collection,
+            site=split_url(capture.url).host,
+            job=self.job,
+            capture=capture.seq,
+            version=self.version,
+            state=DocumentState.FAILED,
+            reason="error",
+            detail="",
+            page_type="",
+            language="",
+            quality=None,
+            chunks=0,
+            analysis=b"{}",
+            updated_at_s=now_s,
+        )
+
+    def _hash(self, capture: CaptureRow) -> bytes:
+        return self._naming.hash(split_url(capture.url))

@@ -1,0 +1,238 @@
+"""Ask a language model about a page, and decide how far to believe it.
+
+The embedded analysis comes first. Whatever goes wrong with a model, that analysis holds. A model
+is asked for a type only where the weights are unsure. It is asked for fields only of products,
+FAQs and policies where the rules are unsure of them. It is asked nothing once the job's budget is
+spent, nor about a page that is kept out in any case. Its answer adds to what was computed:
+
+- A type that a rule decided stays.
+- A flag that counting raised stays up, and such a page is rated no better than counted. Any other
+  rating moves by `MAX_SHIFT` at most, so that no page talks itself from poor to good.
+- A model's field counts only where it stands on the page (ANA-17), and only fills a gap.
+- The same gate decides again, from the same values.
+
+An answer that is no JSON, or not of the requested form, is sent back once with its problem (C-72).
+After that there is no answer, and the caller uses what needs no model. Every call that was paid
+for is entered in the bill, also where it brought nothing. An answer may repeat what a page says,
+so it is sent back between marks, as the page is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from math import ceil
+from typing import TypeVar
+
+from geomi.analyse.answers import read_answered_fields, read_quality, read_type
+from geomi.analyse.classify import RULES
+from geomi.analyse.custom import filled, missing_in, read_answered_custom
+from geomi.analyse.grounded import grounded, joined
+from geomi.analyse.page import decide_anew, read_fields_anew
+from geomi.analyse.prompts import (
+    EXTRACT_CHARS,
+    FIELDS,
+    VERSION,
+    ask_for_custom,
+    ask_for_fields,
+    ask_for_quality,
+    ask_for_type,
+)
+from geomi.analyse.schema import form_of, read_schema
+from geomi.engine.consult import Consulted, consult
+from geomi.engine.world import World
+from geomi.model.analysis import (
+    Analysis,
+    Classification,
+    Custom,
+    Engine,
+    Fields,
+    IndexReason,
+    PageType,
+    Quality,
+    Subject,
+)
+from geomi.model.cost import MICROS, CostLine, Purpose
+from geomi.model.event import Warned
+from geomi.model.indexing import AnalysisRules
+from geomi.model.job import CrawlJob
+from geomi.model.language import Answer, Prompt
+from geomi.ports.language import LanguageModel
+
+# The weights are right in 96 of 100 cases where they are at least so sure (`kinds.json`).
+SURE = 0.8
+MAX_SHIFT = 2.0  # of 10
+# Of a page that a model alone calls a product, rules have to find name, description and price.
+LIKELY = 0.5
+NO_ANSWER = "no model gave an answer of the schema's form; only structured data was read"
+# Reasons to keep a page out that no answer of a model can take away.
+_SETTLED = frozenset(
+    {
+        IndexReason.NOINDEX,
+        IndexReason.TOO_SHORT,
+        IndexReason.PERSONAL_DATA,
+        IndexReason.SENSITIVE,
+        IndexReason.COPYRIGHT,
+    }
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The models that may be asked.
+
+    Args:
+        provider: the name they stand under in the ledger.
+        price: of an answer of the model that was asked by this name, in millionths of a dollar.
+        told: what a person has been told, which is told once.
+    """
+
+    provider: str
+    models: Mapping[Purpose, LanguageModel]
+    price: Callable[[str, Answer], int]
+    told: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """Everyone who may be asked, by name, and the way they are asked."""
+        asked = (f"{purpose} {model.name}" for purpose, model in self.models.items())
+        return f"{VERSION}: {', '.join(asked)}"
+
+
+class Advisor:
+    """Asks the models of a panel about the pages of one job."""
+
+    def __init__(self, world: World, job: CrawlJob, panel: Panel) -> None:
+        self._world = world
+        self._job = job.id
+        self._panel = panel
+        self._budget_micros = ceil(job.config.analysis.budget_usd * MICROS)  # 0: no limit
+        self._is_spent = False
+
+    async def advise(self, subject: Subject, known: Analysis, rules: AnalysisRules) -> Analysis:
+        """Return the analysis of a page with what models add to it."""
+        if known.decision.reason in _SETTLED or subject.duplicate_of:
+            return known
+        kind = await self._type(subject, known.classification)
+        if kind is not None and kind != known.classification:
+            fields = read_fields_anew(subject, kind.page_type, rules)
+            is_likely = fields is not None and fields.confidence >= LIKELY
+            known = replace(known, classification=kind, fields=fields if is_likely else None)
+            known = replace(known, decision=decide_anew(subject, known, rules))
+        if known.decision.reason is IndexReason.PAGE_TYPE:
+            return known
+        quality = await self._quality(subject, known.quality)
+        known = replace(known, quality=quality, fields=await self._fields(subject, known))
+        known = replace(known, decision=decide_anew(subject, known, rules))
+        if known.custom is None or not known.decision.should_index:
+            return known
+        return replace(known, custom=await self._custom(subject, known.custom, rules))
+
+    async def _type(self, subject: Subject, known: Classification | None) -> Classification | None:
+        if known is None or known.engine == RULES or known.confidence >= SURE:
+            return known
+        article = subject.article
+        prompt = ask_for_type(subject.url, article.title, article.markdown)
+        told = await self._ask(Purpose.CLASSIFY, prompt, read_type)
+        return told if told is not None and told.confidence > known.confidence else known
+
+    async def _quality(self, subject: Subject, known: Quality | None) -> Quality | None:
+        if known is None:
+            return None
+        article = subject.article
+        prompt = ask_for_quality(subject.url, article.title, article.markdown)
+        told = await self._ask(Purpose.QUALITY, prompt, read_quality)
+        return known if told is None else _tempered(told, known)
+
+    async def _fields(self, subject: Subject, analysis: Analysis) -> Fields | None:
+        kind, known = analysis.classification, analysis.fields
+        if kind is None or kind.page_type not in FIELDS:
+            return known
+        if known is not None and known.confidence >= SURE:
+            return known
+        article = subject.article
+        prompt = ask_for_fields(subject.url, article.title, article.markdown, kind.page_type)
+        read = partial(_fields_of, page_type=kind.page_type)
+        told = await self._ask(Purpose.EXTRACT, prompt, read)
+        if told is not None:
+            told = grounded(told, f"{article.title}\n{article.markdown[:EXTRACT_CHARS]}")
+        return joined(known, told) if known and told else told or known
+
+    async def _custom(self, subject: Subject, known: Custom, rules: AnalysisRules) -> Custom:
+        if all(value is not None for value in known.data.values()):
+            return known
+        schema, article = read_schema(rules.schema), subject.article
+        prompt = ask_for_custom(subject.url, article.title, article.markdown, form_of(schema))
+        told = await self._ask(
+            Purpose.EXTRACT,
+            prompt,
+            lambda answer, engine: (read_answered_custom(answer, schema), engine),
+        )
+        if told is None:
+            return replace(known, problem=NO_ANSWER)
+        page = f"{article.title}\n{article.markdown[:EXTRACT_CHARS]}"
+        full = filled(known, told[0], page, told[1])
+        return replace(full, missing=missing_in(full.data, schema))
+
+    async def _ask(
+        self, purpose: Purpose, prompt: Prompt, read: Callable[[object, Engine], T]
+    ) -> T | None:
+        """Ask a model if there is one and the budget allows it; None where nothing came of it."""
+        model = self._panel.models.get(purpose)
+        if model is None or await self._is_over_budget():
+            return None
+        engine = Engine(model.name, self._panel.provider)
+        consulted = await consult(model, prompt, lambda told: read(told, engine))
+        await self._enter(purpose, model, consulted)
+        return consulted.value
+
+    async def _is_over_budget(self) -> bool:
+        budget = self._budget_micros
+        if budget and not self._is_spent and await self._world.costs.spent(self._job) >= budget:
+            self._is_spent = True
+            dollars = f"{budget / MICROS:.6f}".rstrip("0").rstrip(".")
+            message = f"the budget of {dollars} $ is used up; no model is asked any more"
+            self._warn(f"budget of {self._job}", message, "analysis.budget_usd sets it")
+        return self._is_spent
+
+    def _warn(self, about: str, message: str, hint: str) -> None:
+        if about not in self._panel.told:
+            self._panel.told.add(about)
+            self._world.sink.emit(Warned(self._job, message, hint))
+
+    async def _enter(self, purpose: Purpose, model: LanguageModel, consulted: Consulted[T]) -> None:
+        """Write into the ledger what was read and written, and what it cost."""
+        bill = consulted.bill
+        day = datetime.fromtimestamp(self._world.clock.wall_s(), UTC).date().isoformat()
+        line = CostLine(
+            job=self._job,
+            day=day,
+            purpose=purpose,
+            provider=self._panel.provider,
+            model=model.name,
+            calls=consulted.calls,
+            failures=consulted.calls - (consulted.value is not None),
+            tokens_in=sum(answer.tokens_in for answer in bill),
+            tokens_out=sum(answer.tokens_out for answer in bill),
+            micros=sum(self._panel.price(model.name, answer) for answer in bill),
+        )
+        await self._world.costs.add([line])
+        if not bill:
+            hint = "pages are understood without it meanwhile; `geomi cost` counts what failed"
+            self._warn(f"silence of {model.name}", f"no model answers: {consulted.problem}", hint)
+
+
+def _fields_of(told: object, engine: Engine, *, page_type: PageType) -> Fields:
+    return read_answered_fields(told, page_type, engine)
+
+
+def _tempered(told: Quality, known: Quality) -> Quality:
+    """Return a model's judgement as far as counting does not contradict it."""
+    flags = tuple((flag, flag in known.raised or is_up) for flag, is_up in told.flags)
+    most = known.overall + (0.0 if known.raised else MAX_SHIFT)
+    overall = round(min(max(told.overall, known.overall - MAX_SHIFT), most), 1)
+    return replace(told, overall=overall, flags=flags)

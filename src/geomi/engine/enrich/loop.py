@@ -1,0 +1,231 @@
+"""Enrich what crawls collected: make documents, cut them into chunks, and put them into the index.
+
+A batch goes into the index, then into the documents. Vectors come after, in a loop of their own: a
+page can be found by its words before a model has seen it (C-80).
+
+Rules kept:
+- A page replaces what an earlier capture of it said, never what a later one did.
+- A cursor belongs to a version of the job's rules, the engines and the chunking. Under another
+  version all pages of the job are analysed again.
+- A page that fails costs itself alone; its document says what went wrong.
+- Where a page keeps a preview, its whole text is erased once it was read for the last time. Its
+  document stays until there is another text.
+- Pages that a job found gone leave the index when the job ends. The job's entries tell which; a
+  page that another job has captured since stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from geomi.engine import jobs
+from geomi.engine.enrich.document import Understanding, Understood
+from geomi.engine.enrich.follower import Follower, Read
+from geomi.engine.enrich.language_model import Advisor, Panel
+from geomi.engine.enrich.vectors import vectoring
+from geomi.engine.rest import rest
+from geomi.engine.vanish import take_out_gone
+from geomi.engine.visit.preview_text import Desk, sweep, was_read_whole
+from geomi.engine.visit.record import read_line
+from geomi.engine.world import World
+from geomi.errors import StoreError
+from geomi.model.config import CrawlConfig
+from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
+from geomi.model.event import Enriched
+from geomi.model.job import CrawlJob
+from geomi.model.page import CaptureRow
+from geomi.model.search import Scope
+from geomi.ports.index import Index
+from geomi.ports.models import Embedder
+
+MAX_JOBS = 10_000
+# How often it is looked whether a crawl has brought more.
+LOOK_S = 1.0
+SWEEP_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where pages are put so that they are found, and which models have a say."""
+
+    index: Index
+    panel: Panel | None = None
+    embedder: Embedder | None = None
+
+
+async def enrich_all(
+    world: World, shelf: Shelf, *, only: str = "", leave: asyncio.Event | None = None
+) -> int:
+    """Enrich all that the jobs of a store have collected so far; return how many pages.
+
+    Args:
+        only: the one job that is meant.
+        leave: set by whoever does not want to wait for the end; the batch under way is kept.
+    """
+    leave = leave or asyncio.Event()
+    wanted = await _wanted(world, only)
+    done = 0
+    for job in wanted:
+        done += await enrich_words(world, shelf, job, leave)
+    for job in wanted:
+        await enrich_vectors(world, shelf, job, leave)
+    return done
+
+
+async def enrich_words(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> int:
+    """Let what a job has collected so far be found by its words; return how many pages."""
+    done = await enricher(world, shelf, job).catch_up(leave)
+    await take_out_gone(world, shelf.index, job)
+    return done
+
+
+async def enrich_vectors(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> None:
+    """Let it be found by its meaning, where an embedder is asked."""
+    if shelf.embedder is not None:
+        await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
+
+
+async def is_behind(world: World, shelf: Shelf) -> bool:
+    """Say whether anything that was collected cannot be found yet."""
+    for job in await _wanted(world, ""):
+        if await enricher(world, shelf, job).is_behind():
+            return True
+    return False
+
+
+async def follow(world: World, shelf: Shelf, leave: asyncio.Event, *, only: str = "") -> None:
+    """Enrich whatever comes, until told to leave; texts that nobody could index go in time."""
+    swept_s = world.clock.now_s()
+    while not leave.is_set():
+        if not await enrich_all(world, shelf, only=only, leave=leave):
+            await rest(leave, LOOK_S)
+        if world.clock.now_s() - swept_s > SWEEP_S:
+            await sweep(world)
+            swept_s = world.clock.now_s()
+
+
+async def begin_again(world: World, shelf: Shelf, *, only: str = "", is_lost: bool = False) -> None:
+    """Let everything be enriched once more, whatever is known of it.
+
+    Args:
+        is_lost: the index is gone, so that a preview is better than nothing; else jobs that keep
+            previews stay as they are, because nothing as good could be made of them.
+    """
+    for job in await _wanted(world, only):
+        if job.config.store.is_preview and not is_lost:
+            continue
+        await world.documents.delete(DocumentFilter(job=job.id))
+        await enricher(world, shelf, job).rewind()
+        if shelf.embedder is not None:
+            await vectoring(world, shelf.index, shelf.embedder, job).rewind()
+
+
+async def change_rules(
+    world: World, changed: Callable[[CrawlConfig], CrawlConfig], *, only: str = ""
+) -> None:
+    """Give jobs other rules for understanding their pages, which then are understood anew."""
+    for job in await _wanted(world, only):
+        await world.jobs.update(replace(job, config=changed(job.config)))
+
+
+async def is_lost(world: World, shelf: Shelf) -> bool:
+    """Say whether the index is gone that documents were put into."""
+    if (await shelf.index.count()).documents:
+        return False
+    return any(counts.indexed for counts in await world.documents.collections())
+
+
+def enricher(world: World, shelf: Shelf, job: CrawlJob) -> Follower:
+    """Return what enriches the pages of a job."""
+    panel = shelf.panel
+    way = Understanding(job, advisers=panel.name if panel else "")
+    advisor = Advisor(world, job, panel) if panel else None
+    desk = Desk(world, job)
+    work = Enriching(world, shelf.index, way, desk, advisor, is_last=shelf.embedder is None)
+    return Follower(world, job.id, f"enrich {way.version}", work.on)
+
+
+async def _wanted(world: World, only: str) -> list[CrawlJob]:
+    """List the jobs whose pages are to be found, the oldest first."""
+    if only:
+        return [await jobs.find(world, only)]
+    newest = await world.jobs.list(limit=MAX_JOBS)
+    return [job for job in reversed(newest) if job.config.analysis.index]
+
+
+class Enriching:
+    """What is done with the captures of one job.
+
+    Args:
+        is_last: nobody reads their whole texts after this.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        index: Index,
+        way: Understanding,
+        desk: Desk,
+        advisor: Advisor | None,
+        *,
+        is_last: bool,
+    ) -> None:
+        self._world = world
+        self._index = index
+        self._way = way
+        self._desk = desk
+        self._advisor = advisor
+        self._is_last = is_last
+
+    async def on(self, read: Sequence[Read]) -> None:
+        """Understand a batch and put it where it is found."""
+        newest = {one.row.id: one async for one in self._understand(read)}.values()
+        await self._index.put([one.document for one in newest if one.document])
+        await self._index.adopt(self._way.job, [one.row.id for one in newest if one.is_same])
+        for one in newest:
+            if one.document is None and not one.is_same:  # it may have been found until now
+                await self._index.delete(Scope.DOCUMENT, one.row.id)
+        await self._world.documents.put([one.row for one in newest])
+        if self._is_last:
+            await self._desk.clear(read)
+        states = [one.row.state for one in newest]
+        self._world.sink.emit(
+            Enriched(
+                self._way.job,
+                indexed=states.count(DocumentState.INDEXED),
+                skipped=states.count(DocumentState.SKIPPED),
+                failed=states.count(DocumentState.FAILED),
+            )
+        )
+
+    async def _understand(self, read: Sequence[Read]) -> AsyncIterator[Understood]:
+        known = await self._world.documents.known([self._way.name(row) for row, _ in read])
+        for row, record in read:
+            capture, version = known.get(self._way.name(row), (-1, ""))
+            if capture > row.seq or (capture == row.seq and self._way.covers(version)):
+                continue
+            yield await self._understand_one(row, record)
+            await asyncio.sleep(0)  # others in this process have work, too
+
+    async def _understand_one(self, row: CaptureRow, record: bytes) -> Understood:
+        now_s, way = self._world.clock.wall_s(), self._way
+        try:
+            whole = await self._desk.whole(record)
+            if whole is None and (same := await self._made_of_same(row, record)) is not None:
+                return way.unchanged(row, same, now_s=now_s)
+            page = way.read(record, whole, now_s=now_s)
+            analysis = page.analysis
+            if self._advisor is not None and page.is_whole:
+                analysis = await self._advisor.advise(page.subject, analysis, way.rules)
+            return way.kept(row, page, analysis)
+        except StoreError:
+            raise
+        except Exception as error:  # a fault of ours must cost this page alone
+            return way.failed(row, error, now_s=now_s)
+
+    async def _made_of_same(self, row: CaptureRow, record: bytes) -> DocumentRow | None:
+        """Return the document of a page if it was made of the whole of the same text."""
+        known = await self._world.documents.get(self._way.name(row))
+        return known if was_read_whole(known, read_line(record)["content_hash"]) else None

@@ -1,0 +1,127 @@
+"""Reserve one host outside the crawl loop, and fetch a URL of it along its redirects.
+
+A survey, a preview and the seed engine use it. They are polite like a crawl: the host is reserved
+like any claim, robots.txt is obeyed, and every redirect is judged. A redirect to another host is
+judged by that host's own robots.txt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from geomi.engine.host.lease import lease_s
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.robots import Reading, RobotsKeeper
+from geomi.engine.host.session import Asker
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.world import World
+from geomi.errors import StoreBusy
+from geomi.fetch import redirect
+from geomi.frontier import politeness
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Discovered, Lease, UrlEntry
+from geomi.model.page import Fetched, Sink
+from geomi.model.verdict import Outcome, State, Verdict
+from geomi.url.parse import parse as parse_url
+
+LONGEST_WAIT_S = 60.0  # for a host that another crawl is asking
+LOOK_S = 0.5
+
+
+async def reserved(
+    world: World, config: CrawlConfig, host: str, *, longest_wait_s: float = LONGEST_WAIT_S
+) -> Lease:
+    """Borrow one host; `StoreBusy` where others ask it for too long."""
+    clock = world.clock
+    last_s = clock.now_s() + longest_wait_s
+    while True:
+        answer = await world.frontier.reserve(
+            "",
+            host,
+            owner=world.owner,
+            lease_s=lease_s(config, world.silence_s),
+            delay_s=politeness.base_floor_s(config, is_public=False),
+            now_s=clock.now_s(),
+        )
+        if isinstance(answer, Lease):
+            return answer
+        if (now_s := clock.now_s()) >= last_s:
+            raise StoreBusy(f"`{host}` is being asked already", hint="try again in a minute")
+        await clock.sleep_until(min(answer, now_s + LOOK_S))
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How one URL is asked for and its redirects are followed."""
+
+    config: CrawlConfig
+    gate: LinkGate
+    requests: Requests
+
+    async def ask(
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        reading: Reading,
+        keeper: RobotsKeeper,
+        sink: Sink | None = None,
+    ) -> Fetched | Verdict:
+        """Ask for an entry and follow its redirects, each judged like a link.
+
+        Args:
+            reading: the robots.txt of the asker's host.
+            keeper: reads those of other hosts.
+        """
+        url, hops = parse_url(entry.url), 0
+        while True:
+            assert url is not None, "only URLs that parse are listed"
+            is_here = url.authority == asker.lease.host
+            theirs = reading if is_here else await keeper.read_elsewhere(url, asker)
+            if not is_here and (failure := _out_of_reach(theirs)) is not None:
+                return Fetched(url.href, failure=failure, detail=theirs.copy.detail)
+            if not (verdict := theirs.judge(url)).admitted:
+                return verdict
+            asker.allowed_by(theirs.fetched_s if is_here else None, None)
+            request = self.requests.page(entry, url, sink=sink)
+            if is_here:
+                fetched = await asker.ask(request)
+            else:
+                guest = await asker.ask_elsewhere(url.authority, request)
+                fetched = guest or Fetched(url.href, failure=Outcome.RATE_LIMITED)
+            target = redirect.target(fetched)
+            if target is None or hops >= self.config.http.max_redirects:
+                return fetched
+            answer = self.gate.follow(entry, target)
+            if isinstance(answer, Verdict):
+                return fetched
+            url, hops = parse_url(answer.url), hops + 1
+
+
+def _out_of_reach(theirs: Reading) -> Outcome | None:
+    """Say why another host cannot be asked now: nobody gets to it, or it is not our turn."""
+    busy = Outcome.RATE_LIMITED
+    return busy if theirs.copy.failure is busy else theirs.unreached
+
+
+def as_entry(one: Discovered) -> UrlEntry:
+    """Give a find the form in which the gate and the requests know it."""
+    return UrlEntry(
+        job="",
+        url_hash=one.url_hash,
+        url=one.url,
+        host=one.host,
+        depth=one.depth,
+        priority=one.priority,
+        source=one.source,
+        kind=one.kind,
+        parent=one.parent,
+        origin=one.origin,
+        hops=one.hops,
+        state=State.PENDING,
+        attempts=0,
+        due_s=0.0,
+        discovered_s=0.0,
+        nesting=one.nesting,
+        pattern=one.pattern,
+        lastmod_s=one.lastmod_s,
+    )

@@ -1,0 +1,263 @@
+"""The robots.txt of the hosts a worker serves: fetched once, kept, and read by the job's own rules.
+
+The store keeps copies for the next worker, the next job and `geomi why`; a job may also keep its
+copies to itself, in memory alone (ROB-07). How a copy is parsed, how long it holds and what a
+failure means is each job's own choice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from geomi.engine.host.lease import lease_s
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.robots_fetch import RobotsFetch
+from geomi.engine.host.session import Asker
+from geomi.engine.visit.privacy import Privacy
+from geomi.engine.world import World
+from geomi.errors import StoreBusy
+from geomi.model.config import CrawlConfig, OnOversize, RobotsRules
+from geomi.model.entry import Batch, Lease
+from geomi.model.event import RobotsFetched, RobotsJudged, Warned
+from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.verdict import Outcome, Verdict
+from geomi.robots import match, policy
+from geomi.robots.match import Judgement
+from geomi.robots.parse import RobotsFile, parse
+from geomi.robots.signals import LICENSE
+from geomi.robots.usage import Said
+from geomi.url.parse import Url, split
+
+# The host itself could not be reached: its pages fail with the same outcome and the retry table
+# decides when to ask again, so such a copy is not kept.
+UNREACHED = frozenset(
+    {
+        Outcome.DNS_ERROR,
+        Outcome.CONNECT_ERROR,
+        Outcome.TLS_ERROR,
+        Outcome.TIMEOUT,
+        Outcome.ADDRESS_REFUSED,
+    }
+)
+
+OnJudged = Callable[[Url, Judgement], None]
+
+
+@runtime_checkable
+class DetailedSink(Protocol):
+    """A sink that may want every match told (ROB-30); without one, nobody pays for it."""
+
+    wants_details: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A robots.txt as one job reads it.
+
+    Args:
+        unreached: the failure that kept us from the host at all, if there was one.
+        on_judged: hears of every judgement, where somebody listens.
+    """
+
+    copy: RobotsCopy
+    policy: policy.Policy
+    file: RobotsFile
+    unreached: Outcome | None = None
+    on_judged: OnJudged | None = None
+
+    @property
+    def crawl_delay_s(self) -> float | None:
+        """What the file asks our agent to wait."""
+        return match.crawl_delay_s(self.file, self.copy.key.token)
+
+    @property
+    def fetched_s(self) -> float | None:
+        """When the copy in force was fetched; None where the job reads no robots.txt."""
+        return self.copy.fetched_s if self.file.dialect.respect else None
+
+    def rule(self, url: Url) -> Judgement:
+        """Find the line that decides a URL, or what holds without a line."""
+        if self.policy.kind is policy.PolicyKind.RULES:
+            return match.judge(self.file, self.copy.key.token, url.target)
+        return Judgement(self.policy.kind is policy.PolicyKind.ALLOW_ALL)
+
+    def usage(self, url: str) -> Said:
+        """Return what the file says about the use of a page, and where its terms are."""
+        if not (self.file.usages or self.file.license):
+            return ()
+        said = match.usage(self.file, self.copy.key.token, split(url).target)
+        return (*said, (LICENSE, self.file.license)) if self.file.license else said
+
+    def judge(self, url: Url) -> Verdict:
+        """Say whether the file lets us fetch a URL, and which line says so."""
+        found = self.rule(url)
+        if self.on_judged is not None:
+            self.on_judged(url, found)
+        if self.policy.kind is not policy.PolicyKind.RULES:
+            hint = "" if found.allowed else "wait until robots.txt can be fetched"
+            return Verdict(found.allowed, "robots", self.policy.reason, hint)
+        if found.line is None:
+            return Verdict(True, "robots", "no rule matches")
+        verb = "Allow" if found.allowed else "Disallow"
+        detail = f"line {found.line}: {verb}: {found.pattern} (User-agent: {found.agent})"
+        hint = (
+            "" if found.allowed else "only the site can allow it: ask its owner to change that line"
+        )
+        return Verdict(found.allowed, "robots", detail, hint)
+
+
+def read_copy(
+    copy: RobotsCopy, rules: RobotsRules, *, now_s: float, on_judged: OnJudged | None = None
+) -> Reading:
+    """Read a copy by a job's rules."""
+    file = parse(copy.body, rules)
+    decided = policy.decide(copy, rules, now_s=now_s, was_cut=file.was_cut)
+    is_final = decided.kind is not policy.PolicyKind.DISALLOW_ALL  # the job goes on without it
+    unreached = copy.failure if copy.failure in UNREACHED and not is_final else None
+    return Reading(copy, decided, file, unreached, on_judged)
+
+
+async def look_up(world: World, config: CrawlConfig, url: Url) -> Reading:
+    """Fetch a host's robots.txt in its turn, outside any crawl."""
+    answer = await world.frontier.reserve(
+        "",
+        url.authority,
+        owner=world.owner,
+        lease_s=lease_s(config, world.silence_s),
+        delay_s=config.politeness.min_delay_s,
+        now_s=world.clock.now_s(),
+    )
+    if not isinstance(answer, Lease):
+        raise StoreBusy(f"`{url.authority}` is being asked already", hint="try again in a minute")
+    asker = Asker(world, answer, config, asyncio.Semaphore(1))
+    keeper = RobotsKeeper(world, "", config, Requests(config, [], version=world.version))
+    try:
+        return await keeper.read(url, asker)
+    finally:
+        await world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+
+
+class RobotsKeeper:
+    """Reads robots.txt for one job, through the lease of the host it belongs to."""
+
+    def __init__(self, world: World, job: str, config: CrawlConfig, requests: Requests) -> None:
+        self._world = world
+        self._job = job
+        self._rules = config.robots
+        self._token = requests.token
+        self._privacy = Privacy(config.safety)
+        self._kept: OrderedDict[RobotsKey, Reading] = OrderedDict()
+        self._source = RobotsFetch(world, config.robots, requests, self._known)
+        wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details
+        self._on_judged = self._tell_match if wants else None
+
+    async def read(self, url: Url, asker: Asker) -> Reading:
+        """Return the robots.txt in force for a URL, and let the asker keep its delay."""
+        reading = await self._read(url, asker)
+        asker.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
+        return reading
+
+    async def read_elsewhere(self, url: Url, asker: Asker) -> Reading:
+        """Return the robots.txt of another host, to which a URL of the asker's host leads."""
+        return await self._read(url, asker)
+
+    async def _read(self, url: Url, asker: Asker) -> Reading:
+        key = RobotsKey(url.scheme, url.authority, self._token)
+        if (kept := self._in_force(key)) is not None:
+            return kept
+        await self._source.landed(key, asker)
+        return self._in_force(key) or await self._renew(key, url, asker)
+
+    async def _renew(self, key: RobotsKey, url: Url, asker: Asker) -> Reading:
+        now_s = self._world.clock.now_s()
+        if not self._rules.respect:
+            ignored = RobotsCopy(key, 404, b"", now_s, detail="robots.txt is ignored by this job")
+            return self._keep(ignored)
+        known = await self._known(key)
+        if known is not None and policy.is_fresh(known, self._rules, now_s=now_s):
+            self._tell(known, from_cache=True, now_s=now_s)
+            return self._admit(known)
+        with self._source.flight(key):
+            latest, *twins = await self._source.fetch(key, url, asker)
+            self._tell(latest, from_cache=False, now_s=now_s)
+            chosen = policy.choose(known, latest, self._rules, now_s=now_s)
+            for copy in (*twins, chosen):
+                await self._store(copy)
+            return self._admit(chosen)
+
+    def _in_force(self, key: RobotsKey) -> Reading | None:
+        kept = self._recall(key)
+        if kept is None or kept.unreached is not None:
+            return None
+        return kept if self._world.clock.now_s() < kept.policy.expires_s else None
+
+    async def _known(self, key: RobotsKey) -> RobotsCopy | None:
+        if self._rules.persist:
+            return await self._world.robots.get(key)
+        kept = self._recall(key)
+        return None if kept is None or kept.unreached is not None else kept.copy
+
+    async def _store(self, copy: RobotsCopy) -> None:
+        if not self._rules.persist:
+            self._keep(copy)
+        elif copy.failure not in UNREACHED:
+            await self._world.robots.put(self._privacy.robots(copy))
+
+    def _admit(self, copy: RobotsCopy) -> Reading:
+        """Keep a copy that is new to this worker, and say what of it is not obeyed."""
+        reading = self._keep(copy)
+        limit_s = self._rules.max_crawl_delay_s
+        if self._rules.respect_crawl_delay and (reading.crawl_delay_s or 0.0) > limit_s:  # C-05
+            self._warn(copy, f"asks for {reading.crawl_delay_s:g} s; {limit_s:g} s are waited")
+        if reading.file.was_cut and self._rules.on_oversize is OnOversize.OBEY:
+            self._warn(copy, "is above the limits; what was read of it is obeyed")
+        elif reading.file.was_cut:
+            self._warn(copy, "is above the limits; it forbids nothing (robots.on_oversize)")
+        return reading
+
+    def _recall(self, key: RobotsKey) -> Reading | None:
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+        return kept
+
+    def _keep(self, copy: RobotsCopy) -> Reading:
+        now_s = self._world.clock.now_s()
+        reading = read_copy(copy, self._rules, now_s=now_s, on_judged=self._on_judged)
+        self._kept[copy.key] = reading
+        self._kept.move_to_end(copy.key)
+        if len(self._kept) > self._rules.cache_entries:
+            self._kept.popitem(last=False)
+        return reading
+
+    def _tell(self, copy: RobotsCopy, *, from_cache: bool, now_s: float) -> None:
+        self._world.sink.emit(
+            RobotsFetched(
+                job=self._job,
+                host=copy.key.host,
+                status=copy.status,
+                from_cache=from_cache,
+                age_s=max(0.0, now_s - copy.fetched_s),
+                bytes=len(copy.body),
+                detail=self._privacy.told(copy.detail),
+            )
+        )
+
+    def _tell_match(self, url: Url, found: Judgement) -> None:
+        self._world.sink.emit(
+            RobotsJudged(
+                job=self._job,
+                host=url.authority,
+                path=url.target,
+                decision="ALLOW" if found.allowed else "DISALLOW",
+                winner_pattern=self._privacy.told(found.pattern),
+                match_len=found.size,
+            )
+        )
+
+    def _warn(self, copy: RobotsCopy, what: str) -> None:
+        self._world.sink.emit(Warned(self._job, f"robots.txt of `{copy.key.host}` {what}"))

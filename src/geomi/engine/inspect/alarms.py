@@ -1,0 +1,169 @@
+"""Find the figures of a job that are out of bounds, and report a provider's finished run.
+
+Rules kept (MON-01…MON-07):
+- Success is 200 and 304. Redirects count neither as success nor as failure (C-81).
+- A share of few requests raises no alarm: one failed page of three says nothing.
+- A run is reported once, where it ends. New, changed and deleted mean what they mean for a recrawl;
+  a page that cannot be reached counts as deleted (CHG-02).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from geomi.model.verdict import Outcome, State
+
+LEAST_REQUESTS = 20
+MIN_SUCCESS = 0.90
+MAX_ERRORS = 0.20
+MAX_EMPTY = 0.10
+MAX_RETRIES = 0.15
+MAX_CHANGE = 0.50
+MAX_LATENCY_S = 5.0
+MAX_DURATION_S = 3 * 3600.0
+
+Outcomes = Mapping[tuple[State, Outcome | None, int | None], int]
+
+
+class Rule(StrEnum):
+    """Which figure is out of its bounds."""
+
+    SUCCESS = "success_rate"  # MON-01
+    INDEXED = "indexed_pages"  # MON-02
+    LATENCY = "response_time"  # MON-03
+    ERRORS = "error_rate"  # MON-04
+    EMPTY = "empty_rate"  # MON-05
+    DURATION = "duration"  # MON-06
+    RETRIES = "retry_rate"  # MON-07
+    # Of a dataset; `engine/seeds/alarm.py` judges them (MON-15).
+    FILE_FAILURES = "file_failures"
+    DOMAIN_FAILURES = "domain_failures"
+    PROCESSING = "processing_time"
+    DEAD_LETTERS = "dead_letters"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is known of a job so far.
+
+    Args:
+        latencies: mean seconds by host.
+        indexed_before: pages of the run before in the same collection; None for a first run.
+    """
+
+    outcomes: Outcomes
+    requests: int
+    retries: int
+    active_s: float
+    indexed: int = 0
+    indexed_before: int | None = None
+    latencies: Mapping[str, float] = field(default_factory=dict)
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One figure out of bounds; `subject` is the host or the kind of task that it is about."""
+
+    rule: Rule
+    value: float
+    limit: float
+    message: str
+    subject: str = ""
+
+
+def judge(figures: Figures) -> tuple[Alarm, ...]:
+    """Return every figure that is out of its bounds."""
+    return (*_shares(figures), *_slow(figures), *_whole(figures))
+
+
+def success_share(outcomes: Outcomes) -> float:
+    """Return which share of requests succeeded; 1 where nothing was asked."""
+    asked = _asked(outcomes)
+    succeeded = sum(_sum(outcomes, status=status) for status in (200, 304))
+    return succeeded / asked if asked else 1.0
+
+
+def _asked(outcomes: Outcomes) -> int:
+    """Count requests that have an answer of their own, or none at all; a redirect has neither."""
+    answers = sum(
+        many
+        for (_, _, status), many in outcomes.items()
+        if status and (status == 304 or not 300 <= status < 400)
+    )
+    return answers + _unanswered(outcomes)
+
+
+def _shares(figures: Figures) -> list[Alarm]:
+    asked = _asked(figures.outcomes)
+    if asked < LEAST_REQUESTS:
+        return []
+    success = success_share(figures.outcomes)
+    errors = _errors(figures.outcomes) / asked
+    read = sum(many for (state, _, _), many in figures.outcomes.items() if state is State.COMPLETED)
+    empty = _sum(figures.outcomes, outcome=Outcome.EMPTY)
+    empty_share = empty / (read + empty) if read + empty else 0.0
+    retried = figures.retries / max(1, figures.requests)
+    found = [
+        (Rule.SUCCESS, success, MIN_SUCCESS, success < MIN_SUCCESS, "of requests succeeded"),
+        (Rule.ERRORS, errors, MAX_ERRORS, errors > MAX_ERRORS, "of answers are 4xx or 5xx"),
+        (Rule.EMPTY, empty_share, MAX_EMPTY, empty_share > MAX_EMPTY, "of pages had no text"),
+        (Rule.RETRIES, retried, MAX_RETRIES, retried > MAX_RETRIES, "of requests were tried again"),
+    ]
+    return [
+        Alarm(rule, round(value, 4), limit, f"{value:.1%} {told} (limit {limit:.0%})")
+        for rule, value, limit, is_out, told in found
+        if is_out
+    ]
+
+
+def _slow(figures: Figures) -> list[Alarm]:
+    return [
+        Alarm(
+            Rule.LATENCY,
+            round(seconds, 3),
+            MAX_LATENCY_S,
+            f"{host} takes {seconds * 1000:,.0f} ms to answer (limit {MAX_LATENCY_S * 1000:,.0f})",
+            subject=host,
+        )
+        for host, seconds in sorted(figures.latencies.items())
+        if seconds > MAX_LATENCY_S
+    ]
+
+
+def _whole(figures: Figures) -> list[Alarm]:
+    found: list[Alarm] = []
+    if figures.active_s > MAX_DURATION_S:
+        hours, limit = figures.active_s / 3600, MAX_DURATION_S / 3600
+        message = f"it has worked for {hours:.1f} hours (limit {limit:g})"
+        found.append(Alarm(Rule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
+    before, now = figures.indexed_before, figures.indexed
+    if figures.is_over and before:
+        change = abs(now - before) / before
+        if change >= MAX_CHANGE:
+            message = f"{now:,} pages are indexed; after the last run it were {before:,}"
+            found.append(Alarm(Rule.INDEXED, round(change, 4), MAX_CHANGE, message))
+    return found
+
+
+def _errors(outcomes: Outcomes) -> int:
+    return sum(many for (_, _, status), many in outcomes.items() if status and status >= 400)
+
+
+def _unanswered(outcomes: Outcomes) -> int:
+    """Count visits that ended without an answer: a name, a connection or a time that failed."""
+    return sum(
+        many
+        for (state, _, status), many in outcomes.items()
+        if state is State.FAILED and status is None
+    )
+
+
+def _sum(outcomes: Outcomes, *, status: int | None = None, outcome: Outcome | None = None) -> int:
+    return sum(
+        many
+        for (_, its_outcome, its_status), many in outcomes.items()
+        if (status is None or its_status == status) and (outcome is None or its_outcome is outcome)
+    )

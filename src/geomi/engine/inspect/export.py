@@ -1,0 +1,72 @@
+"""Read a job back: its records in the order of commits, and the committed end of each segment.
+
+Everything that is derived from a crawl can be made again from here. Bytes behind a segment's
+committed end come from a worker that died, or from one that is still writing. They are never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from geomi.engine.world import World
+from geomi.fetch.request import product_token, user_agent
+from geomi.model.job import CrawlJob
+from geomi.model.page import CaptureRow
+from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.ports.store import Pages
+from geomi.url.parse import Url
+
+ROWS_PER_READ = 500
+
+
+async def records(world: World, job: str) -> AsyncIterator[bytes]:
+    """Return every committed record of a job, the oldest first."""
+    async for rows in captures(world.pages, job):
+        for row in rows:
+            yield await world.archive.read(row.record)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A page as it lies in the archive.
+
+    Args:
+        response: head and body as the server sent them; empty where a job has none of its own.
+    """
+
+    url: str
+    record: bytes
+    response: bytes
+
+
+async def kept_pages(world: World, job: str) -> AsyncIterator[Kept]:
+    """Return every committed page of a job with its response, the oldest first."""
+    async for rows in captures(world.pages, job):
+        for row in rows:
+            response = await world.archive.read(row.response) if row.response else b""
+            yield Kept(row.url, await world.archive.read(row.record), response)
+
+
+async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:
+    """Return the newest robots.txt that was fetched for a URL under a job's name."""
+    token = product_token(user_agent(job.config, version=world.version))
+    return await world.robots.get(RobotsKey(url.scheme, url.authority, token))
+
+
+async def segment_ends(pages: Pages, job: str) -> dict[str, int]:
+    """Return each segment of a job with its committed length; a page's record is its last byte."""
+    ends: dict[str, int] = {}
+    async for rows in captures(pages, job):
+        for place in (row.record for row in rows):
+            end = place.offset + place.length
+            ends[place.segment] = max(end, ends.get(place.segment, 0))
+    return ends
+
+
+async def captures(pages: Pages, job: str) -> AsyncIterator[Sequence[CaptureRow]]:
+    """Return the committed captures of a job, some at a time, the oldest first."""
+    after = 0
+    while rows := await pages.feed(job, after=after, limit=ROWS_PER_READ):
+        yield rows
+        after = rows[-1].seq

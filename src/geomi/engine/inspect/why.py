@@ -1,0 +1,283 @@
+"""Explain why a URL was, or was not, collected: the same pure rules again, over what is stored.
+
+Nothing was logged to make this answer. The rules come from the job's configuration and the
+deciding robots line from the stored copy. The rest comes from the entry, its pattern and its page.
+An excluded URL has no entry. For it, collected pages are read back to find the shallowest one that
+links to it, and whether the limit of waiting URLs kept it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from geomi.admit.rules import Admission
+from geomi.admit.trap import BUDGETS, judge_tally
+from geomi.engine.freshness import when_due
+from geomi.engine.host.robots import read_copy
+from geomi.engine.mention import Mention, find_mention, without_room
+from geomi.engine.review import Reviews
+from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.patterns import Patterns
+from geomi.engine.visit.privacy import Privacy
+from geomi.engine.world import World
+from geomi.fetch.request import product_token, user_agent
+from geomi.model.document import DocumentState, document_id
+from geomi.model.entry import Source, Tally, UrlEntry
+from geomi.model.job import CrawlJob, StopReason
+from geomi.model.robots import RobotsKey
+from geomi.model.site import SiteRule
+from geomi.model.verdict import Outcome, State, Verdict
+from geomi.url.parse import Url
+from geomi.url.parse import parse as parse_url
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One check of the chain, in the order a page meets it."""
+
+    name: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The whole chain, the step that decided, and the smallest change that would turn it round."""
+
+    url: str
+    job: str
+    answer: str
+    decided_by: str
+    detail: str
+    hint: str
+    steps: tuple[Step, ...]
+
+
+async def explain(
+    world: World, job: CrawlJob, url: Url, reviews: Sequence[SiteRule]
+) -> Explanation:
+    """Answer "why was this page (not) crawled?" for one job.
+
+    Args:
+        reviews: what people decided about sites.
+    """
+    naming = Naming(job.config)
+    url = naming.wire(url)
+    entry = await _find(world, job, naming.hash(url), url.authority)
+    mention = None if entry else await find_mention(world, job, url, naming)
+    room = await without_room(world, job, url) if mention else None
+    rules = await _rules(world, job, url, entry, mention, Reviews(reviews))
+    steps = [*rules, _frontier(url, entry, mention, job, room)]
+    if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
+        steps.append(_visit(entry))
+    told = _conclude(url, job, entry, steps)
+    later = (
+        ("due", await when_due(world, job, entry) if entry else None),
+        ("index", await _indexed(world, job, naming.hash(url)) if entry else None),
+    )
+    after = [Step(name, verdict) for name, verdict in later if verdict is not None]
+    return replace(told, steps=(*told.steps, *after))
+
+
+async def _find(world: World, job: CrawlJob, url_hash: bytes, host: str) -> UrlEntry | None:
+    """Find a URL in a job, or in the first of its crawl: a recrawl has only some of the pages."""
+    entry = await world.census.entry(job.id, url_hash, host=host)
+    if entry is None and job.crawl:
+        return await world.census.entry(job.crawl, url_hash, host=host)
+    return entry
+
+
+async def _rules(
+    world: World,
+    job: CrawlJob,
+    url: Url,
+    entry: UrlEntry | None,
+    mention: Mention | None,
+    reviews: Reviews,
+) -> list[Step]:
+    """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
+    own = (("site", reviews.refusal(url.host)), ("safety", Privacy(job.config.safety).refusal(url)))
+    steps = [Step(name, refusal) for name, refusal in own if refusal is not None]
+    admission = Admission(job.config, job.seeds, now_year=_year(world))
+    depth = entry.depth if entry else mention.depth if mention else 0
+    is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
+    for name, verdict in admission.explain(url, depth, is_seed=is_seed):
+        is_lifted = not verdict.admitted and reviews.lift(url.host, verdict)
+        told = Verdict(True, name, f"{verdict.rule}, allowed by a review") if is_lifted else verdict
+        steps.append(Step(name, _with_origin(job, told)))
+    exhausted = Patterns(Naming(job.config), reviews).exhausted(entry) if entry else None
+    later = (
+        ("pattern", exhausted or await _pattern(world, job, url, entry, reviews)),
+        ("blocked_urls", await _refused(world, url, Naming(job.config).hash(url))),
+        ("robots", await _robots(world, job, url)),
+    )
+    return steps + [Step(name, verdict) for name, verdict in later if verdict is not None]
+
+
+def _with_origin(job: CrawlJob, verdict: Verdict) -> Verdict:
+    """Say where an exclude pattern was set: it need not be the flag of that name."""
+    origin = dict(job.origins).get("scope.exclude", "")
+    if verdict.admitted or verdict.rule != "exclude" or not origin:
+        return verdict
+    return replace(verdict, hint=f"{verdict.hint} (set by {origin})")
+
+
+def _conclude(url: Url, job: CrawlJob, entry: UrlEntry | None, steps: list[Step]) -> Explanation:
+    """The entry's own end decides; where a rule was that end, or no end has come, the rule."""
+    refusals = [step for step in steps[:-1] if not step.verdict.admitted]
+    if entry is not None and entry.state is not State.PENDING and entry.outcome not in _BY_RULE:
+        refusals = []
+    decisive = refusals[0] if refusals else steps[-1]
+    return Explanation(
+        url=url.href,
+        job=job.id,
+        answer=_answer(entry, is_refused=bool(refusals)),
+        decided_by=decisive.verdict.rule,
+        detail=decisive.verdict.detail,
+        hint=decisive.verdict.hint,
+        steps=tuple(steps),
+    )
+
+
+def _answer(entry: UrlEntry | None, *, is_refused: bool) -> str:
+    if entry is None:
+        return "not fetched"
+    if entry.state is State.PENDING:
+        return "waiting, and no longer wanted" if is_refused else "waiting to be fetched"
+    if entry.outcome in _NOT_ASKED:
+        return _NOT_ASKED[entry.outcome]
+    return _ANSWERS[entry.state]
+
+
+# Endings that say what a rule said, which names itself and its remedy better.
+_BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED, Outcome.LEFT_ALONE})
+
+# Endings without a request, whatever the state they lead to is called.
+_NOT_ASKED = {
+    Outcome.EXCLUDED: "not fetched",
+    Outcome.TRAPPED: "not fetched",
+    Outcome.LEFT_ALONE: "not fetched: it is left alone",
+}
+
+_ANSWERS = {
+    State.COMPLETED: "fetched and kept",
+    State.FAILED: "fetched without success",
+    State.SKIPPED: "visited and not kept",
+    State.BLOCKED: "not fetched: it is not allowed",
+}
+
+
+def _frontier(
+    url: Url, entry: UrlEntry | None, mention: Mention | None, job: CrawlJob, room: Verdict | None
+) -> Step:
+    if entry is not None:
+        found = f"found on {entry.parent}" if entry.parent else f"a {entry.source} of this job"
+        if entry.url != url.href:  # both have one identity
+            found = f"the same page as {entry.url}, which is asked for; {found}"
+        detail = f"{found}, depth {entry.depth}, {entry.state}"
+        if entry.state is not State.PENDING:
+            return Step("frontier", Verdict(True, "frontier", detail))
+        return Step("frontier", Verdict(True, "frontier", detail + _waiting(entry), _way_on(job)))
+    if job.expired:
+        detail = "the URLs of this job have expired, and with them what became of each"
+        return Step("frontier", Verdict(False, "retention.urls_days", detail, "crawl anew"))
+    if mention is not None:
+        detail = f"linked from {mention.parent}, which lies at depth {mention.depth - 1}"
+        if room is not None:
+            return Step("frontier", replace(room, detail=f"{detail}; {room.detail}"))
+        return Step("frontier", Verdict(False, "frontier", detail))
+    detail = f"never seen: none of the {job.stats.collected} collected pages links to it"
+    hint = "give it as a start URL, or crawl deeper or wider so that a page linking to it is read"
+    if not job.config.scope.probe:
+        hint += "; --set scope.probe=true asks for /sitemap.xml and /llms.txt, as geomi map does"
+    return Step("frontier", Verdict(False, "never_seen", detail, hint))
+
+
+def _waiting(entry: UrlEntry) -> str:
+    """Say what a URL waits for: its first turn, or another try."""
+    if not entry.attempts:
+        return "; its turn has not come"
+    status = f" (HTTP {entry.status})" if entry.status else ""
+    return f"; try {entry.attempts} ended with {entry.outcome}{status}, another follows"
+
+
+def _way_on(job: CrawlJob) -> str:
+    if job.stop is StopReason.MAX_PAGES:
+        return f"--resume --max-pages {2 * job.config.limits.max_pages}"
+    return "--resume"
+
+
+def _visit(entry: UrlEntry) -> Step:
+    outcome = entry.outcome or Outcome.OK
+    kept = entry.state is State.COMPLETED
+    status = f"HTTP {entry.status}" if entry.status else ""
+    tries = f"after {entry.attempts} visits" if entry.attempts > 1 else ""
+    detail = ", ".join(part for part in (status, entry.detail, tries) if part) or outcome
+    hint = f"--exclude '{_path(entry.url)}'" if kept else ""
+    if outcome is Outcome.LEFT_ALONE:
+        hint = "another crawl asks for it, once it is blocked no longer"
+    return Step("visit", Verdict(kept, f"outcome.{outcome}", detail, hint))
+
+
+async def _pattern(
+    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, reviews: Reviews
+) -> Verdict | None:
+    """Say what the URLs of the same pattern have brought, and whether it may go on."""
+    pattern = entry.pattern if entry else Naming(job.config).pattern(url)
+    if not pattern:
+        return None
+    tally = entry.tally if entry else await _tally(world, job, url.authority, pattern)
+    kind, _, template = pattern.partition(":")
+    free = BUDGETS[kind].visits if kind in BUDGETS else 0
+    told = f"{kind} {template}: {tally.visited} visited, {free} are free"
+    if reviews.allow(url.host, pattern):
+        return Verdict(True, "pattern", f"{told}; allowed by a review")
+    refusal = None if entry else judge_tally(pattern, tally, host=url.host)
+    return refusal or Verdict(True, "pattern", told)
+
+
+async def _tally(world: World, job: CrawlJob, host: str, pattern: str) -> Tally:
+    counted = await world.census.patterns(job.id)
+    return next((tally for *name, tally in counted if name == [host, pattern]), Tally())
+
+
+async def _refused(world: World, url: Url, url_hash: bytes) -> Verdict | None:
+    refusal = await world.refusals.find(url_hash, wall_s=world.clock.wall_s())
+    if refusal is None:
+        return None
+    until = f"until {_day(refusal.until_s)}" if refusal.until_s is not None else "for good"
+    detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
+    return Verdict(False, "blocked_urls", detail, f"geomi blocked remove {url.href}")
+
+
+async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
+    token = product_token(user_agent(job.config, version=world.version))
+    if not job.config.robots.respect:
+        return Verdict(True, "robots", "robots.txt is ignored by this job")
+    copy = await world.robots.get(RobotsKey(url.scheme, url.authority, token))
+    if copy is None:
+        return None
+    return read_copy(copy, job.config.robots, now_s=copy.fetched_s).judge(url)
+
+
+async def _indexed(world: World, job: CrawlJob, url_hash: bytes) -> Verdict | None:
+    """Say whether a page can be found, and why not; None where nobody has looked at it yet."""
+    row = await world.documents.get(document_id(job.config.analysis.collection, url_hash))
+    if row is None:
+        return None
+    detail = f"{row.state} in collection {row.collection}: {row.detail}"
+    return Verdict(row.state is DocumentState.INDEXED, row.reason, detail)
+
+
+def _path(url: str) -> str:
+    parsed = parse_url(url)
+    return parsed.path if parsed else url
+
+
+def _year(world: World) -> int:
+    return 1970 + int(world.clock.wall_s() // (365.2425 * 86_400))
+
+
+def _day(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()

@@ -1,0 +1,104 @@
+"""Read checkpoints: what is done of a raw file, and what stands in `prod/` for a domain (C-92).
+
+Rules kept:
+- A checkpoint that is empty, makes no sense, or speaks of another file of that name says nothing.
+  Then the raw file is processed again (SED-31).
+- A contract holds if its checkpoint answers for all of its files. Where a file is missing or
+  differs, the contract counts as unfinished.
+- The checkpoint of an unfinished contract still says which raw files it was made of. It does not
+  where another contract stands there: either of the two may cover more than the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from geomi.errors import SeedError
+from geomi.model.contract import Contract
+from geomi.model.seed import Checksum, Manifest, Partition, Placed
+from geomi.ports.dataset import Dataset
+from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest
+from geomi.seed.contract import MAX_CONTRACT_BYTES, read_contract
+from geomi.seed.partition import metadata_path, success_path
+from geomi.text.digest import sha256_hex
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What was found.
+
+    Args:
+        has_checkpoint: whether there is one, even where it makes no sense.
+        contract: None where it is unfinished.
+        is_another: whether a contract stands there that the checkpoint does not answer for.
+    """
+
+    has_checkpoint: bool = False
+    manifest: Manifest | None = None
+    contract: Contract | None = None
+    is_another: bool = False
+
+    @property
+    def placed(self) -> tuple[Placed, ...]:
+        """The URLs of a contract, and where their records stand."""
+        if self.manifest is None or self.contract is None:
+            return ()
+        # Which record names the domain is known of the first alone, and asked of no other.
+        name = self.contract.domain_id
+        pairs = zip(self.manifest.positions, self.contract.urls, strict=True)
+        return tuple(Placed(at, name, url) for at, url in pairs)
+
+
+async def read_standing(dataset: Dataset, partition: Partition, domain: str) -> Standing:
+    """Read the checkpoint of a domain's contract, and what it answers for."""
+    metadata = metadata_path(partition, domain)
+    checkpoint = success_path(metadata)
+    if await dataset.size(checkpoint) is None:
+        return Standing()
+    manifest = await checkpoint_at(dataset, checkpoint)
+    if manifest is None or metadata not in manifest.outputs:
+        return Standing(True, manifest)
+    others = {key: sum_ for key, sum_ in manifest.outputs.items() if key != metadata}
+    data = await matching(dataset, metadata, manifest.outputs[metadata])
+    if data is None:
+        return Standing(True, manifest, is_another=await dataset.size(metadata) is not None)
+    contract = read_contract(data)
+    if contract is None or not await _all_match(dataset, others):
+        return Standing(True, manifest)
+    is_of = (contract.domain, contract.partition) == (domain, partition)
+    is_placed = len(contract.urls) == len(manifest.positions)
+    return Standing(True, manifest, contract if is_of and is_placed else None)
+
+
+def checksum_of(data: bytes) -> Checksum:
+    """Say what a file has to be, for it to be this one."""
+    return Checksum(sha256_hex(data), len(data))
+
+
+async def _all_match(dataset: Dataset, sums: Mapping[str, Checksum]) -> bool:
+    for key, wanted in sums.items():
+        if await matching(dataset, key, wanted) is None:
+            return False
+    return True
+
+
+async def matching(dataset: Dataset, key: str, wanted: Checksum) -> bytes | None:
+    """Return a file that is what it has to be."""
+    if wanted.size > MAX_CONTRACT_BYTES:
+        return None
+    data = await bytes_within(dataset, key, wanted.size)
+    return data if data is not None and checksum_of(data) == wanted else None
+
+
+async def checkpoint_at(dataset: Dataset, key: str) -> Manifest | None:
+    """Read a checkpoint; None where there is none, or none that makes sense."""
+    return read_manifest(await bytes_within(dataset, key, MAX_MANIFEST_BYTES) or b"")
+
+
+async def bytes_within(dataset: Dataset, key: str, max_bytes: int) -> bytes | None:
+    """Return a file that is there, and no larger than it may be."""
+    try:
+        return await dataset.read(key, max_bytes=max_bytes)
+    except SeedError:
+        return None

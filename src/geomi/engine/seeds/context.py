@@ -1,0 +1,35 @@
+"""Bundle what the seed engine was given, and describe a task that it works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from geomi.engine.world import World
+from geomi.model.config import CrawlConfig
+from geomi.model.message import Loan
+from geomi.ports.dataset import Dataset
+from geomi.ports.queues import Queues
+
+
+@dataclass(frozen=True, slots=True)
+class Seeding:
+    """One dataset, the queues of its tenant, the rules, and the world around them."""
+
+    world: World
+    config: CrawlConfig
+    queues: Queues
+    dataset: Dataset
+
+
+class Held(Protocol):
+    """A task that is worked on, with the messages that waited for it."""
+
+    @property
+    def loan(self) -> Loan:
+        """What was lent."""
+        ...
+
+    async def keep(self) -> None:
+        """Make sure that it is still ours, before something is written; `LeaseLost` if not."""
+        ...

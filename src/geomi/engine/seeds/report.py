@@ -1,0 +1,115 @@
+"""Report how far a dataset is, and which of its figures are out of bounds (RPT-04, MON-15).
+
+The tasks are the ledger: processed, failed and pending always add up to the total (RPT-05). A
+failure is a task that nobody tries any more. Its share is of all tasks, so the first failure of a
+long run raises no alarm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from geomi.engine.seeds.context import Seeding
+from geomi.model.message import Depth, TaskTally
+from geomi.model.seed import PartitionFilter
+
+EVERYTHING = PartitionFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A dataset at one moment.
+
+    Args:
+        files, domains: the tasks of those partitions that were asked for.
+        seed_queue, domain_queue: how full each is, over all partitions.
+    """
+
+    files: TaskTally
+    domains: TaskTally
+    seed_queue: Depth
+    domain_queue: Depth
+
+    @property
+    def dead_letters(self) -> int:
+        """Messages that nobody tries any more."""
+        return self.seed_queue.dead + self.domain_queue.dead
+
+    @property
+    def waiting(self) -> int:
+        """Messages that are not done: those that wait, and those that somebody works on."""
+        return sum(one.waiting + one.lent for one in (self.seed_queue, self.domain_queue))
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessingStats:
+    """What became of raw files and domains, in the names of RPT-04."""
+
+    files_total: int
+    files_processed: int
+    files_failed: int
+    files_pending: int
+    domains_total: int
+    domains_processed: int
+    domains_failed: int
+    domains_pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStats:
+    """What was found of domains, in the names of RPT-04."""
+
+    robots_txt_found: int
+    robots_txt_rate: float
+    sitemap_xml_found: int
+    sitemap_xml_rate: float
+    avg_processing_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    """The dashboard's figures (RPT-04)."""
+
+    processing_stats: ProcessingStats
+    collection_stats: CollectionStats
+
+
+async def look(seeding: Seeding, which: PartitionFilter = EVERYTHING) -> Standing:
+    """Ask the queues of a dataset how far it is."""
+    queues, name, rules = seeding.queues, seeding.dataset.name, seeding.config.seeds
+    now_s = seeding.world.clock.now_s()
+    return Standing(
+        files=await queues.tally(name, rules.seed_queue, which),
+        domains=await queues.tally(name, rules.domain_queue, which),
+        seed_queue=await queues.depth(name, rules.seed_queue, now_s=now_s),
+        domain_queue=await queues.depth(name, rules.domain_queue, now_s=now_s),
+    )
+
+
+def report(standing: Standing) -> SeedReport:
+    """Write a standing as the dashboard has it; rates are of all domains (RPT-05)."""
+    files, domains = standing.files, standing.domains
+    return SeedReport(
+        ProcessingStats(
+            files.total,
+            files.processed,
+            files.failed,
+            files.pending,
+            domains.total,
+            domains.processed,
+            domains.failed,
+            domains.pending,
+        ),
+        CollectionStats(
+            domains.robots,
+            round(share(domains.robots, domains.total), 2),
+            domains.sitemaps,
+            round(share(domains.sitemaps, domains.total), 2),
+            round(domains.duration_ms),
+        ),
+    )
+
+
+def share(part: int, whole: int) -> float:
+    """Return which part of a whole something is; 0 where there is nothing."""
+    return part / whole if whole else 0.0

@@ -1,0 +1,267 @@
+"""Find the sitemap of one host, what it lists, and its bytes (SED-11, C-54, C-56, C-58).
+
+Sitemaps that robots.txt names are tried first, then /sitemap.xml. The first one that lists
+something is taken. The sitemaps of an index are read as well, to count their pages. All requests
+together, those without an answer included, have a limit, and so has what is kept of the bytes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+
+from geomi.engine.host.reserve import Walk, as_entry
+from geomi.engine.seeds.hearing import Hearing
+from geomi.engine.seeds.hosts import Reached, brief, http_date, raise_passing, raise_unasked, told
+from geomi.engine.seeds.line import Line
+from geomi.engine.seeds.retries import lasting
+from geomi.engine.visit.sitemaps import SITEMAP_NESTING
+from geomi.model.contract import SitemapFacts
+from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
+from geomi.model.page import Fetched
+from geomi.model.verdict import Verdict
+from geomi.ports.clock import Clock
+from geomi.seed.lastmod import lastmod_s
+from geomi.seed.listing import MAX_BYTES, Sitemap
+from geomi.seed.sitemap import SitemapReader
+from geomi.text.times import iso_utc
+from geomi.url.parse import Url
+from geomi.url.parse import parse as parse_url
+
+PATH = "/sitemap.xml"
+# What is kept in memory of all sitemaps of a domain, until they are written. One as large as
+# sitemaps.org allows has room; what comes after it is described, and not kept.
+MAX_KEPT_BYTES = MAX_BYTES
+
+
+@dataclass(slots=True)
+class _Body:
+    """Takes the pieces of a sitemap: all are read, and kept as long as there is room."""
+
+    room: int
+    size: int = 0
+    reader: SitemapReader = field(default_factory=SitemapReader)
+    kept: bytearray = field(default_factory=bytearray)
+
+    def take(self, piece: bytes) -> None:
+        self.reader.feed(piece)
+        self.size += len(piece)
+        if self.size <= self.room:
+            self.kept += piece
+        else:
+            self.kept.clear()
+
+    @property
+    def whole(self) -> bytes | None:
+        return bytes(self.kept) if self.size <= self.room else None
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A list that was read, or why it was not."""
+
+    url: Url
+    fetched_at: str | None
+    error: str = ""
+    content: Sitemap = field(default_factory=Sitemap)
+    last_modified: str | None = None
+    size: int = 0
+    kept: bytes | None = None
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.content.pages or self.content.sitemaps)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What lists tell together: their pages, and the newest change among these."""
+
+    urls: int = 0
+    newest_s: float = 0.0
+    lists: int = 0
+
+    def add(self, content: Sitemap, wall_s: float) -> None:
+        dates = {date for _, date in content.pages if date}
+        times_s = (lastmod_s(date, wall_s=wall_s) for date in dates)
+        self.urls += len(content.pages)
+        self.newest_s = max([self.newest_s, *(at_s for at_s in times_s if at_s is not None)])
+        self.lists += 1
+
+
+class Maps:
+    """Reads the sitemaps of one domain's hosts."""
+
+    def __init__(
+        self, clock: Clock, line: Line, walk: Walk, hearing: Hearing, *, max_lists: int
+    ) -> None:
+        self._clock = clock
+        self._line = line
+        self._walk = walk
+        self._hearing = hearing
+        self._max_lists = self._left = max_lists
+        self._room = MAX_KEPT_BYTES
+
+    async def find(
+        self, reached: Reached, named: Sequence[str]
+    ) -> tuple[SitemapFacts, bytes | None]:
+        """Find a host's sitemap and describe it; return its bytes where there is room for them.
+
+        Args:
+            named: those that its robots.txt names.
+        """
+        facts = SitemapFacts(exists=False, error=self._left_out)
+        probe = parse_url(PATH, reached.root.href)
+        assert probe is not None, "a path of a host is a URL"
+        for url in dict.fromkeys((*named, probe.href)):
+            if self._left <= 0 or self._line.is_closed:
+                break
+            one = await self._read(url, reached, room=self._room)
+            if one.is_there:
+                self._room -= len(one.kept or b"")
+                return await self._described(one, reached), one.kept
+            facts = SitemapFacts(False, fetched_at=one.fetched_at, error=brief(one.error))
+        return facts, None
+
+    @property
+    def _left_out(self) -> str:
+        if self._left > 0:
+            return "its host has to rest"
+        return f"no more than {self._max_lists} sitemaps are asked for (seeds.max_sitemaps)"
+
+    async def _described(self, one: _List, reached: Reached) -> SitemapFacts:
+        tally = _Tally()
+        tally.add(one.content, self._clock.wall_s())
+        is_index = bool(one.content.sitemaps)
+        if is_index:
+            await self._add_children(one, reached, tally)
+        is_counted = tally.lists > 1 or not is_index or tally.urls > 0
+        unkept = "" if one.kept is not None else f"it is not kept: it has {one.size} bytes"
+        return SitemapFacts(
+            exists=True,
+            size=one.size,
+            last_modified=one.last_modified,
+            url_count=tally.urls if is_counted else None,
+            last_updated=iso_utc(tally.newest_s) if tally.newest_s else one.last_modified,
+            sitemap_count=len(one.content.sitemaps) if is_index else None,
+            sitemaps_read=tally.lists - 1 if is_index else None,
+            url=one.url.href,
+            fetched_at=one.fetched_at,
+            error=brief(one.content.problem or unkept),
+        )
+
+    async def _add_children(self, index: _List, reached: Reached, tally: _Tally) -> None:
+        """Read what an index lists, and what indexes among that list, down to the limits.
+
+        The time of the domain is one of them: how many pages there are is worth no second try.
+        """
+        waiting = deque((url, 1) for url in islice(_own(index), self._left))
+        seen = {index.url.href}
+        while waiting and self._left > 0 and not (self._hearing.is_over or self._line.is_closed):
+            url, nesting = waiting.popleft()
+            if url in seen:
+                continue
+            seen.add(url)
+            child = await self._read(url, reached, room=0)
+            if not child.is_there:
+                continue
+            tally.add(child.content, self._clock.wall_s())
+            if nesting < SITEMAP_NESTING:
+                room = max(0, self._left - len(waiting))
+                waiting.extend((below, nesting + 1) for below in islice(_own(child), room))
+
+    async def _read(self, href: str, reached: Reached, *, room: int) -> _List:
+        """Ask for a list, and again where that may help."""
+        self._left -= 1
+        url = parse_url(href)
+        assert url is not None, "only URLs that parse are named"
+        if refusal := self._refusal(url, reached):
+            return _List(url, None, refusal)
+        self._hearing.check()
+        entry = map_entry(url)
+
+        async def ask() -> tuple[Fetched | Verdict, _Body]:
+            body = _Body(room)
+            walk = partial(
+                self._walk.ask,
+                entry,
+                reading=reached.reading,
+                keeper=reached.keeper,
+                sink=body.take,
+            )
+            return await self._line.use(reached.root.authority, lambda it: walk(asker=it)), body
+
+        answer, body = await lasting(
+            self._clock,
+            ask,
+            _judge,
+            goes_on=lambda: not (self._hearing.is_over or self._line.must_rest),
+        )
+        return self._as_list(url, answer, body)
+
+    def _refusal(self, url: Url, reached: Reached) -> str:
+        """Say why a list is not asked for: somebody blocked its host, or robots.txt forbids it."""
+        blocked = self._walk.gate.recheck(map_entry(url))
+        if blocked is not None:
+            return f"{blocked.rule}: {blocked.detail}"
+        if url.authority != reached.root.authority:  # another host's rules are another file
+            return ""
+        verdict = reached.reading.judge(url)
+        return "" if verdict.admitted else _by_robots(verdict)
+
+    def _as_list(self, url: Url, answer: Fetched | Verdict, body: _Body) -> _List:
+        if isinstance(answer, Verdict):  # of where it redirects to
+            return _List(url, None, _by_robots(answer))
+        raise_unasked(url, answer.failure)
+        fetched_at = iso_utc(self._clock.wall_s())
+        if answer.failure is not None or not 200 <= answer.status < 300:
+            error = told(answer.status, answer.failure, answer.detail)
+            return _List(url, fetched_at, error)
+        content = body.reader.close()
+        return _List(
+            url,
+            fetched_at,
+            content.problem,
+            content,
+            http_date(answer.header("last-modified")),
+            body.size,
+            body.whole,
+        )
+
+
+def _judge(answered: tuple[Fetched | Verdict, _Body]) -> None:
+    answer, _ = answered
+    if isinstance(answer, Fetched):
+        error = told(answer.status, answer.failure, answer.detail)
+        raise_passing(answer.status, answer.failure, error)
+
+
+def map_entry(url: Url) -> UrlEntry:
+    """Give a sitemap the form in which the gate and the requests know it; nothing stores it."""
+    return as_entry(
+        Discovered(
+            url_hash=b"",
+            url=url.href,
+            host=url.authority,
+            depth=0,
+            priority=0,
+            source=Source.SITEMAP,
+            kind=EntryKind.SITEMAP,
+        )
+    )
+
+
+def _by_robots(verdict: Verdict) -> str:
+    detail = verdict.detail
+    return detail if detail.startswith("robots.txt") else f"robots.txt: {detail}"
+
+
+def _own(index: _List) -> Iterator[str]:
+    """Yield the sitemaps that an index lists on its own host; it may name no others (C-82)."""
+    for text in index.content.sitemaps:
+        url = parse_url(text)
+        if url is not None and url.host == index.url.host:
+            yield url.href

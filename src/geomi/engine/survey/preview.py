@@ -1,0 +1,93 @@
+"""Fetch and analyse one page in its host's turn, and store nothing (API-12).
+
+Only the page's own host is asked (C-68). If the page cannot be fetched, an error says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from geomi.analyse.page import analyse
+from geomi.engine.host.requests import Requests
+from geomi.engine.host.reserve import Walk, as_entry, reserved
+from geomi.engine.host.robots import RobotsKeeper
+from geomi.engine.host.session import Asker, MustRest
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.parsing import Reader
+from geomi.engine.world import World
+from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
+from geomi.fetch.respond import respond
+from geomi.model.analysis import Analysis, Subject
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Batch
+from geomi.model.job import CrawlJob, JobState
+from geomi.model.page import Article, Fetched
+from geomi.model.verdict import Outcome, Verdict
+from geomi.url.parse import Url
+
+LONGEST_WAIT_S = 10.0  # for a host that a crawl is asking: somebody sits before the screen
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A page as it would be collected, and what would be understood of it."""
+
+    url: str
+    final_url: str
+    status: int
+    article: Article
+    analysis: Analysis
+
+
+async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -> Preview:
+    """Fetch a page and understand it; `NothingFetched` says what kept it away."""
+    answer = gate.seed(url)
+    if isinstance(answer, Verdict):
+        raise ConfigError(f"{url.href} is excluded: {answer.detail}", hint=answer.hint)
+    lease = await reserved(world, config, url.authority, longest_wait_s=LONGEST_WAIT_S)
+    asker = Asker(world, lease, config, asyncio.Semaphore(1))
+    try:
+        await asker.take_place()
+        requests = Requests(config, [url.href], version=world.version)
+        keeper = RobotsKeeper(world, "", config, requests)
+        reading = await keeper.read(url, asker)
+        if reading.unreached is not None:
+            raise _nothing(url, reading.unreached, f"robots.txt: {reading.copy.detail}")
+        fetched = await Walk(config, gate, requests).ask(as_entry(answer), asker, reading, keeper)
+        if isinstance(fetched, Verdict):
+            raise _nothing(url, Outcome.ROBOTS, fetched.detail)
+        article = await _read(world, config, url, fetched, asker)
+    except (LeaseLost, MustRest) as stopped:
+        raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
+    finally:
+        await world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+    subject = Subject(fetched.url, article, world.clock.wall_s())
+    return Preview(
+        url.href, fetched.url, fetched.status, article, analyse(subject, config.analysis)
+    )
+
+
+async def _read(
+    world: World, config: CrawlConfig, url: Url, fetched: Fetched, asker: Asker
+) -> Article:
+    outcome = respond(fetched)
+    if outcome is Outcome.REDIRECTED:
+        raise _nothing(url, outcome, f"it leads to {fetched.header('location')[:500]}")
+    if outcome is not Outcome.OK:
+        raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
+    article = await Reader(world, _nobodys(config, url)).read(fetched, asker)
+    if article is None:
+        raise _nothing(url, Outcome.TOO_COMPLEX, "it takes too long to read")
+    if article.unreadable:
+        raise _nothing(url, Outcome.WRONG_TYPE, article.unreadable)
+    return article
+
+
+def _nobodys(config: CrawlConfig, url: Url) -> CrawlJob:
+    """Return the job of a page that belongs to none."""
+    return CrawlJob("", "", (url.href,), config, JobState.PENDING, 0.0)
+
+
+def _nothing(url: Url, outcome: Outcome, detail: str) -> NothingFetched:
+    return NothingFetched(f"{url.href}: {outcome}: {detail}")

@@ -1,0 +1,298 @@
+"""Close a visit: every way in which it can end, as one settlement.
+
+`VisitEndings` has one method for each ending. `VisitFindings` is what a page that was read
+brought: its links after the rules, its text, and the page that it duplicates.
+
+Rules kept:
+- An ending that reached no page of its own does not count against `max_pages`.
+- A failure says nothing about the pattern of its URL: deleted pages are no trap.
+- Details and exclusions pass `Privacy` before they are settled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from geomi.engine.brought import Brought
+from geomi.engine.host.robots import Reading
+from geomi.engine.host.session import Asker
+from geomi.engine.visit.duplicates import told, twin_of
+from geomi.engine.visit.links import Found, LinkGate
+from geomi.engine.visit.privacy import Privacy
+from geomi.engine.visit.record import Keepsake
+from geomi.engine.world import World
+from geomi.fetch import redirect
+from geomi.fetch.retry import parse_retry_after, retry
+from geomi.frontier.state import settle_state
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import EntryKind, Novelty, Settlement, Source, UrlEntry
+from geomi.model.page import Capture, Fetched
+from geomi.model.site import Refusal
+from geomi.model.verdict import Exclusion, Outcome, State, Verdict
+
+# robots.txt that is out of order is asked for again this often before its pages count as blocked.
+ROBOTS_TRIES = 3
+
+# Endings that never reached a page of their own: they do not use up `max_pages`.
+UNCOUNTED = frozenset(
+    {
+        Outcome.REDIRECTED,
+        Outcome.REDIRECT_EXCLUDED,
+        Outcome.TOO_MANY_REDIRECTS,
+        Outcome.ROBOTS,
+        Outcome.ADDRESS_REFUSED,
+        Outcome.EXCLUDED,
+        Outcome.TRAPPED,
+        Outcome.LEFT_ALONE,
+    }
+)
+# G-01: 401, 407 and 451 refuse in the same way, and not for longer than this job.
+REFUSED_FOR_LONG = 403
+
+NOTHING = Found()
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A closed visit on its way to the store; `fetch_ms` and `links` are for its event.
+
+    Args:
+        is_news: False where the entry had ended before and was told of then.
+    """
+
+    settlement: Settlement
+    capture: Capture | None = None
+    fetch_ms: int = 0
+    links: int = 0
+    is_news: bool = True
+
+    def adding(self, found: Found) -> Visit:
+        """Return this visit with what else was found on the way."""
+        if not found.discovered and not found.excluded:
+            return self
+        settled = self.settlement
+        more = replace(
+            settled,
+            discovered=settled.discovered + found.discovered,
+            excluded=settled.excluded + found.excluded,
+        )
+        return replace(self, settlement=more)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """In what one ending differs from another.
+
+    Args:
+        wait_s: after how long the entry is tried again; None when it is not.
+        is_asked: whether the entry itself was asked for now, so that it may count as a page.
+    """
+
+    detail: str = ""
+    wait_s: float | None = None
+    found: Found = NOTHING
+    novelty: Novelty | None = None
+    refusal: Refusal | None = None
+    keepsake: Keepsake | None = None
+    is_asked: bool = True
+
+
+class Fates:
+    """The endings of one job's visits."""
+
+    def __init__(self, world: World, config: CrawlConfig, gate: LinkGate) -> None:
+        self._world = world
+        self._config = config
+        self._gate = gate
+        self._privacy = Privacy(config.safety)
+
+    # nothing was asked
+
+    def expanded(self, entry: UrlEntry, asker: Asker, found: Found) -> Visit:
+        """Close a page once more, whose links were found to lie less deep; it stays as it was."""
+        assert entry.outcome is not None, "only a page that was kept is expanded"
+        answer = Fetched(entry.url, entry.status or 0)
+        end = _End(detail=entry.detail, found=found, is_asked=False)
+        return replace(self._close(entry, asker, entry.outcome, answer, end), is_news=False)
+
+    def put_off(self, entry: UrlEntry, asker: Asker, wait_s: float) -> Visit:
+        """Let a page that was kept wait, with its outcome: its bytes are not here yet."""
+        visit = self.expanded(entry, asker, NOTHING)
+        due_s = self._world.clock.now_s() + wait_s
+        settlement = replace(visit.settlement, state=State.PENDING, due_s=due_s)
+        return replace(visit, settlement=settlement)
+
+    def dropped(self, entry: UrlEntry, asker: Asker, verdict: Verdict) -> Visit:
+        """Close a URL that a rule no longer wants."""
+        is_trap = verdict.rule.startswith("trap.")
+        outcome = Outcome.TRAPPED if is_trap else Outcome.EXCLUDED
+        detail = f"{verdict.rule}: {verdict.detail}" if verdict.detail else verdict.rule
+        found = Found(excluded=(Exclusion(verdict.rule, entry.url, verdict.detail),))
+        end = _End(detail=detail, found=found, is_asked=False)
+        return self._close(entry, asker, outcome, Fetched(entry.url), end)
+
+    def left_alone(self, entry: UrlEntry, asker: Asker, refusal: Refusal) -> Visit:
+        """Close a URL whose site refused it before (ERR-04, C-91)."""
+        until = "for good" if refusal.until_s is None else f"until {_day(refusal.until_s)}"
+        detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
+        end = _End(detail=detail, is_asked=False)
+        return self._close(entry, asker, Outcome.LEFT_ALONE, Fetched(entry.url), end)
+
+    def blocked(self, entry: UrlEntry, asker: Asker, reading: Reading, verdict: Verdict) -> Visit:
+        """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
+        waits = reading.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
+        wait_s = reading.policy.expires_s - self._world.clock.now_s() if waits else None
+        end = _End(detail=verdict.detail, wait_s=wait_s)
+        return self._close(entry, asker, Outcome.ROBOTS, Fetched(entry.url), end)
+
+    # no page came
+
+    def failed(
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        outcome: Outcome,
+        detail: str,
+        fetched: Fetched | None = None,
+    ) -> Visit:
+        """Close a visit that brought no page; the retry table says whether it is tried again."""
+        if outcome is Outcome.GONE and _is_guess(entry):
+            outcome, detail = Outcome.EMPTY, "there is none"
+        answer = fetched or Fetched(entry.url)
+        # A failure says nothing about the pattern of its URL: deleted pages are no trap.
+        end = _End(
+            detail=detail,
+            wait_s=self._wait_s(entry, outcome, answer),
+            refusal=self._refusal(entry, answer),
+        )
+        return self._close(entry, asker, outcome, answer, end)
+
+    def redirected(self, entry: UrlEntry, asker: Asker, fetched: Fetched) -> Visit:
+        """Close a redirect: its target becomes an entry of its own, judged like any other."""
+        target = redirect.target(fetched) or ""
+        outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NOTHING
+        if entry.hops >= self._config.http.max_redirects:
+            outcome = Outcome.TOO_MANY_REDIRECTS
+            detail = f"more than {self._config.http.max_redirects} redirects, the last to {target}"
+        elif isinstance(answer := self._gate.follow(entry, target), Verdict):
+            outcome = Outcome.REDIRECT_EXCLUDED
+            detail = f"redirects to {target}, which rule {answer.rule} excludes"
+            found = Found(excluded=(Exclusion(answer.rule, target, answer.detail),))
+        else:
+            found = Found(discovered=(answer,))
+        end = _End(detail=detail, found=found, novelty=self._gate.redirect_novelty(entry, found))
+        return self._close(entry, asker, outcome, fetched, end)
+
+    # something was read
+
+    def listed(
+        self, entry: UrlEntry, asker: Asker, fetched: Fetched, found: Found, problem: str
+    ) -> Visit:
+        """Close a list of URLs: what it names is found, the file itself is not a page."""
+        return self._close(entry, asker, Outcome.OK, fetched, _End(detail=problem, found=found))
+
+    def passed_over(
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        outcome: Outcome,
+        fetched: Fetched,
+        brought: Brought,
+        detail: str = "",
+    ) -> Visit:
+        """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
+        end = _End(detail=detail, found=brought.all_found, novelty=self._novelty(entry, brought))
+        return self._close(entry, asker, outcome, fetched, end)
+
+    def kept(
+        self,
+        entry: UrlEntry,
+        asker: Asker,
+        outcome: Outcome,
+        fetched: Fetched,
+        brought: Brought,
+        keepsake: Keepsake,
+    ) -> Visit:
+        """Close a page that is kept."""
+        end = _End(
+            detail=told(brought.duplicate),
+            found=brought.all_found,
+            novelty=self._novelty(entry, brought),
+            keepsake=keepsake,
+        )
+        return self._close(entry, asker, outcome, fetched, end)
+
+    def _wait_s(self, entry: UrlEntry, outcome: Outcome, fetched: Fetched) -> float | None:
+        if entry.attempts >= self._config.http.max_retries:
+            return None
+        asked_s = parse_retry_after(
+            fetched.header("retry-after"), wall_s=self._world.clock.wall_s()
+        )
+        return retry(
+            outcome,
+            fetched.status,
+            entry.attempts,
+            retry_after_s=asked_s,
+            rng=self._world.rng,
+            config=self._config,
+        )
+
+    def _refusal(self, entry: UrlEntry, fetched: Fetched) -> Refusal | None:
+        if fetched.status != REFUSED_FOR_LONG or entry.kind is not EntryKind.PAGE:
+            return None
+        now_s, long_s = self._world.clock.wall_s(), self._config.http.refused_for_s
+        return Refusal(
+            url_hash=entry.url_hash,
+            url=entry.url,
+            status=fetched.status,
+            reason=f"HTTP {fetched.status}",
+            since_s=now_s,
+            until_s=now_s + long_s if long_s else None,
+        )
+
+    def _novelty(self, entry: UrlEntry, brought: Brought) -> Novelty | None:
+        repeats = twin_of(brought.duplicate) is not None
+        return self._gate.novelty(entry, brought.found, brought.text, repeats=repeats)
+
+    def _close(
+        self, entry: UrlEntry, asker: Asker, outcome: Outcome, fetched: Fetched, end: _End
+    ) -> Visit:
+        now_s = self._world.clock.now_s()
+        state = settle_state(outcome, will_retry=end.wait_s is not None)
+        spent = asker.spend()
+        settlement = Settlement(
+            entry=entry,
+            token=asker.lease.token,
+            outcome=outcome,
+            state=state,
+            settled_s=now_s,
+            due_s=now_s + end.wait_s if end.wait_s is not None else 0.0,
+            status=fetched.status or None,
+            detail=self._privacy.told(end.detail),
+            counts=end.is_asked and _counts(entry, outcome, state),
+            bytes_received=spent.bytes,
+            requests=spent.requests,
+            discovered=end.found.discovered,
+            excluded=self._privacy.exclusions(end.found.excluded),
+            page=end.keepsake.page if end.keepsake else None,
+            asked=spent.asked,
+            novelty=end.novelty,
+            refusal=end.refusal,
+            endorsed=end.found.endorsed,
+        )
+        archived = end.keepsake.capture if end.keepsake else None
+        return Visit(settlement, archived, fetched.fetch_ms, end.found.links)
+
+
+def _counts(entry: UrlEntry, outcome: Outcome, state: State) -> bool:
+    return entry.kind is EntryKind.PAGE and state is not State.PENDING and outcome not in UNCOUNTED
+
+
+def _is_guess(entry: UrlEntry) -> bool:
+    """Whether a list was asked for on the chance that it is there; nobody had named it."""
+    return entry.kind is not EntryKind.PAGE and entry.source is Source.SEED
+
+
+def _day(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()

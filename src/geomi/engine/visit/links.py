@@ -1,0 +1,298 @@
+"""Judge the links of a page: most are known already, some are excluded, a few are new.
+
+A page has about a hundred links, and nearly all of them repeat. So `LinkGate` compares plain
+strings with what this worker has put into the store before it makes any object. Its memory is
+exact and may forget; then the store's unique key decides. Rules may change, and a pattern may turn
+out to be endless, before a URL's turn comes. Then the URL is judged once more.
+
+Two orders of the frontier need more than new links:
+- The order that counts links (adr 14) needs every link, known or new. `CountedLinks` names each
+  URL once and remembers it as far as there is room.
+- The order `weighted` (PRI-02) needs a value for each find. `LinkValue` takes traffic from the
+  imported ranks, and freshness from the last visit or the sitemap, one batch at a time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from geomi.admit.rules import Admission
+from geomi.engine.endorse import Endorsements
+from geomi.engine.review import Reviews
+from geomi.engine.visit.identity import Naming, has_extras, told_apart
+from geomi.engine.visit.patterns import Patterns
+from geomi.engine.visit.privacy import Privacy
+from geomi.engine.visit.sitemaps import Sitemaps
+from geomi.frontier.priority import priority
+from geomi.frontier.seen import Seen
+from geomi.model.config import CrawlConfig, Within
+from geomi.model.entry import Discovered, EntryKind, Novelty, Source, Target, UrlEntry
+from geomi.model.order import Order
+from geomi.model.page import Link
+from geomi.model.site import SiteRule
+from geomi.model.verdict import Exclusion, Verdict
+from geomi.seed.lastmod import lastmod_s
+from geomi.seed.listing import Sitemap
+from geomi.url.canonical import url_hash
+from geomi.url.parse import Url, absolute, split
+from geomi.url.parse import parse as parse_url
+
+Reader = Callable[[str], Url | None]
+
+ANY_DEPTH = sys.maxsize
+NEAREST = 1  # where a link may lead at all, it does from the start URLs
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The links of a page after the rules: what may be new, what was kept out, how many.
+
+    Args:
+        endorsed: all that the rules let in, known or new, where the order counts links.
+    """
+
+    discovered: tuple[Discovered, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
+    links: int = 0
+    endorsed: tuple[Target, ...] = ()
+
+
+class LinkGate:
+    """Judges links for one job and remembers what the store already has."""
+
+    def __init__(
+        self, config: CrawlConfig, admission: Admission, reviews: Sequence[SiteRule] = ()
+    ) -> None:
+        self._config = config
+        self._admission = admission
+        self._reviews = Reviews(reviews)
+        self._privacy = Privacy(config.safety)
+        self._naming = Naming(config)
+        self._patterns = Patterns(self._naming, self._reviews)
+        self._seen = Seen()
+        self._sitemaps = Sitemaps(config, self._naming, self._seen, self._host_verdict)
+        counts_links = config.order is Order.WEIGHTED
+        self._endorsements = Endorsements(self._target) if counts_links else None
+
+    def seed(self, url: Url) -> Discovered | Verdict:
+        """Judge one of the URLs the crawl was asked to start from."""
+        url = self._naming.wire(url)
+        verdict = self._verdict(url, 0, is_seed=True)
+        if not verdict.admitted:
+            return verdict
+        return self._discovered(url, self._naming.key(url), 0, Source.SEED, None)
+
+    def admit(
+        self,
+        entry: UrlEntry,
+        final_url: str,
+        links: Sequence[Link],
+        *,
+        nofollow: bool,
+        left_out: int = 0,
+    ) -> Found:
+        """Judge the links of a page.
+
+        Args:
+            nofollow: the page's own wish (C-42).
+            left_out: how many links beyond the limit of a page were not read.
+        """
+        if nofollow:
+            return Found(links=len(links))
+        # The URLs of links are parsed already, which costs more than all rules together.
+        offered = self.offered(links)
+        found = self._judge(offered, split, entry.depth + 1, Source.LINK, final_url)
+        if self._endorsements is not None:
+            found = replace(found, endorsed=self._endorsements.of(offered))
+        if not left_out:
+            return found
+        limit = self._config.limits.max_links_per_page
+        told = Exclusion("links.limit", final_url, f"{left_out} links beyond the first {limit}")
+        return replace(found, excluded=(*found.excluded, told))
+
+    def offered(self, links: Sequence[Link]) -> list[str]:
+        """Return the links that may be followed as far as their page is concerned."""
+        if self._config.scope.follow_nofollow:
+            return [link.url for link in links]
+        return [url for url, _, rel in links if not rel or "nofollow" not in rel]
+
+    def admit_sitemap(self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0) -> Found:
+        """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""
+        listed = [loc for loc, _ in content.pages]
+        dated = ((loc, lastmod_s(text, wall_s=wall_s)) for loc, text in content.pages)
+        changed = {loc: at_s for loc, at_s in dated if at_s is not None}
+        urls = [*listed, *content.alternates]
+        pages = self._judge(urls, parse_url, 1, Source.SITEMAP, entry.url, changed)
+        nested, excluded = self._sitemaps.listed(entry, content.sitemaps)
+        return Found(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
+
+    def admit_listing(self, entry: UrlEntry, final_url: str, hrefs: Sequence[str]) -> Found:
+        """Judge the pages that a site's owner lists in its /llms.txt."""
+        urls = [url for url in absolute(hrefs, final_url) if url is not None]
+        return self._judge(urls, split, 1, Source.SITEMAP, entry.url)
+
+    def sitemaps(self, urls: Sequence[str], host: Url) -> Found:
+        """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
+        if not self._config.scope.sitemaps or self._config.scope.within is Within.ANY:
+            return Found()
+        named, left = self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt")
+        return Found(named, self._privacy.exclusions(left))
+
+    def probes(self, seed: Url) -> tuple[Discovered, ...]:
+        """Return what a seed's host is asked for on the chance that it is there."""
+        return tuple(self._sitemaps.probes(seed)) if self._config.scope.probe else ()
+
+    def follow(self, entry: UrlEntry, target: str) -> Discovered | Verdict:
+        """Judge a redirect's target: same depth, one hop more, and what was first asked for."""
+        url = parse_url(target)
+        if url is None:
+            return Verdict(False, "url", f"`{target}` is not an http(s) URL")
+        # A page that is sent to its own other spelling is asked for as its site spells it.
+        if self._naming.hash(url, entry.kind) != entry.url_hash:
+            url = self._naming.wire(url)
+        verdict = self._redirect_verdict(entry, url)
+        if not verdict.admitted:
+            return verdict
+        return Discovered(
+            url_hash=self._naming.hash(url, entry.kind),
+            url=url.href,
+            host=url.authority,
+            depth=entry.depth,
+            priority=entry.priority,
+            source=entry.source,
+            kind=entry.kind,
+            parent=entry.parent,
+            origin=entry.origin or entry.url,
+            hops=entry.hops + 1,
+            nesting=entry.nesting,
+            pattern=self._naming.pattern(url) if entry.kind is EntryKind.PAGE else "",
+            lastmod_s=entry.lastmod_s,
+        )
+
+    def respelled(self, entry: UrlEntry, target: str | None) -> Url | None:
+        """Return a redirect's target where it is the entry itself, spelled in another way."""
+        url = parse_url(target) if target else None
+        if url is None or url.authority != entry.host or self._privacy.refusal(url):
+            return None
+        return url if self._naming.hash(url, entry.kind) == entry.url_hash else None
+
+    def recheck(self, entry: UrlEntry) -> Verdict | None:
+        """Return what refuses an entry now that its turn has come; None where nothing does."""
+        url = split(entry.url)  # it was parsed before it came into the frontier
+        if entry.kind is not EntryKind.PAGE:
+            verdict = self._host_verdict(url)
+        else:
+            verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
+        return self._patterns.exhausted(entry) if verdict.admitted else verdict
+
+    def novelty(self, entry: UrlEntry, found: Found, text: str, *, repeats: bool) -> Novelty | None:
+        """Say what a visit brought, where its pattern is counted.
+
+        Args:
+            repeats: whether the page is exactly another one of the job. That it is nearly one says
+                little: pages of one template are, whatever they tell.
+        """
+        return self._patterns.novelty(entry, found.discovered, text, repeats=repeats)
+
+    def redirect_novelty(self, entry: UrlEntry, found: Found) -> Novelty | None:
+        """Say what a redirect brought, where its pattern is counted: perhaps a new place."""
+        new = [target for target in found.discovered if not self._has_seen(target)]
+        return self._patterns.redirected(entry, new)
+
+    def remember(self, discovered: Sequence[Discovered]) -> None:
+        """Note URLs that a committed settlement has put into the store."""
+        for found in discovered:
+            self._seen.remember(told_apart(found.url, found.kind), found.depth)
+            if found.kind is EntryKind.PAGE and has_extras(found.url):
+                self._seen.remember(self._naming.key(split(found.url)), found.depth)
+
+    def _judge(
+        self,
+        urls: Sequence[str],
+        read: Reader,
+        depth: int,
+        source: Source,
+        parent: str,
+        changed: Mapping[str, float] = {},
+    ) -> Found:
+        discovered: list[Discovered] = []
+        excluded: list[Exclusion] = []
+        is_known = self._seen.is_known
+        for raw in self._seen.unknown(urls, depth):
+            url = read(raw)
+            if url is None:
+                continue
+            url = self._naming.wire(url)
+            if url.href != raw and is_known(url.href, depth):
+                self._seen.remember(raw, depth)
+                continue
+            verdict = self._verdict(url, depth)
+            if not verdict.admitted:
+                self._seen.remember(raw, depth)
+                excluded.append(Exclusion(verdict.rule, raw, verdict.detail))
+                continue
+            key = self._naming.key(url)
+            if not (has_extras(raw) and is_known(key, depth)):
+                changed_s = changed.get(raw)
+                discovered.append(self._discovered(url, key, depth, source, parent, changed_s))
+        return Found(tuple(discovered), tuple(excluded), len(urls))
+
+    def _target(self, raw: str) -> Target | None:
+        """Name what a link leads to; None for what no page of this job may lead to."""
+        url = self._naming.wire(split(raw))
+        if not self._verdict(url, NEAREST).admitted:
+            return None
+        return url.authority, url_hash(self._naming.key(url))
+
+    def _has_seen(self, target: Discovered) -> bool:
+        if self._seen.is_known(told_apart(target.url, target.kind), ANY_DEPTH):
+            return True
+        url = target.url
+        return has_extras(url) and self._seen.is_known(self._naming.key(split(url)), ANY_DEPTH)
+
+    def _verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
+        """Judge a page by the job's rules and by what people decided about its site."""
+        refusal = self._reviews.refusal(url.host) or self._privacy.refusal(url)
+        if refusal is not None:
+            return refusal
+        verdict = self._admission.judge(url, depth, is_seed=is_seed)
+        if verdict.admitted or not self._reviews.lift(url.host, verdict):
+            return verdict
+        return self._admission.judge(url, depth, is_seed=is_seed, is_trusted=True)
+
+    def _host_verdict(self, url: Url) -> Verdict:
+        refusal = self._reviews.refusal(url.host) or self._privacy.refusal(url)
+        return refusal or self._admission.judge_host(url)
+
+    def _redirect_verdict(self, entry: UrlEntry, url: Url) -> Verdict:
+        if entry.kind is not EntryKind.PAGE:
+            return self._host_verdict(url)
+        verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
+        if not verdict.admitted:
+            return verdict
+        return self._admission.judge_redirect(split(entry.url), url)
+
+    def _discovered(
+        self,
+        url: Url,
+        key: str,
+        depth: int,
+        source: Source,
+        parent: str | None,
+        changed_s: float | None = None,
+    ) -> Discovered:
+        # What an include list lets in matches it by definition, seeds aside, which need no boost.
+        boosted = bool(self._config.scope.include)
+        return Discovered(
+            url_hash=url_hash(key),
+            url=url.href,
+            host=url.authority,
+            depth=depth,
+            priority=priority(self._config.order, depth, source, boosted=boosted),
+            source=source,
+            parent=parent,
+            pattern=self._naming.pattern(url, key),
+            lastmod_s=changed_s,
+        )

@@ -1,0 +1,91 @@
+"""Report what the visits of one pattern bring, and ask whether the pattern is endless.
+
+The store adds the reports up (`Tally`), and `admit/trap.py` decides by the sum. `PatternMarks`
+remembers the last texts of each pattern: a calendar that alternates between two texts brings
+nothing new either. Its memory is bounded; forgetting costs a few fetches and never a page.
+
+`SiteDecisions` holds what people decided about sites (TRP-07). A decision overrules a detector,
+and a site that somebody excluded, or whose provider forbids crawling, is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geomi.admit.novelty import text_mark
+from geomi.admit.shape import ENDLESS, kind_of
+from geomi.admit.trap import heeds_text, judge_tally
+from geomi.engine.marks import Marks
+from geomi.engine.review import Reviews
+from geomi.engine.visit.identity import Naming
+from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
+from geomi.model.verdict import Verdict
+from geomi.url.host import split_authority
+from geomi.url.parse import parse as parse_url
+from geomi.url.parse import split
+
+# What the site itself lists has an end, and what a person asked for, or is here already, is wanted.
+FINITE = frozenset({Source.SEED, Source.SITEMAP, Source.REVISIT})
+
+
+class Patterns:
+    """The patterns of one job, as one worker sees them."""
+
+    def __init__(self, naming: Naming, reviews: Reviews) -> None:
+        self._naming = naming
+        self._reviews = reviews
+        self._marks = Marks()
+
+    def exhausted(self, entry: UrlEntry) -> Verdict | None:
+        """Refuse an entry whose pattern has brought nothing new for long."""
+        if not entry.pattern or entry.source in FINITE or not self._naming.counts_patterns:
+            return None
+        host, _ = split_authority(entry.host)
+        if self._reviews.allow(host, entry.pattern):
+            return None
+        is_inside = self._is_inside(entry)
+        return judge_tally(
+            entry.pattern, entry.tally, host=host, depth=entry.depth, is_inside=is_inside
+        )
+
+    def novelty(
+        self, entry: UrlEntry, discovered: Sequence[Discovered], text: str, *, repeats: bool
+    ) -> Novelty | None:
+        """Say what a visit brought; None where its pattern is not counted."""
+        if not entry.pattern:
+            return None
+        leads_out = any(_leads_out(entry.pattern, found) for found in discovered)
+        kin = _kin(entry, discovered)
+        if not heeds_text(entry.pattern, entry.tally):
+            return Novelty(links=leads_out, text=True, text_mark=b"", kin=kin)
+        mark = text_mark(text, split(entry.url), entry.pattern)
+        is_told = self._marks.is_told(entry.host, entry.pattern, mark)
+        is_news = not (repeats or is_told or mark == entry.tally.text_mark)
+        return Novelty(links=leads_out, text=is_news, text_mark=mark, kin=kin)
+
+    def redirected(self, entry: UrlEntry, targets: Sequence[Discovered]) -> Novelty | None:
+        """Say what a redirect brought: it tells nothing, and may lead to a new place."""
+        if not entry.pattern:
+            return None
+        leads_out = any(_leads_out(entry.pattern, target) for target in targets)
+        return Novelty(links=leads_out, text=False, text_mark=b"", kin=_kin(entry, targets))
+
+    def _is_inside(self, entry: UrlEntry) -> bool:
+        """Tell whether an entry was found on a page of its own space."""
+        found_on = parse_url(entry.parent) if entry.parent else None
+        if found_on is None or self._naming.pattern(found_on) != entry.pattern:
+            return False
+        # A growing path begins with the one before; those of real pages lie side by side.
+        return kind_of(entry.pattern) != "long" or entry.url.startswith(found_on.href)
+
+
+def _kin(entry: UrlEntry, discovered: Sequence[Discovered]) -> frozenset[str]:
+    """Return the patterns by which an endless space goes on: months lead to days, and back."""
+    kind = kind_of(entry.pattern)
+    patterns = {found.pattern for found in discovered if found.host == entry.host}
+    return frozenset(pattern for pattern in patterns if kind_of(pattern) == kind)
+
+
+def _leads_out(pattern: str, found: Discovered) -> bool:
+    """Tell whether a find is a place outside the space of a pattern, and of its like."""
+    return found.pattern != pattern and kind_of(found.pattern) not in ENDLESS

@@ -1,0 +1,267 @@
+"""Write a page down, and read it back: the line of pages.jsonl, the capture, the store's row.
+
+`KeptPage` is everything that is known of a page; `StoredPage` is what is written of it. The record
+holds what later stages need, so that an old page can be analysed by the rules of today without its
+bytes: `subject_of` and `article_of` read it from the record alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypedDict
+
+import orjson
+
+from geomi.dedup.decide import Duplicate
+from geomi.fetch.conditional import modified
+from geomi.fetch.render import Rendering
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import UrlEntry
+from geomi.model.markdown import MarkdownRules
+from geomi.model.page import (
+    Article,
+    Capture,
+    DuplicateReason,
+    Fetched,
+    Fingerprint,
+    Link,
+    PageRecord,
+    Ref,
+)
+from geomi.model.signals import Signal, Signals
+from geomi.text.digest import sha256_hex
+from geomi.url.parse import split
+
+# A page is placed in the archive when its batch is settled; until then it lies nowhere.
+UNPLACED = Ref("", 0, 0)
+RULES_CHARS = 12
+
+
+class HeadingFields(TypedDict):
+    """A heading as a record has it."""
+
+    level: int
+    text: str
+
+
+Metadata = dict[
+    str,
+    str
+    | float
+    | list[str]
+    | list[HeadingFields]
+    | dict[str, str]
+    | dict[str, int]
+    | dict[str, float]
+    | dict[str, Signal],
+]
+
+
+class LinkFields(TypedDict):
+    """A link as a record has it."""
+
+    url: str
+    text: str
+    rel: str
+    internal: bool
+
+
+class Fields(TypedDict):
+    """One record of pages.jsonl; docs/reference/output.md says what each field means."""
+
+    url: str
+    final_url: str
+    status: int
+    fetched_at: datetime | str
+    depth: int
+    parent: str | None
+    source: str
+    title: str
+    description: str
+    language: str
+    markdown: str
+    links: list[LinkFields]
+    content_hash: str
+    simhash: str
+    content_type: str
+    bytes: int
+    fetch_ms: int
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """Everything known of a page that is kept.
+
+    Args:
+        nofollow: whether the page asks that its links are left alone.
+        rules: `reading_rules` of the job.
+    """
+
+    entry: UrlEntry
+    fetched: Fetched
+    article: Article
+    fingerprint: Fingerprint
+    duplicate: Duplicate | None
+    rendering: Rendering
+    nofollow: bool
+    signals: Signals
+    rules: str
+    fetched_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Keepsake:
+    """What is written down of a page: its row and its record."""
+
+    page: PageRecord
+    capture: Capture
+
+
+def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> str:
+    """Return a short digest of all that decides what the same URL gives and what is read of it.
+
+    Of the job's own headers the names alone: records are passed on, and a header may be a secret.
+    Of its own markdown rules, too: what a function does cannot be told from outside.
+    """
+    http, limits = config.http, config.limits
+    asked = (http.user_agent, http.accept, http.accept_language, http.content_types)
+    named = sorted(name.lower() for name, _ in http.headers)
+    taken = (config.extract, config.safety, limits.max_page_bytes, limits.max_links_per_page)
+    written = sorted((tag, getattr(rule, "__qualname__", "")) for tag, rule in own.items())
+    kept = (config.store.text,) if config.store.is_preview else ()
+    told = (version, asked, named, taken, *written, *kept)
+    return sha256_hex(repr(told))[:RULES_CHARS]
+
+
+def capture(portrait: Portrait, *, raw: bool) -> Capture:
+    """Make what the archive takes; without `raw` only the record is kept."""
+    return Capture(
+        url=portrait.fetched.url,
+        fetched_at_s=portrait.fetched_at_s,
+        record=write_line(_fields(portrait)),
+        fetched=portrait.fetched if raw else None,
+    )
+
+
+def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
+    """Make the store's row of a page, not yet placed in the archive."""
+    fetched = portrait.fetched
+    return PageRecord(
+        url_hash=portrait.entry.url_hash,
+        url=portrait.entry.url,
+        final_url=fetched.url,
+        status=fetched.status,
+        content_type=fetched.header("content-type"),
+        fetched_at_s=portrait.fetched_at_s,
+        due_s=due_s,
+        fingerprint=portrait.fingerprint,
+        record=UNPLACED,
+        response=None,
+        etag=fetched.header("etag"),
+        last_modified=modified(fetched),
+        title=portrait.article.title,
+        duplicate_of=portrait.duplicate.of if portrait.duplicate else "",
+        duplicate_reason=portrait.duplicate.reason if portrait.duplicate else None,
+        strategy=portrait.article.strategy,
+        confidence=portrait.article.confidence,
+    )
+
+
+def write_line(fields: Fields) -> bytes:
+    """Write one record of pages.jsonl, without its newline."""
+    return orjson.dumps(fields, option=orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS)
+
+
+def read_line(line: bytes) -> Fields:
+    """Read a record back."""
+    fields: Fields = orjson.loads(line)
+    return fields
+
+
+def links_of(fields: Fields) -> tuple[Link, ...]:
+    """Return the links of a record as its page had them."""
+    return tuple(Link(link["url"], link["text"], link["rel"]) for link in fields["links"])
+
+
+def duplicate_fields(duplicate: Duplicate | None) -> Metadata:
+    """Say which page a page repeats, why, and how alike the two are where that was measured."""
+    if duplicate is None:
+        return {}
+    fields: Metadata = {"duplicate_of": duplicate.of, "duplicate_reason": duplicate.reason}
+    if duplicate.similarity and duplicate.reason is not DuplicateReason.EXACT:
+        fields["similarity"] = round(duplicate.similarity, 3)
+    return fields
+
+
+def signal_fields(signals: Signals) -> Metadata:
+    """Say what is reserved and what is permitted, where anything is said."""
+    return {"signals": dict(signals.pairs)} if signals.pairs else {}
+
+
+def _fields(portrait: Portrait) -> Fields:
+    entry, fetched, article = portrait.entry, portrait.fetched, portrait.article
+    return {
+        "url": entry.origin or entry.url,
+        "final_url": fetched.url,
+        "status": fetched.status,
+        "fetched_at": datetime.fromtimestamp(portrait.fetched_at_s, UTC),
+        "depth": entry.depth,
+        "parent": entry.parent,
+        "source": entry.source,
+        "title": article.title,
+        "description": article.description,
+        "language": article.language,
+        "markdown": article.markdown,
+        "links": _links(portrait),
+        "content_hash": portrait.fingerprint.content_hash,
+        "simhash": f"{portrait.fingerprint.simhash:016x}",
+        "content_type": fetched.header("content-type"),
+        "bytes": len(fetched.body),
+        "fetch_ms": fetched.fetch_ms,
+        "metadata": _metadata(portrait),
+    }
+
+
+def _links(portrait: Portrait) -> list[LinkFields]:
+    here = split(portrait.fetched.url)
+    home = f"{here.scheme}://{here.host}"
+    inside = (f"{home}/", f"{home}:")  # on another port it is still the same host
+    return [
+        {
+            "url": link.url,
+            "text": link.text,
+            "rel": link.rel,
+            "internal": link.url.startswith(inside),
+        }
+        for link in portrait.article.links
+    ]
+
+
+def _metadata(portrait: Portrait) -> Metadata:
+    article, rendering = portrait.article, portrait.rendering
+    known: Metadata = {
+        "canonical": article.canonical,
+        "language_detected": article.detected_language,
+        "words": article.words,
+        "headings": [HeadingFields(level=level, text=text) for level, text in article.outline],
+        "types": list(article.types),
+        "things": list(article.things),
+        "alternates": dict(article.alternates),
+        "feeds": list(article.feeds),
+        "author": article.author,
+        "published_at": article.published_at,
+        "modified_at": article.modified_at,
+        "kind": article.kind,
+        "kinds": dict(article.kinds),
+        "needs_browser": rendering.reason,
+        "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
+        "robots": "nofollow" if portrait.nofollow else "",
+        "repeated_sections": article.repeated,
+        "pii": {kind.value: many for kind, many in article.personal},
+    }
+    told: Metadata = {name: value for name, value in known.items() if value}
+    told |= duplicate_fields(portrait.duplicate) | signal_fields(portrait.signals)
+    told |= {"strategy": article.strategy, "confidence": round(article.confidence, 3)}
+    return dict(article.metadata) | told | {"extracted_with": portrait.rules}

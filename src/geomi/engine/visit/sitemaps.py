@@ -1,0 +1,113 @@
+"""Decide which lists of URLs a job asks for: named sitemaps, up to limits, and two guesses.
+
+Lists use up no page, so only these limits end a site that names more and more of them. What a
+limit leaves out is counted like a link that a rule excludes: its pages may be found nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from geomi.engine.visit.identity import Naming, told_apart
+from geomi.frontier.priority import priority
+from geomi.frontier.seen import Seen
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
+from geomi.model.verdict import Exclusion, Verdict
+from geomi.url.parse import Url
+from geomi.url.parse import parse as parse_url
+
+SITEMAPS_PER_HOST = 1000  # 50 million pages; large shops name some hundreds
+SITEMAP_NESTING = 2  # C-82
+PROBES = ((EntryKind.SITEMAP, "/sitemap.xml"), (EntryKind.LISTING, "/llms.txt"))
+
+Named = tuple[tuple[Discovered, ...], tuple[Exclusion, ...]]  # what is asked for, what is not
+
+
+class Sitemaps:
+    """The sitemaps of one job, as one worker has met them."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        naming: Naming,
+        seen: Seen,
+        judge_host: Callable[[Url], Verdict],
+    ) -> None:
+        self._order = config.order
+        self._naming = naming
+        self._seen = seen
+        self._judge_host = judge_host
+        self._had: dict[str, set[str]] = {}  # by host
+
+    def named(self, urls: Sequence[str], parent: str) -> Named:
+        """Judge sitemaps that a robots.txt or a person names, on whatever host."""
+        return self._judged(urls, parent, 0)
+
+    def listed(self, entry: UrlEntry, urls: Sequence[str]) -> Named:
+        """Judge what a sitemap index lists; it may name nothing on another host (C-82)."""
+        foreign = [url for url in urls if not _is_on(entry.host, url)]
+        own = [url for url in urls if _is_on(entry.host, url)]
+        found, excluded = self._judged(own, entry.url, entry.nesting + 1)
+        return found, excluded + tuple(Exclusion("sitemap.host", url) for url in foreign)
+
+    def probes(self, seed: Url) -> Iterator[Discovered]:
+        """Yield what a seed's host is asked for on the chance that it is there.
+
+        As entries of a seed they are told apart from lists that somebody has named: that one of
+        them is missing is no failure.
+        """
+        for kind, path in PROBES:
+            if (url := parse_url(path, seed.href)) is not None:
+                yield self._entry(url, kind, Source.SEED)
+
+    def _judged(self, urls: Sequence[str], parent: str, nesting: int) -> Named:
+        found: list[Discovered] = []
+        excluded: list[Exclusion] = []
+        for text in urls:
+            if self._is_known(text) or (url := parse_url(text)) is None or self._is_known(url.href):
+                continue
+            verdict = self._judge_host(url)
+            if not verdict.admitted:
+                excluded.append(Exclusion(verdict.rule, url.href, verdict.detail))
+            elif nesting > SITEMAP_NESTING:
+                detail = f"{nesting} indexes above it; the limit is {SITEMAP_NESTING}"
+                excluded.append(Exclusion("sitemap.nesting", url.href, detail))
+            elif not self._has_room(url):
+                detail = f"the limit is {SITEMAPS_PER_HOST} sitemaps for each host"
+                excluded.append(Exclusion("sitemap.limit", url.href, detail))
+            else:
+                found.append(self._entry(url, EntryKind.SITEMAP, Source.SITEMAP, parent, nesting))
+                continue
+            # A robots.txt is read with every page: what was kept out is told once.
+            self._seen.remember(told_apart(url.href, EntryKind.SITEMAP), 0)
+        return tuple(found), tuple(excluded)
+
+    def _is_known(self, href: str) -> bool:
+        return self._seen.is_known(told_apart(href, EntryKind.SITEMAP), 0)
+
+    def _has_room(self, url: Url) -> bool:
+        had = self._had.setdefault(url.authority, set())
+        if len(had) < SITEMAPS_PER_HOST:
+            had.add(url.href)
+        return url.href in had
+
+    def _entry(
+        self, url: Url, kind: EntryKind, source: Source, parent: str | None = None, nesting: int = 0
+    ) -> Discovered:
+        return Discovered(
+            url_hash=self._naming.hash(url, kind),
+            url=url.href,
+            host=url.authority,
+            depth=0,
+            priority=priority(self._order, 0, Source.SITEMAP, boosted=False),
+            source=source,
+            kind=kind,
+            parent=parent,
+            nesting=nesting,
+        )
+
+
+def _is_on(host: str, text: str) -> bool:
+    url = parse_url(text)
+    return url is not None and url.authority == host

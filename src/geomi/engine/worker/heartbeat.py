@@ -1,0 +1,183 @@
+"""Report that a process lives; one process of all also cleans up after dead ones.
+
+A process that shares our data directory is known to be dead at once, by its lock. Of the others
+only silence tells. A worker that was taken for dead, because it or its database was away for too
+long, comes back under its name. Its leases are gone, and their tokens tell it so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from geomi.engine.host.lease import longest_request_s
+from geomi.engine.worker.leader import REAP, Duty
+from geomi.engine.world import World
+from geomi.errors import GeomiError, StoreError, first_error
+from geomi.model.config import CrawlConfig
+from geomi.model.event import Warned
+from geomi.model.worker import Role, WorkerCard
+
+T = TypeVar("T")
+
+# Beats in the time of a silence: a few may be late or lost.
+BEATS_PER_SILENCE = 6
+# The weight of the newest beat in the rate that is shown: it follows within some beats.
+RATE_WEIGHT = 0.3
+
+
+class Heart:
+    """The heart of one process; nothing beats before it enrols.
+
+    Args:
+        card: who this process is; times and counts are filled in here.
+        tend: puts in order what the dead left; called by one process at a time.
+        keep_time: puts this process's clock right; returns how far the store's had jumped.
+        agree: goes by the time of those who work already, before this process does.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        card: WorkerCard,
+        *,
+        tend: Callable[[], Awaitable[None]],
+        keep_time: Callable[[], Awaitable[float]],
+        agree: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._world = world
+        self._card = card
+        self._tend = tend
+        self._keep_time = keep_time
+        self._agree = agree
+        self._reaping = Duty(world, REAP)
+        self._jobs: list[str] = []
+        self._counted = 0
+        self._beat_s = 0.0
+        self._pages = 0
+        self.is_enrolled = False
+        self.trouble: StoreError | None = None  # why the last beat was not written down
+
+    async def enrol(self, role: Role, configs: Iterable[CrawlConfig] = ()) -> None:
+        """Make this process known; a request of a job's may take as long as its deadline says."""
+        if not self.is_enrolled:
+            await self._agree()
+        now_s = self._world.clock.now_s()
+        silence_s = self._world.silence_s + max(map(longest_request_s, configs), default=0.0)
+        was = self._card
+        self._card = replace(
+            was,
+            role=role,
+            started_s=was.started_s or now_s,
+            beat_s=now_s,
+            silence_s=max(silence_s, was.silence_s),
+            jobs=tuple(self._jobs),
+            pages=self._pages,
+        )
+        self._beat_s, self._counted, self.is_enrolled = now_s, self._pages, True
+        await self._world.workers.enrol(self._card)
+
+    async def expect(self, config: CrawlConfig) -> None:
+        """Ask for more patience where a job's requests may take longer."""
+        if longest_request_s(config) + self._world.silence_s > self._card.silence_s:
+            await self.enrol(self._card.role, [config])
+
+    def join(self, job: str) -> None:
+        """Work on a job as well."""
+        self._jobs.append(job)
+
+    def part(self, job: str) -> None:
+        """Work on a job no more."""
+        self._jobs.remove(job)
+
+    def count(self, pages: int) -> None:
+        """Note that visits were committed."""
+        self._pages += pages
+
+    async def run(self, *, endures: bool = False) -> None:
+        """Beat, and look after the dead, until cancelled.
+
+        Args:
+            endures: go on where the store refuses a beat, for a process that has more to do than
+                to write; it is told once, and `trouble` says so until a beat is written again.
+        """
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._repeat(self._beat, endures=endures), name="beat")
+            group.create_task(self._repeat(self._look_after, endures=endures), name="tend")
+
+    async def leave(self) -> None:
+        """Say goodbye: nothing of this process is left to be looked after."""
+        if self.is_enrolled:
+            self.is_enrolled = False
+            await self._world.workers.leave([self._world.owner])
+
+    @property
+    def every_s(self) -> float:
+        """How often it beats."""
+        return self._world.silence_s / BEATS_PER_SILENCE
+
+    async def _repeat(self, work: Callable[[], Awaitable[None]], *, endures: bool) -> None:
+        while True:
+            await asyncio.sleep(self.every_s)
+            try:
+                await work()
+            except StoreError as error:
+                if not endures:
+                    raise
+                self._endure(error)
+
+    def _endure(self, error: StoreError) -> None:
+        if self.trouble is None:
+            self._world.sink.emit(Warned("", error.message, error.hint))
+        self.trouble = error
+
+    async def _beat(self) -> None:
+        if jump_s := await self._keep_time():
+            self._world.sink.emit(Warned("", f"a clock had jumped by {jump_s:+.1f} s"))
+        now_s, pages = self._world.clock.now_s(), self._pages
+        lately = (pages - self._counted) / max(now_s - self._beat_s, 0.001)
+        rate = self._card.pages_per_s
+        rate = lately if rate == 0.0 else rate + RATE_WEIGHT * (lately - rate)
+        self._card = replace(self._card, pages_per_s=rate)
+        self._beat_s, self._counted = now_s, pages
+        is_known = await self._world.workers.beat(
+            self._world.owner,
+            jobs=sorted(set(self._jobs)),
+            pages=pages,
+            pages_per_s=rate,
+            now_s=now_s,
+        )
+        if not is_known:
+            self._world.sink.emit(
+                Warned("", "this worker was taken for dead; what it held is given to others")
+            )
+            await self.enrol(self._card.role)
+        if self.trouble is not None:
+            self.trouble = None
+            self._world.sink.emit(Warned("", "the store can be written again"))
+
+    async def _look_after(self) -> None:
+        if not await self._reaping.take():
+            return
+        try:
+            await self._tend()
+        except StoreError as error:  # an archive that is away costs nobody a page
+            self._world.sink.emit(Warned("", error.message, error.hint))
+
+
+async def beating(heart: Heart, work: Coroutine[None, None, T], *, endures: bool = False) -> T:
+    """Do some work beside the beating of a heart; an error of either is raised as itself.
+
+    Args:
+        endures: a beat that the store refuses is no such error.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            living = group.create_task(heart.run(endures=endures), name="heart")
+            done = await work
+            living.cancel()
+        return done
+    except* GeomiError as failures:
+        raise first_error(failures) from failures

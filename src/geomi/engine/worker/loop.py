@@ -1,0 +1,259 @@
+"""Lease hosts, visit their pages and settle in batches, until nothing is left.
+
+A worker leases as many hosts as it needs to keep its share of requests in flight. A host that
+rests takes no slot, so more hosts are leased while there is room. Backpressure is the size of the
+next claim; there is no queue that could grow. `RequestSlots` is the one semaphore over all
+requests; its size may change while the worker runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from geomi.engine.host.lease import lease_s
+from geomi.engine.host.session import Asker, MustRest
+from geomi.engine.slots import Slots
+from geomi.engine.visit.endings import Visit
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.road import Road
+from geomi.engine.worker.settler import Settler
+from geomi.engine.world import World
+from geomi.errors import LeaseLost
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Lease, UrlEntry
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, JobState, StopReason
+from geomi.model.tenant import Standing
+
+URLS_PER_LEASE = 10
+MAX_HOSTS = 256
+# How long an idle worker waits before it looks again for hosts that came due or were given back by
+# another worker; doubled while nothing comes.
+SHORTEST_POLL_S = 0.05
+LONGEST_POLL_S = 0.4
+# How often the job's row is read for a pause, a cancel or a limit that was reached.
+CONTROL_S = 0.5
+
+
+class Worker:
+    """One worker on one job; the same whether it runs alone or beside others.
+
+    Args:
+        on_settled: is told how many visits were committed.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        job: CrawlJob,
+        road: Road,
+        gate: LinkGate,
+        *,
+        concurrency: int,
+        has_space: Callable[[], bool],
+        on_settled: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._world = world
+        self._job = job
+        self._road = road
+        self._concurrency = concurrency
+        self._has_space = has_space
+        self.longest_poll_s = LONGEST_POLL_S
+        self._slots = Slots(concurrency)
+        self._changed = asyncio.Event()
+        self._settler = Settler(world, job, gate, self._changed.set, on_settled)
+        self._hosts: dict[asyncio.Task[None], Asker] = {}
+        self._stop: StopReason | None = None
+        self._looked_s = float("-inf")
+        self._began_s = world.clock.now_s() - job.active_s
+        self._poll_s = SHORTEST_POLL_S
+        self._rules: CrawlConfig | None = None  # as they were when the job was first looked at
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it holds any host."""
+        return bool(self._hosts)
+
+    def resize(self, concurrency: int) -> None:
+        """Have so many requests in flight from now on; those that are go on."""
+        if concurrency != self._concurrency:
+            self._concurrency = concurrency
+            self._slots.resize(concurrency)
+            self._changed.set()
+
+    @property
+    def _config(self) -> CrawlConfig:
+        return self._job.config
+
+    def drain(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
+        """Take no more work: requests in flight end, what is resting goes back at once."""
+        self._stop = self._stop or reason
+        self._release_resting()
+        self._changed.set()
+
+    def abandon(self) -> None:
+        """Stop now: cut off the requests in flight; what is settled is still committed."""
+        self._stop = self._stop or StopReason.INTERRUPTED
+        for task in self._hosts:
+            task.cancel()
+        self._changed.set()
+
+    async def run(self) -> StopReason:
+        """Work until the job has nothing left, a limit is reached, or someone says stop."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._settler.run(), name="settle")
+            try:
+                await self._lease_until_done(group)
+            finally:
+                self._settler.close()
+        return self._stop or StopReason.DONE
+
+    async def _lease_until_done(self, group: asyncio.TaskGroup) -> None:
+        while True:
+            self._changed.clear()
+            await self._look()
+            if self._stop is not None:
+                if not self._hosts:
+                    return
+                self._release_resting()  # who was in flight when the stop came may rest by now
+                await self._wait(came=False)
+                continue
+            leases = await self._claim()
+            for lease in leases:
+                self._start(group, lease)
+            if not leases and await self._is_done():
+                return
+            await self._wait(came=bool(leases))
+
+    def _release_resting(self) -> None:
+        for task, asker in self._hosts.items():
+            if asker.is_waiting:
+                task.cancel()
+
+    async def _claim(self) -> list[Lease]:
+        busy = sum(not asker.is_waiting for asker in self._hosts.values())
+        most = min(self._config.politeness.max_hosts or MAX_HOSTS, MAX_HOSTS)
+        free = min(self._concurrency - busy, most - len(self._hosts))
+        worth_it = (
+            min(self._concurrency, most) // 4
+        )  # a claim for one host costs as much as for ten
+        if free <= 0 or (self._hosts and free < worth_it) or self._job.paused:
+            return []
+        with self._world.meter.claim():
+            return await self._world.frontier.claim(
+                self._job.id,
+                owner=self._world.owner,
+                hosts=free,
+                urls=URLS_PER_LEASE,
+                lease_s=lease_s(self._config, self._world.silence_s),
+                now_s=self._world.clock.now_s(),
+                wall_s=self._world.clock.wall_s(),
+            )
+
+    def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
+        asker = Asker(self._world, lease, self._config, self._slots)
+        task = group.create_task(self._serve(lease, asker), name=f"host {lease.host}")
+        self._hosts[task] = asker
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._hosts[task]
+        self._changed.set()
+
+    async def _serve(self, lease: Lease, asker: Asker) -> None:
+        """Visit the leased entries of one host in order, then give it back."""
+        try:
+            if not await asker.take_place():
+                return
+            for entry in lease.entries:
+                if self._stop is not None or self._job.paused or asker.must_rest():
+                    return
+                if not await self._visit(entry, asker):
+                    return
+        except MustRest:
+            return  # the host goes back until then, and its entries wait with it
+        except LeaseLost as lost:
+            self._world.sink.emit(Warned(self._job.id, lost.message))
+        finally:
+            self._settler.release(asker.farewell())
+
+    async def _visit(self, entry: UrlEntry, asker: Asker) -> bool:
+        """Visit one entry and hand it over; False when its host has to rest first.
+
+        Nothing of it is held here while the next one comes, which may wait for the room it takes.
+        """
+        if asker.is_down():
+            visit: Visit | None = self._road.unvisited(entry, asker)
+        else:
+            visit = await self._road.visit(entry, asker)
+        if visit is not None:
+            await self._settler.put(visit)
+        return visit is not None
+
+    async def _look(self) -> None:
+        """Read the job's row now and then: somebody may have paused it, or a limit is reached."""
+        now_s = self._world.clock.now_s()
+        if self._stop is not None or now_s - self._looked_s < CONTROL_S:
+            return
+        self._looked_s = now_s
+        job = await self._world.jobs.get(self._job.id)
+        if job is None:
+            self.drain(StopReason.CANCELLED)
+            return
+        if job.config != (self._rules or job.config):  # it is resumed under other rules than ours
+            self.drain(StopReason.INTERRUPTED)
+            return
+        self._job, self._rules = job, job.config
+        reason = stop_reason(job, active_s=now_s - self._began_s)
+        if reason is None:
+            standing = await self._world.quotas.standing(wall_s=self._world.clock.wall_s())
+            reason = quota_reason(standing)
+        if reason is None and not self._has_space():
+            reason = StopReason.DISK_FULL
+        if reason is not None:
+            self.drain(reason)
+
+    async def _is_done(self) -> bool:
+        if self._hosts or not self._settler.is_idle:
+            return False
+        outlook = await self._world.census.outlook(self._job.id, now_s=self._world.clock.now_s())
+        if outlook.pending:
+            self._looked_s = float("-inf")  # perhaps only a limit keeps the rest from us
+        return not outlook.pending
+
+    async def _wait(self, *, came: bool) -> None:
+        """Wait for a change of our own, or a while for one of somebody else's."""
+        self._poll_s = SHORTEST_POLL_S if came else min(self._poll_s * 2, self.longest_poll_s)
+        try:
+            async with asyncio.timeout(self._poll_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+        self._poll_s = SHORTEST_POLL_S
+
+
+def stop_reason(job: CrawlJob, *, active_s: float) -> StopReason | None:
+    """Say which limit of its own configuration, if any, ends a job now; limits come first (C-44).
+
+    Args:
+        active_s: seconds of work in all runs. The job's own count lags behind, and what this run
+            has added to it must not be counted twice.
+    """
+    limits, stats = job.config.limits, job.stats
+    if job.state is JobState.CANCELLED:
+        return StopReason.CANCELLED
+    if limits.max_pages and stats.settled >= limits.max_pages:
+        return StopReason.MAX_PAGES
+    if limits.max_bytes and stats.bytes_received >= limits.max_bytes:
+        return StopReason.MAX_BYTES
+    if limits.max_time_s and active_s >= limits.max_time_s:
+        return StopReason.MAX_TIME
+    return None
+
+
+def quota_reason(standing: Standing) -> StopReason | None:
+    """Say which quota of its tenant, if any, ends a job now; what is left of it waits (C-45)."""
+    if not standing.has_room:
+        return StopReason.STORAGE_QUOTA
+    return None if standing.has_pages_left else StopReason.DAILY_QUOTA

@@ -1,0 +1,282 @@
+"""Run one crawl from start to end: watch and replace workers, write outputs, end the job.
+
+Workers may run in this process or in others; the supervisor knows each one as a `WorkerHandle`. It
+replaces a worker that dies, a few times. The dead worker's leases end at once, because its owner
+is known to be dead. Workers that joined from elsewhere have no handle here. The supervisor waits
+until they have settled and uploaded what they hold. It leads its job, so that nobody else ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from geomi.engine import jobs
+from geomi.engine.ended import ended_event
+from geomi.engine.host.robots import UNREACHED
+from geomi.engine.inspect.quality import strategies_of
+from geomi.engine.worker.leader import job_duty
+from geomi.engine.worker.publisher import Outlet, Publisher
+from geomi.engine.world import World
+from geomi.errors import GeomiError, StoreBusy, StoreFull, first_error
+from geomi.model.entry import EntryKind
+from geomi.model.event import JobStarted, Progressed, Warned
+from geomi.model.job import CrawlJob, StopReason
+from geomi.model.worker import Role
+
+MAX_RESTARTS = 5
+# How often the seconds worked are written down, so that `max_time` survives a crash, and what is
+# left is told.
+BEAT_S = 2.0
+
+
+class Hand(Protocol):
+    """A running worker, wherever it runs."""
+
+    owner: str
+
+    async def wait(self) -> StopReason | None:
+        """Return why it ended, or None when it died."""
+        ...
+
+    def drain(self) -> None:
+        """Ask it to finish what is in flight and end."""
+        ...
+
+    def abandon(self) -> None:
+        """Ask it to end now."""
+        ...
+
+
+# How often it is looked whether others have sent what they wrote: each look lists a bucket.
+SENT_LOOK_S = 1.0
+
+
+class Sent(StrEnum):
+    """Whether everybody can read what a job has collected."""
+
+    ALL = "all"
+    NOT_YET = "not yet"  # a worker that lives will send the rest
+    LOST = "lost"  # some of it is gone; its URLs wait again
+
+
+async def _all_sent() -> Sent:
+    return Sent.ALL
+
+
+async def _no_heart() -> None:
+    await asyncio.Event().wait()
+
+
+# Lists of URLs that a job may have begun with beside its seeds.
+MOST_LISTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a crawl ended.
+
+    Args:
+        nothing_reached: why not even a start URL could be reached.
+        strategies: the pages of the job by the way their content was found.
+    """
+
+    job: CrawlJob
+    stop: StopReason
+    seconds: float
+    nothing_reached: str = ""
+    strategies: Mapping[str, int] = field(default_factory=dict)
+
+
+class Supervisor:
+    """Runs one job with a number of hands.
+
+    Args:
+        heart: tells the store that this process lives, until it is cancelled.
+        sent: whether every committed byte of the job can be read by everybody.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        job: CrawlJob,
+        hire: Callable[[], Hand],
+        outlets: Sequence[Outlet],
+        *,
+        heart: Callable[[], Awaitable[None]] = _no_heart,
+        sent: Callable[[], Awaitable[Sent]] = _all_sent,
+    ) -> None:
+        self._world = world
+        self._job = job
+        self._hire = hire
+        self._heart = heart
+        self._sent = sent
+        self._duty = job_duty(world, job.id)
+        self._publisher = Publisher(world, job.id, outlets)
+        self._hands: set[Hand] = set()
+        self._stops: list[StopReason] = []
+        self._restarts = 0
+        self._is_draining = False
+        self._began_s = self._noted_s = world.clock.now_s()
+
+    @property
+    def job(self) -> str:
+        """The id of the job."""
+        return self._job.id
+
+    def interrupt(self) -> bool:
+        """First call: drain. Second call: stop now, and say so. Both leave the job resumable."""
+        was_draining, self._is_draining = self._is_draining, True
+        for hand in self._hands:
+            if was_draining:
+                hand.abandon()
+            else:
+                hand.drain()
+        return was_draining
+
+    async def run(self, *, workers: int, resumed: bool) -> Report:
+        """Work on the job until every hand has ended, then close it."""
+        if not await self._takes_over():
+            raise StoreBusy(
+                f"job {self._job.id} is run by {self._duty.holder}",
+                hint="`geomi workers` says where; `geomi worker` joins in",
+            )
+        self._world.sink.emit(JobStarted(self._job.id, self._job.seeds, resumed))
+        try:
+            await self._run(workers)
+        except* GeomiError as failures:
+            await self._fail(failures)
+            raise first_error(failures) from failures
+        return await self._close()
+
+    async def _takes_over(self) -> bool:
+        """Take the duty of the job; a worker that answered for it in the meantime makes room."""
+        if await self._duty.take():
+            return True
+        holder = self._duty.holder
+        cards = await self._world.workers.list()
+        if not any(card.owner == holder and card.role is Role.WORKER for card in cards):
+            return False
+        await self._duty.relieve(holder)
+        return await self._duty.take()
+
+    async def _run(self, workers: int) -> None:
+        async with asyncio.TaskGroup() as group:
+            publishing = group.create_task(self._publisher.run(), name="publish")
+            beating = group.create_task(self._beat(), name="beat")
+            living = group.create_task(self._live(), name="heart")
+            is_over = False
+            while not is_over:
+                async with asyncio.TaskGroup() as crew:
+                    for number in range(workers):
+                        crew.create_task(self._employ(), name=f"worker {number}")
+                is_over = await self._is_over()
+            beating.cancel()
+            self._publisher.end(is_whole=self._ends())
+            await publishing
+            living.cancel()
+
+    async def _live(self) -> None:
+        await self._heart()
+
+    async def _is_over(self) -> bool:
+        """Wait until all that was collected can be read; False where some of it has to be again."""
+        while self._ends() and (sent := await self._sent()) is not Sent.ALL:
+            if self._is_draining:
+                self._stops = [StopReason.INTERRUPTED]
+            elif sent is Sent.LOST:
+                self._stops.clear()
+                return False
+            else:
+                await asyncio.sleep(SENT_LOOK_S)
+        return True
+
+    def _ends(self) -> bool:
+        """Whether the job is to be ended, and not left to go on with."""
+        return self._main_stop() not in jobs.RESUMABLE | {StopReason.CANCELLED}
+
+    async def _employ(self) -> None:
+        """Keep one place filled until its worker ends by itself."""
+        while True:
+            hand = self._hire()
+            self._hands.add(hand)
+            if self._is_draining:
+                hand.drain()
+            stop = await hand.wait()
+            self._hands.discard(hand)
+            if stop is not None:
+                self._stops.append(stop)
+                return
+            await self._bury(hand)
+            if self._is_draining:  # it may have died of being told to end
+                self._stops.append(StopReason.INTERRUPTED)
+                return
+
+    async def _bury(self, hand: Hand) -> None:
+        """End a dead worker's leases; its hosts rest one delay and then go on."""
+        self._restarts += 1
+        await self._world.census.release_dead([hand.owner], now_s=self._world.clock.now_s())
+        self._world.sink.emit(Warned(self._job.id, f"worker {hand.owner} died and is replaced"))
+        if self._restarts > MAX_RESTARTS:
+            raise GeomiError(
+                f"workers died {self._restarts} times; giving up",
+                hint="what was collected is safe: look at the log, then go on with --resume",
+            )
+
+    async def _beat(self) -> None:
+        while True:
+            await self._tell_progress()
+            await asyncio.sleep(BEAT_S)
+            await self._duty.take()
+            await self._note_time()
+
+    async def _tell_progress(self) -> None:
+        job = await jobs.find(self._world, self._job.id)
+        outlook = await self._world.census.outlook(job.id, now_s=self._world.clock.now_s())
+        limit = job.config.limits.max_pages
+        left = min(outlook.pending, limit - job.stats.settled) if limit else outlook.pending
+        self._world.sink.emit(Progressed(job.id, outlook.pending, max(0, left)))
+
+    async def _note_time(self) -> None:
+        now_s = self._world.clock.now_s()
+        await self._world.jobs.worked(self._job.id, now_s - self._noted_s)
+        self._noted_s = now_s
+
+    async def _fail(self, failures: BaseExceptionGroup[GeomiError]) -> None:
+        """Write down why, where the store still takes it."""
+        error = first_error(failures)
+        stop = StopReason.DISK_FULL if isinstance(error, StoreFull) else StopReason.FAILED
+        try:
+            await jobs.finish(self._world, self._job, stop, error.message)
+            await self._duty.drop()
+        except GeomiError:
+            return  # the store itself is what failed; the job is still there to be resumed
+
+    async def _close(self) -> Report:
+        seconds = self._world.clock.now_s() - self._began_s
+        await self._note_time()
+        stop = self._main_stop()
+        job = await jobs.finish(self._world, self._job, stop)
+        await self._duty.drop()
+        self._world.sink.emit(ended_event(job, stop, seconds))
+        strategies = await strategies_of(self._world, job)
+        return Report(job, stop, seconds, await self._nothing_reached(job), strategies)
+
+    async def _nothing_reached(self, job: CrawlJob) -> str:
+        """Say what kept every start URL from us, where not one host answered at all."""
+        if job.stats.collected or job.stats.discovered > len(job.seeds) + MOST_LISTS:
+            return ""
+        entries = await self._world.census.entries(
+            job.id, state=None, after=b"", limit=job.stats.discovered
+        )
+        if not entries or not all(entry.outcome in UNREACHED for entry in entries):
+            return ""
+        first = next((entry for entry in entries if entry.kind is EntryKind.PAGE), entries[0])
+        return f"{first.url}: {first.outcome}: {first.detail}"
+
+    def _main_stop(self) -> StopReason:
+        """Of several workers' reasons, the one that says most: anything but "nothing left"."""
+        return next((stop for stop in self._stops if stop is not StopReason.DONE), StopReason.DONE)
