@@ -18,8 +18,8 @@ from geomi.analyse.kinds import tell_kinds
 from geomi.analyse.reading import read_text
 from geomi.dedup.decide import Evidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
-from geomi.engine.embed import embed
 from geomi.engine.enrich.search import search
+from geomi.engine.enrich.vectors import embed_documents
 from geomi.extract.page import extract as extract_page
 from geomi.model.chunk import Chunk
 from geomi.model.config import Extraction, Links, UrlRules
@@ -135,7 +135,7 @@ async def _retrieve(
     documents = [_whole(name, text) for name, text in texts.items()]
     await index.put(documents)
     if embedder is not None:
-        await embed(index, embedder, documents)
+        await embed_documents(index, embedder, documents)
     run = {}
     for name, words in queries:
         found = await search(index, words, embedder=embedder)

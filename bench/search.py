@@ -7,9 +7,9 @@
    English), by both. Without these folders it is left out.
 2. Speed: generated documents of five chunks each, words drawn by Zipf's law, a quarter of them in
    Hangul, with a vector of 384 numbers each. 200 queries of 2 to 9 words, drawn the same way so
-   that they have common words as well, are answered by `engine/enrich/search.py` with both rankings,
-   fused, with snippets. The query's own vector comes from the model where one is named, else it is
-   made up.
+   that they have common words as well, are answered by `engine/enrich/search.py` with both
+   rankings, fused, with snippets. The query's own vector comes from the model where one is named,
+   else it is made up.
 
 The last line is for other programs.
 """

@@ -35,10 +35,10 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
 from geomi.engine.host.requests import Requests
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.queue import work
-from geomi.engine.seeds.sitemaps import map_entry
+from geomi.engine.seeds.queue import work_on_queues
+from geomi.engine.seeds.sitemaps import sitemap_entry
 from geomi.model.config import CrawlConfig
 from geomi.model.seed import Partition, PartitionFilter
 from geomi.seed.partition import raw_path
@@ -174,7 +174,7 @@ async def run_all(folder: Path, names: list[str], port: int, config: CrawlConfig
     before = await control(folder / "before", settings, names, config)
     async with open_home(folder / "home", settings, lambda _: EventFanOut()) as home:
         dataset = open_dataset(str(folder / "dataset"))
-        seeding = Seeding(home.world, config, home.store.queues, dataset)
+        seeding = SeedContext(home.world, config, home.store.queues, dataset)
         first, second = [await run_once(home, seeding) for _ in range(2)]
     after = await control(folder / "after", settings, names, config)
     if first.requests != before.requests:
@@ -182,12 +182,12 @@ async def run_all(folder: Path, names: list[str], port: int, config: CrawlConfig
     return Costs(first, second, (before, after))
 
 
-async def run_once(home: Home, seeding: Seeding) -> Cost:
+async def run_once(home: Home, seeding: SeedContext) -> Cost:
     """Find raw files, and work until nothing is left."""
     asked = await requests_of(home)
     began_s, began_cpu_s = time.perf_counter(), time.process_time()
     found = await orchestrate(seeding, PartitionFilter())
-    await work(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
+    await work_on_queues(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
     wall_s, cpu_s = time.perf_counter() - began_s, time.process_time() - began_cpu_s
     return Cost(await requests_of(home) - asked, wall_s, cpu_s, found.sent)
 
@@ -202,7 +202,7 @@ async def control(root: Path, settings: Settings, names: list[str], config: Craw
             robots, sitemap = (split(f"https://{name}/{file}") for file in FILES_ASKED)
             for request in (
                 requests.robots(robots.href, robots.authority),
-                requests.page(map_entry(sitemap), sitemap),
+                requests.page(sitemap_entry(sitemap), sitemap),
             ):
                 fetched = await home.world.fetcher.fetch(request)
                 if fetched.status != 200:

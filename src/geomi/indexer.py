@@ -17,7 +17,7 @@ from geomi.adapters.machine.processes import PipeSink, receive_order, run_order
 from geomi.app import open_home
 from geomi.app.indexing import IndexOrder
 from geomi.app.shelf import bring_up, open_shelf
-from geomi.engine.enrich.loop import follow
+from geomi.engine.enrich.loop import enrich_continuously
 
 
 def live(pipe: Connection) -> None:
@@ -37,7 +37,7 @@ async def _index(order: IndexOrder, pipe: Connection) -> None:
         open_home(order.root, order.settings, lambda _: sink, create=False) as home,
         open_shelf(home) as shelf,
     ):
-        await follow(home.world, shelf, over, only=order.job)
+        await enrich_continuously(home.world, shelf, over, only=order.job)
         if not leave.is_set():
             await bring_up(home, shelf, only=order.job, leave=leave)
         sink.flush()

@@ -2,7 +2,8 @@
 prepares domains.
 
 `geomi serve` starts it as `python -m geomi.servant DESCRIPTOR`, and
-`adapters/machine/processes.py` is the other end of its pipe. It ends when it is told to, and when whoever started it is gone.
+`adapters/machine/processes.py` is the other end of its pipe. It ends
+when it is told to, and when whoever started it is gone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from geomi.adapters.machine.processes import (
 )
 from geomi.app import Home, open_home
 from geomi.app.serve import Task, serve
-from geomi.engine.worker.job_pool import Shift
+from geomi.engine.worker.job_pool import JobPool
 from geomi.errors import GeomiError
 from geomi.model.job import StopReason
 from geomi.service.crew import Calling, Errand
@@ -61,7 +62,7 @@ async def _run(errand: Errand, pipe: Connection) -> None:
 
 
 async def _crawl(home: Home, errand: Errand, pipe: Connection) -> None:
-    def begin(shift: Shift) -> None:
+    def begin(shift: JobPool) -> None:
         stop_on_signal(pipe, shift.interrupt, shift.interrupt)
 
     await serve(home, Task(concurrency=errand.concurrency, measures=True), on_start=begin)

@@ -17,7 +17,7 @@ from geomi.api.listen import Front
 from geomi.app.recover import recover
 from geomi.app.seeds import seed_config
 from geomi.app.serve import CONCURRENCY
-from geomi.engine.worker.heartbeat import beating
+from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.errors import ConfigError
 from geomi.model.worker import Role
 from geomi.ports.sink import EventSink
@@ -85,7 +85,7 @@ async def run_server(
     await service.home.heart.enrol(Role.SUPERVISOR)
     front = Front(app, serving.host, serving.port, on_ready=on_ready)
     house = _House(service, front, Crew(_errands(service, serving), sink))
-    await beating(service.home.heart, house.run(), endures=True)
+    await with_heartbeat(service.home.heart, house.run(), endures=True)
 
 
 def _errands(service: Service, serving: Serving) -> tuple[Errand, ...]:

@@ -18,9 +18,9 @@ from geomi.adapters.machine.processes import (
     stop_on_signal,
 )
 from geomi.app import Order, open_home, worker_for
-from geomi.app.registry import reviews
 from geomi.engine import jobs
-from geomi.engine.worker.heartbeat import beating
+from geomi.engine.visit.patterns import read_site_decisions
+from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.model.job import StopReason
 from geomi.model.worker import Role
 
@@ -39,11 +39,13 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
     sink = PipeSink(pipe)
     async with open_home(order.root, order.settings, lambda _: sink, owner=order.owner) as home:
         job = await jobs.find(home.world, order.job)
-        worker = worker_for(home, job, workers=order.workers, reviews=await reviews(home.world))
+        worker = worker_for(
+            home, job, workers=order.workers, reviews=await read_site_decisions(home.world)
+        )
         stop_on_signal(pipe, worker.drain, worker.abandon)
         await home.heart.enrol(Role.WORKER, [job.config])
         home.heart.join(job.id)
-        stop = await beating(home.heart, worker.run())
+        stop = await with_heartbeat(home.heart, worker.run())
         sink.flush()
         return stop
 

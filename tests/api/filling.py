@@ -38,7 +38,7 @@ async def worked_off(desk: Desk, job_id: str) -> CrawlJob:
     assert await world.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
     job = await world.jobs.get(job_id)
     assert job is not None
-    job = await begin_drafted(desk.home, job, await registry.reviews(world))
+    job = await begin_drafted(desk.home, job, await registry.read_site_decisions(world))
     report = await work_on(desk.home, job, RunOptions(format=()), resumed=False)
     async with open_shelf(desk.home) as shelf:
         await bring_up(desk.home, shelf)

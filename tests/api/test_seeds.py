@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.app.seeds import seed_config
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.errors import ConfigError, StoreError
 from geomi.model.message import Message, Worked
 from geomi.service.keys import Scope
@@ -294,5 +294,5 @@ def test_roots_that_are_not_apart_are_refused_at_the_start(
     assert not (tmp_path / "data").exists()
 
 
-def _seeding(ground: Ground) -> Seeding:
+def _seeding(ground: Ground) -> SeedContext:
     return seeding_of(ground.desk)

@@ -1,7 +1,6 @@
-"""A module fits in a head, a function on a screen.
+"""A function fits on a screen, and every line has a room with a name.
 
-The aim is 60 to 250 lines a module and 25 a function; these are the hard edges. An exception needs
-a line in the set, with its reason.
+The size of a module is an aim, reported by `tools/census.py`; nothing fails for its lines.
 """
 
 from __future__ import annotations
@@ -10,18 +9,8 @@ import ast
 
 from tests.architecture.tree import modules
 
-MAX_MODULE_LINES = 300
 MAX_FUNCTION_LINES = 60
-LARGE_MODULES: frozenset[str] = frozenset()
-LARGE_FUNCTIONS: frozenset[str] = frozenset()
 HOMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "base", "manager"})
-
-
-def test_modules_are_small() -> None:
-    """No module hides a second one."""
-    sizes = {module.name: len(module.source.splitlines()) for module in modules()}
-    too_large = {name: size for name, size in sizes.items() if size > MAX_MODULE_LINES}
-    assert too_large.keys() == LARGE_MODULES, too_large
 
 
 def test_functions_are_small() -> None:
@@ -33,7 +22,7 @@ def test_functions_are_small() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (size := (node.end_lineno or 0) - node.body[0].lineno + 1) > MAX_FUNCTION_LINES
     }
-    assert too_large.keys() == LARGE_FUNCTIONS, too_large
+    assert too_large == {}
 
 
 def test_every_line_has_a_room() -> None:

@@ -20,9 +20,9 @@ from typing import Any, Literal
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_home
 from geomi.app.datasets import open_dataset
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.queue import work
+from geomi.engine.seeds.queue import work_on_queues
 from geomi.model.config import CrawlConfig
 from geomi.model.message import Loan, Message, Settlement
 from geomi.model.seed import PartitionFilter
@@ -102,7 +102,7 @@ async def _live(life: Life) -> None:
     leaving = asyncio.Event()
     fate = Fate(life, leaving)
     async with open_home(Path(life.root), settings, lambda _: EventFanOut()) as home:
-        seeding = Seeding(
+        seeding = SeedContext(
             replace(home.world, clock=LateClock(home.world.clock, life.later_s)),
             config(),
             MortalQueues(home.store.queues, fate),
@@ -112,7 +112,7 @@ async def _live(life: Life) -> None:
             await orchestrate(seeding, PartitionFilter())
         if life.works:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
-            await work(seeding, leaving=leaving, is_done_when_empty=not life.serves)
+            await work_on_queues(seeding, leaving=leaving, is_done_when_empty=not life.serves)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 
 from geomi.dashboard.pages import CSP
 from geomi.dashboard.views import live, overview
-from geomi.engine.inspect.alarms import Alarm, Rule
+from geomi.engine.inspect.alarms import Alarm, AlarmRule
 from geomi.service import alarms, crawls, keys
 from geomi.service.alarms import KeptAlarm
 from geomi.service.orders import CrawlOrder
@@ -193,7 +193,7 @@ def test_an_alarm_is_on_the_first_page_and_in_its_list(tmp_path: Path) -> None:
         async with serving(tmp_path) as house:
             desk = house.ground.desk
             job = await crawls.start(desk, ORDER)
-            alarm = Alarm(Rule.ERRORS, 0.5, 0.2, "50.0% of answers are 4xx or 5xx")
+            alarm = Alarm(AlarmRule.ERRORS, 0.5, 0.2, "50.0% of answers are 4xx or 5xx")
             kept = KeptAlarm(f"{job.id}-{'0' * 16}", desk.wall_s, job.id, "handbook", alarm)
             await alarms._drawer(desk).add(kept.id, kept)
             for path in ("/", "/alerts"):

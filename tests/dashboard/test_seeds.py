@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.app.seeds import seed_config
-from geomi.engine.seeds import letters
+from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.report import EVERYTHING
 from geomi.errors import UnknownName
 from geomi.model.message import Worked
@@ -97,7 +97,7 @@ def test_dead_letters_are_retried_and_dropped_by_buttons(tmp_path: Path) -> None
             assert (await house.mine.send("/seeds", f"/seeds/{ids[1]}/drop")).status == 404
             standing = await seeds.standing(house.ground.desk, EVERYTHING)
             assert (standing.seed_queue.waiting, standing.dead_letters) == (1, 0)
-            for ask in (letters.find, letters.retry, letters.drop):
+            for ask in (dead_letters.find, dead_letters.retry, dead_letters.drop):
                 with pytest.raises(UnknownName, match="no dead letter"):  # off a command line
                     await ask(seeding, "\udcff")
             assert "Nothing was given up." in seen(await house.mine.get("/seeds")).words

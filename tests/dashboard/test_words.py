@@ -11,7 +11,7 @@ import pytest
 from geomi.admit.rules import Admission
 from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES
 from geomi.dashboard.words import LANGUAGES, choose, words_of
-from geomi.engine.inspect.alarms import Rule
+from geomi.engine.inspect.alarms import AlarmRule
 from geomi.engine.inspect.why import _ANSWERS, _NOT_ASKED
 from geomi.model.analysis import PageType
 from geomi.model.config import CrawlConfig
@@ -29,7 +29,7 @@ NAMED: dict[str, list[str]] = {
     "stop": [*StopReason],
     "outcome": [*Outcome],
     "page_type": [*PageType],
-    "alarm": [*Rule],
+    "alarm": [*AlarmRule],
     "event": [*HookEvent],
     "error_type": [*ErrorType],
     "role": [*Role],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from geomi.engine.survey import MAX_LISTS
+from geomi.engine.survey.survey import MAX_LISTS
 from tests.e2e.command import run
 from tests.support.server import Reply, Route, Seen, Site
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from geomi.adapters.models.openai import OpenAiModel
 from geomi.analyse.page import analyse
-from geomi.engine.enrich.language_model import Advisor, Panel
+from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
 from geomi.model.analysis import Analysis, Engine, PageType, Subject
 from geomi.model.config import CrawlConfig
 from geomi.model.cost import CostLine, Price, Purpose
@@ -136,19 +136,19 @@ async def advise(
 @asynccontextmanager
 async def advisor_in(
     root: Path, endpoint: str, rules: AnalysisRules, ear: Ear
-) -> AsyncIterator[tuple[Advisor, Callable[[], Any]]]:
+) -> AsyncIterator[tuple[ModelAdvisor, Callable[[], Any]]]:
     """Open a data directory and an advisor in it, with a way to read the ledger."""
     async with home_in(root, ear) as home:
         model = OpenAiModel(home.world.fetcher, endpoint, "tiny")
         purposes = (Purpose.CLASSIFY, Purpose.QUALITY, Purpose.EXTRACT)
-        panel = Panel(
+        panel = LanguageModels(
             "server",
             dict.fromkeys(purposes, model),
             lambda _, answer: PRICE.of(answer.tokens_in, answer.tokens_out),
         )
         config = replace(CrawlConfig(), analysis=rules)
         job = CrawlJob("job-1", "local", (), config, JobState.PROCESSING, 0.0)
-        yield Advisor(home.world, job, panel), home.world.costs.list
+        yield ModelAdvisor(home.world, job, panel), home.world.costs.list
 
 
 def forms(server: ModelServer) -> list[str]:

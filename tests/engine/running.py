@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from geomi.app import Home, Plan, crawl, make_plan, open_home
-from geomi.engine.worker.supervisor import Report, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
 from geomi.model.event import Event, Warned
@@ -55,7 +55,7 @@ class Ear:
 class Crawled:
     """What one crawl left behind."""
 
-    report: Report
+    report: CrawlReport
     ear: Ear
     records: list[dict[str, Any]]
     entries: dict[str, UrlEntry]

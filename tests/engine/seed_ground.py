@@ -22,7 +22,7 @@ import trustme
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.adapters.http import EgressRules, parse_override
 from geomi.engine.seeds.checkpoints import checksum_of
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.domains import collect_domain
 from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
@@ -95,7 +95,7 @@ class Ground:
 
     root: Path
     hand: Hand
-    seeding: Seeding
+    seeding: SeedContext
     sites: Mapping[str, Site]
 
     @property
@@ -207,7 +207,7 @@ async def ground(
         data.mkdir()
         rules = EgressRules(overrides=tuple(overrides), ca_file=ca_file)
         hand = await stack.enter_async_context(hand_in(root / "home", rules, HandClock(begin_s)))
-        seeding = Seeding(
+        seeding = SeedContext(
             hand.world, config or seed_config(), hand.store.queues, DirectoryDataset(data)
         )
         yield Ground(data, hand, seeding, sites)

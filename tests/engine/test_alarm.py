@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.engine.inspect.alarms import LEAST_REQUESTS, Figures, Outcomes, Rule, judge
+from geomi.engine.inspect.alarms import LEAST_REQUESTS, AlarmRule, JobFigures, Outcomes, judge
 from geomi.model.verdict import Outcome, State
 
 DONE, FAILED, SKIPPED = State.COMPLETED, State.FAILED, State.SKIPPED
@@ -16,10 +16,10 @@ SAME = (DONE, Outcome.NOT_MODIFIED, 304)
 MOVED = (SKIPPED, Outcome.REDIRECTED, 301)
 AWAY = (FAILED, Outcome.TIMEOUT, None)
 EMPTY = (SKIPPED, Outcome.EMPTY, 200)
-CALM = Figures({OK: 100}, requests=100, retries=0, active_s=60.0)
+CALM = JobFigures({OK: 100}, requests=100, retries=0, active_s=60.0)
 
 
-def rules(figures: Figures) -> set[Rule]:
+def rules(figures: JobFigures) -> set[AlarmRule]:
     """Return which rules are broken."""
     return {alarm.rule for alarm in judge(figures)}
 
@@ -28,42 +28,42 @@ def rules(figures: Figures) -> set[Rule]:
     ("outcomes", "broken"),
     [
         ({OK: 90, GONE: 10}, set()),
-        ({OK: 89, GONE: 11}, {Rule.SUCCESS}),
-        ({OK: 80, GONE: 20}, {Rule.SUCCESS}),
-        ({OK: 79, GONE: 21}, {Rule.SUCCESS, Rule.ERRORS}),
-        ({OK: 89, AWAY: 11}, {Rule.SUCCESS}),
+        ({OK: 89, GONE: 11}, {AlarmRule.SUCCESS}),
+        ({OK: 80, GONE: 20}, {AlarmRule.SUCCESS}),
+        ({OK: 79, GONE: 21}, {AlarmRule.SUCCESS, AlarmRule.ERRORS}),
+        ({OK: 89, AWAY: 11}, {AlarmRule.SUCCESS}),
         ({SAME: 90, OK: 5, GONE: 5}, set()),  # a weekly run of 304s is well (C-81)
         ({OK: 50, MOVED: 500}, set()),  # nor is a hop a failure
         ({OK: 90, EMPTY: 10}, set()),
-        ({OK: 89, EMPTY: 11}, {Rule.EMPTY}),
+        ({OK: 89, EMPTY: 11}, {AlarmRule.EMPTY}),
         ({GONE: LEAST_REQUESTS - 1}, set()),
-        ({GONE: LEAST_REQUESTS}, {Rule.SUCCESS, Rule.ERRORS}),
+        ({GONE: LEAST_REQUESTS}, {AlarmRule.SUCCESS, AlarmRule.ERRORS}),
         ({}, set()),
     ],
 )
 @pytest.mark.req("MON-01", "MON-04", "MON-05")
-def test_shares(outcomes: Outcomes, broken: set[Rule]) -> None:
+def test_shares(outcomes: Outcomes, broken: set[AlarmRule]) -> None:
     assert rules(replace(CALM, outcomes=outcomes)) == broken
 
 
 @pytest.mark.req("MON-07")
 def test_retries() -> None:
     assert rules(replace(CALM, retries=15)) == set()
-    assert rules(replace(CALM, retries=16)) == {Rule.RETRIES}
+    assert rules(replace(CALM, retries=16)) == {AlarmRule.RETRIES}
 
 
 @pytest.mark.req("MON-03")
 def test_slow_hosts_are_named() -> None:
     figures = replace(CALM, latencies={"a.test": 5.0, "b.test": 5.001})
     (alarm,) = judge(figures)
-    assert (alarm.rule, alarm.subject) == (Rule.LATENCY, "b.test")
+    assert (alarm.rule, alarm.subject) == (AlarmRule.LATENCY, "b.test")
     assert alarm.message == "b.test takes 5,001 ms to answer (limit 5,000)"
 
 
 @pytest.mark.req("MON-06")
 def test_three_hours() -> None:
     assert rules(replace(CALM, active_s=10_800.0)) == set()
-    assert rules(replace(CALM, active_s=10_801.0)) == {Rule.DURATION}
+    assert rules(replace(CALM, active_s=10_801.0)) == {AlarmRule.DURATION}
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_pages_against_the_last_run(
     before: int | None, now: int, is_over: bool, broken: bool
 ) -> None:
     figures = replace(CALM, indexed=now, indexed_before=before, is_over=is_over)
-    assert rules(figures) == ({Rule.INDEXED} if broken else set())
+    assert rules(figures) == ({AlarmRule.INDEXED} if broken else set())

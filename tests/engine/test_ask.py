@@ -13,8 +13,7 @@ from typing import TypeVar
 import pytest
 
 from geomi.engine.host.lease import HEARD_S, HOLD_SHARE, lease_s
-from geomi.engine.host.session import Asker, MustRest
-from geomi.engine.spent import Spending
+from geomi.engine.host.session import HostSession, MustRest, RequestCounter
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
@@ -71,14 +70,14 @@ class Talk:
         )
         return lease
 
-    async def asker(self, lease: Lease | None = None) -> Asker:
+    async def asker(self, lease: Lease | None = None) -> HostSession:
         """Return a voice that is seated."""
         given = lease or await self.lease()
-        asker = Asker(self.hand.world, given, self.config, asyncio.Semaphore(3))
+        asker = HostSession(self.hand.world, given, self.config, asyncio.Semaphore(3))
         assert await asker.take_place()
         return asker
 
-    async def ask(self, asker: Asker, path: str, purpose: Purpose = Purpose.PAGE) -> Fetched:
+    async def ask(self, asker: HostSession, path: str, purpose: Purpose = Purpose.PAGE) -> Fetched:
         """Ask while the hand turns by itself."""
         request = build(self.site.url(path), self.config, version="0", purpose=purpose)
         return await self.turning(asker.ask(request))
@@ -93,7 +92,7 @@ class Talk:
                     self.hand.clock.advance(self.hand.clock.next_wake_s - self.hand.clock.now_s())
         return working.result()
 
-    async def give_back(self, asker: Asker) -> float:
+    async def give_back(self, asker: HostSession) -> float:
         """Give the host back; return for how long it rests."""
         farewell = asker.farewell()
         await self.hand.world.frontier.settle(Batch(hosts=(farewell,)))
@@ -158,7 +157,7 @@ class TestLog:
         async def work() -> None:
             async with talk_in(tmp_path, polite()) as talk:
                 lease, privacy = await talk.lease(), Privacy(Safety())
-                spending = Spending(lease, "w-hand", privacy, keeps_rows=True, slack_s=0.0)
+                spending = RequestCounter(lease, "w-hand", privacy, keeps_rows=True, slack_s=0.0)
                 request = build(talk.site.url("/1"), talk.config, version="0", purpose=Purpose.PAGE)
                 late = Fetched(request.url, started_s=100.0, ended_s=9000.0, status=200)
                 spending.add(request, late, ip="127.0.0.1", owed_s=DELAY_S)

@@ -20,8 +20,8 @@ from geomi.app import clean as cleaning
 from geomi.app.clean import Cleaned, clean
 from geomi.app.serve import Task, serve
 from geomi.engine.inspect.why import explain
-from geomi.engine.recrawl import Wish
-from geomi.engine.worker.job_pool import Shift
+from geomi.engine.recrawl import RecrawlRequest
+from geomi.engine.worker.job_pool import JobPool
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob, Expired
 from geomi.settings.options import RunOptions
@@ -137,7 +137,7 @@ def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
                 told = await explain(home.world, found, url, ())
                 assert (told.answer, told.decided_by) == ("not fetched", "retention.urls_days")
                 with pytest.raises(ConfigError, match="have expired"):
-                    await recrawl(home, job.id, Wish(), RunOptions())
+                    await recrawl(home, job.id, RecrawlRequest(), RunOptions())
                 assert len(site.log) == asked
                 again = await crawl_in(home, Ear(), plan([site.url("/")], resume=True))
                 assert again.report.job.id != job.id
@@ -254,7 +254,7 @@ def test_a_worker_cleans_beside_its_jobs(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with home_in(tmp_path, Ear(), LOCAL) as home:
-            shifts: list[Shift] = []
+            shifts: list[JobPool] = []
             async with asyncio.TaskGroup() as group:
                 group.create_task(serve(home, Task(), on_start=shifts.append))
                 while await _job(home, job) is not None:  # noqa: ASYNC110  # nobody tells

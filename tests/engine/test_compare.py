@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from geomi.analyse.page import analyse
-from geomi.engine import compare as room
-from geomi.engine.compare import Comparison, compare
+from geomi.engine.inspect import index_report as room
 from geomi.engine.inspect.export import records
-from geomi.engine.kept import subject_of
-from geomi.engine.visit.record import read_line
+from geomi.engine.inspect.index_report import RulesComparison, compare_rules
+from geomi.engine.visit.record import read_line, subject_of
 from geomi.model.analysis import IndexReason
 from geomi.model.document import DocumentFilter
 from geomi.model.indexing import AnalysisRules, OnFinding, WantedType
@@ -30,16 +29,16 @@ ROUTES: dict[str, Reply] = {
 }
 
 
-def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> Comparison:
+def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> RulesComparison:
     """Crawl the site and compare; make sure that nothing was asked, stored or paid."""
 
-    async def work() -> Comparison:
+    async def work() -> RulesComparison:
         ear = Ear()
         async with home_in(root, ear) as home:
             with Site(ROUTES) as site:
                 crawled = await crawl_in(home, ear, plan([site.url("/")]))
                 asked = len(site.log)
-                found = await compare(home.world, crawled.report.job.id, first, second)
+                found = await compare_rules(home.world, crawled.report.job.id, first, second)
                 assert len(site.log) == asked
             assert await home.world.documents.list(DocumentFilter(), after="", limit=9) == []
             assert await home.world.costs.list() == []
@@ -48,7 +47,7 @@ def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> Compari
     return run(work())
 
 
-def places(found: Comparison) -> dict[str, tuple[IndexReason, IndexReason]]:
+def places(found: RulesComparison) -> dict[str, tuple[IndexReason, IndexReason]]:
     """Return the pages that change by the last part of their URLs, with both reasons."""
     return {
         one.url.rpartition("/")[2]: (one.first.reason, one.second.reason) for one in found.changes
@@ -107,7 +106,7 @@ def test_decisions_are_those_of_the_loop(tmp_path: Path) -> None:
         async with home_in(tmp_path, ear) as home:
             with Site(ROUTES) as site:
                 job = (await crawl_in(home, ear, plan([site.url("/")]))).report.job.id
-            found = await compare(home.world, job, rules, ALL)
+            found = await compare_rules(home.world, job, rules, ALL)
             now_s = home.world.clock.wall_s()
             alone = [
                 analyse(subject_of(read_line(record), now_s=now_s), rules).decision.reason

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.drift import MAX_HOSTS, WINDOW_PAGES, Drift
+from geomi.engine.visit.parsing import MAX_WATCHED_HOSTS, WINDOW_PAGES, SelectorDrift
 from geomi.model.event import Warned
 from geomi.model.page import Article
 from tests.engine.running import Ear, crawl_site, page
@@ -19,7 +19,7 @@ MISSED = Article("t", "m", "text", (), strategy="main")
 
 def told(articles: list[Article], *, selector: str = ".doc", host: str = "a.test:80") -> list[str]:
     ear = Ear()
-    drift = Drift(ear, "job", selector)
+    drift = SelectorDrift(ear, "job", selector)
     for article in articles:
         drift.note(host, article)
     return [event.message for event in ear.of(Warned)]
@@ -48,8 +48,8 @@ def test_what_has_no_elements_is_not_missed() -> None:
 
 def test_hosts_under_watch_are_bounded() -> None:
     ear = Ear()
-    drift = Drift(ear, "job", ".doc")
-    for number in range(MAX_HOSTS + 1):
+    drift = SelectorDrift(ear, "job", ".doc")
+    for number in range(MAX_WATCHED_HOSTS + 1):
         drift.note(f"{number}.test:80", MISSED)
     for _ in range(WINDOW_PAGES - 1):
         drift.note("0.test:80", MISSED)  # its first page was forgotten

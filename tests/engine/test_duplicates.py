@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine import missing
 from geomi.engine.inspect.why import explain
-from geomi.engine.missing import Missing
 from geomi.engine.visit import parsing
+from geomi.engine.visit.parsing import Soft404
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article, Fetched
@@ -313,16 +312,16 @@ class TestSoft404:
 
     def test_what_is_remembered_of_hosts_is_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """One host more, and the oldest is forgotten; a huge error page is none."""
-        monkeypatch.setattr(missing, "MAX_HOSTS", 2)
+        monkeypatch.setattr(parsing, "MAX_HOSTS", 2)
         headers = (("content-type", "text/html"),)
         gone = Fetched("http://a.test/gone", 404, headers, GONE.body)
         soft = Fetched("http://a.test/soft", 200, headers, SOFT.body)
         read = Article("Page not found", "", f"Page not found Nothing was found here. {WORDS}", ())
-        seen = Missing(Extraction())
+        seen = Soft404(Extraction())
         for host in "abc":
             seen.learn(host, gone)
         assert [bool(seen.sign(host, soft, read)) for host in "abc"] == [False, True, True]
-        monkeypatch.setattr(missing, "MAX_TEMPLATE_BYTES", len(GONE.body) - 1)
+        monkeypatch.setattr(parsing, "MAX_TEMPLATE_BYTES", len(GONE.body) - 1)
         seen.learn("d", gone)
         assert seen.sign("d", soft, read) is None
 

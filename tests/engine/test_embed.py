@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
-from geomi.engine.embed import embed, material
+from geomi.engine.enrich.vectors import embed_documents, embedded_text
 from geomi.errors import ModelBusy
 from geomi.model.search import Document
 from geomi.ports.models import BATCH, Vectors
@@ -64,11 +64,11 @@ async def test_chunks_are_embedded_25_at_a_time(tmp_path: Path) -> None:
     model = Counter()
     with opened(tmp_path) as index:
         await index.put(made)
-        assert await embed(index, model, made) == 40
-        assert await embed(index, model, made) == 0
+        assert await embed_documents(index, model, made) == 40
+        assert await embed_documents(index, model, made) == 0
         edited = replace(made[0], chunks=long_page("a", 21).chunks)
         await index.put([edited])
-        assert await embed(index, model, [edited]) == 1
+        assert await embed_documents(index, model, [edited]) == 1
     assert [len(texts) for texts in model.given] == [BATCH, 15, 1]
 
 
@@ -81,9 +81,9 @@ async def test_text_is_found_before_its_vectors_and_without_them(tmp_path: Path)
         await index.put([page])
         assert await found(index, "filler part") != []
         with pytest.raises(ModelBusy):
-            await embed(index, Counter(batches=1), [page])
+            await embed_documents(index, Counter(batches=1), [page])
         assert (await index.count()).vectors == BATCH
-        assert await embed(index, Counter(), [page]) == 5
+        assert await embed_documents(index, Counter(), [page]) == 5
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,15 @@ async def test_only_languages_of_the_embedder(
     one = document("one", text, language=language)
     with opened(tmp_path) as index:
         await index.put([one])
-        await embed(index, Counter(), [one])
+        await embed_documents(index, Counter(), [one])
         assert (await nearest(index, towards(1, 0)) == ["one"]) is embedded
 
 
 def test_what_a_vector_is_made_of() -> None:
     """The title, the headings above, the text; a title that is the first heading stands once."""
     one = document("one", "# Guide\n\n## Install\n\nRun it.", title="Guide")
-    assert material(one, one.chunks[0]) == "Guide › Install\n\n# Guide\n\n## Install\n\nRun it."
+    assert (
+        embedded_text(one, one.chunks[0]) == "Guide › Install\n\n# Guide\n\n## Install\n\nRun it."
+    )
     bare = document("two", "Run \ud83d it.", title="")
-    assert material(bare, bare.chunks[0]) == "Run ? it."
+    assert embedded_text(bare, bare.chunks[0]) == "Run ? it."

@@ -19,7 +19,7 @@ from geomi.engine.enrich.follower import PAGES_PER_TURN
 from geomi.engine.enrich.loop import enrich_all, is_behind
 from geomi.engine.enrich.search import search
 from geomi.engine.inspect.why import explain
-from geomi.engine.worker.leader import Duty
+from geomi.engine.worker.leader import Leadership
 from geomi.engine.world import World
 from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
 from geomi.model.event import Enriched
@@ -239,7 +239,7 @@ class TestFalls:
                     crawled = await crawl_all(home, ear, site)
                 rules = crawled.report.job.config.analysis
                 name = f"enrich {version_of(rules)} of {crawled.report.job.id}"
-                other = Duty(replace(home.world, owner="w-other"), name)
+                other = Leadership(replace(home.world, owner="w-other"), name)
                 assert await other.take()
                 assert await enrich_all(home.world, shelf) == 0
                 await other.drop()

@@ -80,7 +80,7 @@ class Why:
         url = parse(path if "://" in path else self.site.url(path))
         assert url is not None
         async with home_in(self.root, Ear()) as home:
-            reviews = await registry.reviews(home.world)
+            reviews = await registry.read_site_decisions(home.world)
             return await explain(home.world, self.job, url, reviews)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from geomi.engine.survey.forecast import TYPICAL_FETCH_S, TYPICAL_PAGE_BYTES, forecast
-from geomi.engine.survey.survey import HostTerms, Listed, Sample, Survey
+from geomi.engine.survey.survey import HostTerms, ListedUrl, SampledPage, Survey
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Source
 from geomi.model.verdict import Outcome
 
 
 def surveyed(*urls: str, delay_s: float = 10.0) -> Survey:
-    found = Survey(listed={url.encode(): Listed(url, Source.SITEMAP) for url in urls})
+    found = Survey(listed={url.encode(): ListedUrl(url, Source.SITEMAP) for url in urls})
     hosts = sorted({f"{url.split('/')[2]}:443" for url in urls})
     found.hosts = [HostTerms(host, delay_s, "") for host in hosts]
     return found
@@ -32,9 +32,9 @@ def test_samples_tell_size_and_speed() -> None:
     found = surveyed(*FIVE, delay_s=0.0)
     assert forecast(found, CrawlConfig()).wire_bytes == 5 * TYPICAL_PAGE_BYTES
     found.samples = [
-        Sample(FIVE[0], 1000, 4000, Outcome.OK),
-        Sample(FIVE[1], 3000, 2000, Outcome.OK),
-        Sample(FIVE[2], 9, 9, Outcome.GONE),
+        SampledPage(FIVE[0], 1000, 4000, Outcome.OK),
+        SampledPage(FIVE[1], 3000, 2000, Outcome.OK),
+        SampledPage(FIVE[2], 9, 9, Outcome.GONE),
     ]
     expected = forecast(found, CrawlConfig())
     assert expected.wire_bytes == 5 * 2000
@@ -71,10 +71,14 @@ def test_the_page_limit_is_named() -> None:
 def test_urls_are_counted_by_folder_and_suspects_named() -> None:
     found = surveyed(*FIVE, "https://a.test/x")
     found.listed |= {
-        bytes([number]): Listed(f"https://a.test/cal/{number}", Source.LINK, "calendar:/cal/{date}")
+        bytes([number]): ListedUrl(
+            f"https://a.test/cal/{number}", Source.LINK, "calendar:/cal/{date}"
+        )
         for number in range(60)
     }
-    found.listed[b"no"] = Listed("https://a.test/no", Source.LINK, robots="line 2: Disallow: /no")
+    found.listed[b"no"] = ListedUrl(
+        "https://a.test/no", Source.LINK, robots="line 2: Disallow: /no"
+    )
     expected = forecast(found, CrawlConfig())
     assert dict(expected.folders) == {"a.test/cal/*": 60, "a.test/docs/*": 5, "a.test/*": 1}
     assert expected.suspects == (("calendar:/cal/{date}", 60),)

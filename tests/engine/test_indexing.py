@@ -11,7 +11,7 @@ from geomi.adapters.machine.processes import start_worker
 from geomi.app.indexing import PROGRAM, Indexing, IndexOrder, crawl_and_index
 from geomi.app.shelf import open_shelf
 from geomi.engine.enrich.loop import is_behind
-from geomi.engine.worker.supervisor import Report, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.event import Enriched
 from geomi.model.job import StopReason
@@ -65,7 +65,7 @@ def test_an_index_that_cannot_be_opened_costs_no_page(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_crawl_does_not_wait_for_the_rest(tmp_path: Path) -> None:
-    async def work() -> Report:
+    async def work() -> CrawlReport:
         def stop(supervisor: Supervisor) -> None:
             supervisor.interrupt()
 

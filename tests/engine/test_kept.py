@@ -9,8 +9,15 @@ import pytest
 from geomi.analyse.page import analyse
 from geomi.dedup.decide import Duplicate
 from geomi.demo.pages import load_site
-from geomi.engine.kept import article_of, date_of, subject_of
-from geomi.engine.visit.record import Fields, Portrait, capture, read_line
+from geomi.engine.visit.record import (
+    KeptPage,
+    RecordFields,
+    article_of,
+    capture,
+    date_of,
+    read_line,
+    subject_of,
+)
 from geomi.extract.page import extract
 from geomi.fetch.render import decide
 from geomi.model.analysis import Subject
@@ -39,9 +46,9 @@ def fresh(url: str) -> Article:
     return extract(given.body, url, given.content_type, Extraction())
 
 
-def record(url: str, article: Article, duplicate: Duplicate | None = None) -> Fields:
+def record(url: str, article: Article, duplicate: Duplicate | None = None) -> RecordFields:
     """Write a page down and read it back."""
-    portrait = Portrait(
+    portrait = KeptPage(
         entry=_entry(url),
         fetched=Fetched(url, status=200, body=SITE[url].body),
         article=article,
@@ -132,7 +139,7 @@ def test_the_date_of_a_page(modified: str, published: str, expected_s: float) ->
 )
 def test_a_record_of_another_making_is_read(metadata: dict[str, object]) -> None:
     url = next(iter(SITE))
-    told: Fields = {**record(url, fresh(url)), "metadata": metadata}  # type: ignore[typeddict-item]  # on purpose
+    told: RecordFields = {**record(url, fresh(url)), "metadata": metadata}  # type: ignore[typeddict-item]  # on purpose
     subject = subject_of(told, now_s=NOW_S)
     assert subject.duplicate_of == ""
     assert analyse(subject, EVERYTHING).decision

@@ -9,8 +9,8 @@ import pytest
 
 from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS
-from geomi.engine.marks import MARKS_PER_PATTERN, PATTERNS, Marks
-from geomi.engine.visit.links import Found, LinkGate
+from geomi.engine.visit.links import FoundLinks, LinkGate
+from geomi.engine.visit.patterns import MARKS_PER_PATTERN, MAX_MARKED_PATTERNS, PatternMarks
 from geomi.engine.visit.sitemaps import SITEMAP_NESTING, SITEMAPS_PER_HOST
 from geomi.model.config import (
     CrawlConfig,
@@ -65,16 +65,16 @@ def entry(url: str = SEED, **changes: object) -> UrlEntry:
     return replace(made, **changes)  # type: ignore[arg-type]  # names are checked by replace
 
 
-def admit(judge: LinkGate, *urls: str, depth: int = 0) -> Found:
+def admit(judge: LinkGate, *urls: str, depth: int = 0) -> FoundLinks:
     links = [Link(url, "x", "") for url in urls]
     return judge.admit(entry(depth=depth), SEED, links, nofollow=False)
 
 
-def urls(found: Found) -> list[str]:
+def urls(found: FoundLinks) -> list[str]:
     return [each.url for each in found.discovered]
 
 
-def rules(found: Found) -> list[str]:
+def rules(found: FoundLinks) -> list[str]:
     return [each.rule for each in found.excluded]
 
 
@@ -115,7 +115,7 @@ def test_the_rules_come_before_the_key() -> None:
     judge = gate(CrawlConfig(scope=Scope(exclude=("re:utm_source=bad",))))
     judge.remember(admit(judge, "https://a.test/p?x=1").discovered)
     assert rules(admit(judge, "https://a.test/p?x=1&utm_source=bad")) == ["exclude"]
-    assert admit(judge, "https://a.test/p?x=1&utm_source=good") == Found(links=1)
+    assert admit(judge, "https://a.test/p?x=1&utm_source=good") == FoundLinks(links=1)
 
 
 def test_a_session_is_no_new_url() -> None:
@@ -188,7 +188,7 @@ def test_what_was_sent_under_its_key_is_known_by_every_spelling() -> None:
     judge = gate(CrawlConfig(url=DOCS))
     judge.remember(admit(judge, "http://a.test/x/").discovered)
     for spelling in ("http://a.test/x/", "http://www.a.test/x?y=1", "https://a.test/x"):
-        assert admit(judge, spelling) == Found(links=1)
+        assert admit(judge, spelling) == FoundLinks(links=1)
 
 
 def test_order() -> None:
@@ -229,7 +229,7 @@ def test_sitemaps_beyond_the_limit_are_told_of_once() -> None:
     judge.remember(found.discovered)
     home = parse(SEED)
     assert home is not None
-    assert judge.sitemaps(named, home) == Found()
+    assert judge.sitemaps(named, home) == FoundLinks()
     other = judge.sitemaps(["https://b.test/s.xml", "https://a.test/t.xml"], home)
     assert (urls(other), rules(other)) == (["https://b.test/s.xml"], ["sitemap.limit"])
 
@@ -394,7 +394,7 @@ def brought(judge: LinkGate, text: str, *links: str, repeats: bool = False) -> N
 
 def test_an_ordinary_page_is_not_counted() -> None:
     """No pattern, no novelty."""
-    assert gate().novelty(entry(), Found(), "text", repeats=False) is None
+    assert gate().novelty(entry(), FoundLinks(), "text", repeats=False) is None
 
 
 @pytest.mark.parametrize(
@@ -436,10 +436,10 @@ def test_a_redirect_may_lead_to_a_new_place(target: str, is_new: bool) -> None:
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
     answer = judge.follow(visited, target)
     assert isinstance(answer, Discovered)
-    told = judge.redirect_novelty(visited, Found((answer,)))
+    told = judge.redirect_novelty(visited, FoundLinks((answer,)))
     assert told is not None
     assert (told.links, told.text, told.text_mark) == (is_new, False, b"")
-    assert judge.redirect_novelty(entry(), Found((answer,))) is None
+    assert judge.redirect_novelty(entry(), FoundLinks((answer,))) is None
 
 
 def test_kin() -> None:
@@ -465,7 +465,7 @@ def test_new_texts() -> None:
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
     mark = brought(gate(), "sun").text_mark
     again = gate().novelty(
-        replace(visited, tally=Tally(text_mark=mark)), Found(), "sun", repeats=False
+        replace(visited, tally=Tally(text_mark=mark)), FoundLinks(), "sun", repeats=False
     )
     assert again is not None
     assert not again.text
@@ -473,12 +473,12 @@ def test_new_texts() -> None:
 
 def test_the_memory_of_texts_is_bounded() -> None:
     """One more than the limit, and the oldest is forgotten."""
-    marks = Marks()
+    marks = PatternMarks()
     for number in range(MARKS_PER_PATTERN + 1):
         assert not marks.is_told("a", "p", b"%d" % number)
     assert marks.is_told("a", "p", b"1")
     assert not marks.is_told("a", "p", b"0")
-    for number in range(PATTERNS):
+    for number in range(MAX_MARKED_PATTERNS):
         marks.is_told("a", f"q{number}", b"")
     assert not marks.is_told("a", "p", b"1")
-    assert marks.is_told("a", f"q{PATTERNS - 1}", b"")
+    assert marks.is_told("a", f"q{MAX_MARKED_PATTERNS - 1}", b"")

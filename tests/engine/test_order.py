@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from geomi.admit.rules import Admission
-from geomi.engine.endorse import Endorsements
 from geomi.engine.inspect.why import Explanation, explain
-from geomi.engine.visit.links import LinkGate
-from geomi.engine.worth import Worth, worth_of
+from geomi.engine.visit.links import CountedLinks, LinkGate, LinkValue, link_value_of
 from geomi.frontier.priority import merit
 from geomi.model.config import CrawlConfig, Limits
 from geomi.model.entry import Discovered, Target
@@ -124,7 +122,7 @@ def test_what_was_forgotten_is_named_again() -> None:
         named.append(url)
         return "a.test:443", url.encode()
 
-    memory = Endorsements(name, capacity=2)
+    memory = CountedLinks(name, capacity=2)
     for url in ("a", "b", "a", "c", "d", "e", "a"):
         assert memory.of([url]) == (("a.test:443", url.encode()),)
     assert named == ["a", "b", "c", "d", "e", "a"]
@@ -137,7 +135,7 @@ def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) -> None:
     async def work() -> list[int]:
         async with hand_in(tmp_path) as hand:
             await hand.world.ranks.put([("busy.test", 1)], edition=1)
-            worth = Worth(hand.world, RANKED)
+            worth = LinkValue(hand.world, RANKED)
             quiet, busy = _found("https://quiet.test/"), _found("https://www.busy.test/")
             valued = await worth.of([quiet, busy])
             return [one.priority for one in valued]
@@ -154,7 +152,7 @@ def test_news_come_first_where_they_are_wanted(tmp_path: Path) -> None:
     async def work() -> tuple[int, int]:
         async with hand_in(tmp_path) as hand:
             now_s = hand.world.clock.wall_s()
-            worth = Worth(hand.world, replace(RANKED, weights=Weights(Preset.NEWS)))
+            worth = LinkValue(hand.world, replace(RANKED, weights=Weights(Preset.NEWS)))
             new = replace(_found("https://a.test/new"), lastmod_s=now_s)
             old = replace(_found("https://a.test/old"), lastmod_s=now_s - 365 * 86_400)
             one, other = await worth.of([new, old])
@@ -168,7 +166,7 @@ def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path) -> No
     async def work() -> bool:
         async with hand_in(tmp_path) as hand:
             return all(
-                worth_of(hand.world, CrawlConfig(order=order)) is None
+                link_value_of(hand.world, CrawlConfig(order=order)) is None
                 for order in (Order.SCORE, Order.BFS)
             )
 

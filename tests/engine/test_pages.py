@@ -345,7 +345,7 @@ def test_a_host_does_not_wait_for_room_that_its_own_last_page_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one page that there is room for is let go before the next one of its host comes."""
-    monkeypatch.setattr(client, "Room", partial(BodyMemory, FREE_BYTES))
+    monkeypatch.setattr(client, "BodyMemory", partial(BodyMemory, FREE_BYTES))
     blank = b" " * FREE_BYTES
     routes = {f"/{n}": Reply(page(f"page {n}").body + blank) for n in range(3)}
     with Site({"/": page("home", *routes), **routes}) as site:

@@ -17,10 +17,10 @@ from geomi.app import Home
 from geomi.app.clean import clean
 from geomi.app.plan import check_storing
 from geomi.app.shelf import bring_up, forget, open_shelf
-from geomi.engine.enrich.loop import Shelf, change_rules, enrich_all, is_behind
+from geomi.engine.enrich.loop import SearchIndex, change_rules, enrich_all, is_behind
 from geomi.engine.enrich.search import search
 from geomi.engine.visit.preview_text import MAX_TAG_CHARS, shortened
-from geomi.engine.visit.record import Fields
+from geomi.engine.visit.record import RecordFields
 from geomi.errors import ConfigError, StoreError
 from geomi.model.config import CrawlConfig
 from geomi.model.document import DocumentState
@@ -88,7 +88,7 @@ async def crawl_previews(home: Home, ear: Ear, site: Site, *assignments: str) ->
     return await crawl_in(home, ear, asked)
 
 
-async def hits(shelf: Shelf, text: str = QUERY) -> tuple[Hit, ...]:
+async def hits(shelf: SearchIndex, text: str = QUERY) -> tuple[Hit, ...]:
     return (await search(shelf.index, text)).hits
 
 
@@ -219,7 +219,7 @@ def _check(record: dict[str, object]) -> None:
     ],
 )
 def test_what_a_preview_keeps_of_metadata(field: str, value: object, kept: bool) -> None:
-    fields: Fields = {  # type: ignore[typeddict-item]  # what else a record has does not matter
+    fields: RecordFields = {  # type: ignore[typeddict-item]  # what else a record has does not matter
         "title": "t" * (PREVIEW_CHARS + 1),
         "description": "d" * (PREVIEW_CHARS + 1),
         "markdown": "m" * (PREVIEW_CHARS + 1),

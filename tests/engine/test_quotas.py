@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.worker.supervisor import Report
+from geomi.engine.worker.supervisor import CrawlReport
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
@@ -17,10 +17,10 @@ from tests.support.webs import random_web
 NO_LIMIT = Quota(max_daily_pages=0, max_storage_bytes=0)
 
 
-def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = False) -> Report:
+def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = False) -> CrawlReport:
     """Crawl a site for a tenant that may use so much."""
 
-    async def work() -> Report:
+    async def work() -> CrawlReport:
         ear = Ear()
         async with home_in(root, ear) as home:
             await home.world.quotas.allow(quota)

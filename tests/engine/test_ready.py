@@ -24,8 +24,14 @@ from geomi.app.findings import (
 from geomi.app.ready import library_of
 from geomi.app.shelf import find
 from geomi.app.takedown import holdings, take_down
-from geomi.engine.external_docs import MAX_REST_S, MOST_ERRORS, Librarian, ReadyFetcher, shortcoming
-from geomi.engine.recrawl import Wish
+from geomi.engine.external_docs import (
+    MAX_REST_S,
+    MOST_ERRORS,
+    ExternalDocsClient,
+    ExternalDocsFetcher,
+    shortcoming,
+)
+from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
 from geomi.frontier.state import SETTLED
@@ -300,10 +306,10 @@ def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path
         plan = replace(plan, resolved=replace(plan.resolved, config=config))
         job = (await collect(home, plan, lambda one: crawl(home, one))).report.job.id
         with pytest.raises(ConfigError, match="their source is not named here"):
-            await recrawl(replace(home, ready=None), job, Wish(), RunOptions())
+            await recrawl(replace(home, ready=None), job, RecrawlRequest(), RunOptions())
         asked_before = scene.asked(CONTEXT)
         scene.stock.libraries[ACME] = "Acme, renewed"
-        again = await recrawl(home, job, Wish(), RunOptions())
+        again = await recrawl(home, job, RecrawlRequest(), RunOptions())
         assert again is not None and again.changes.counts[Change.CHANGED] == len(TOPICS)
         assert scene.asked(CONTEXT) == asked_before + len(TOPICS)
         assert scene.site.log == []
@@ -409,7 +415,7 @@ def rests_of(*answers: Exception | ReadyDocument) -> tuple[list[float], ReadyDoc
 
     async def work() -> tuple[list[float], ReadyDocument | None]:
         clock = HandClock()
-        librarian = Librarian(Script(*answers), clock)
+        librarian = ExternalDocsClient(Script(*answers), clock)
         rests: list[float] = []
         async with asyncio.TaskGroup() as group:
             task = group.create_task(_or_none(librarian), name="ask")
@@ -423,7 +429,7 @@ def rests_of(*answers: Exception | ReadyDocument) -> tuple[list[float], ReadyDoc
     return run(work())
 
 
-async def _or_none(librarian: Librarian) -> ReadyDocument | None:
+async def _or_none(librarian: ExternalDocsClient) -> ReadyDocument | None:
     try:
         return await librarian.document(ACME, "how?")
     except SourceError:
@@ -446,7 +452,7 @@ def test_only_errors_in_a_row_count() -> None:
     async def work() -> None:
         document = ReadyDocument(ACME)
         busy = [SourceBusy("x", retry_after_s=0.0)] * (MOST_ERRORS - 1)
-        librarian = Librarian(Script(*busy, document, *busy, document), HandClock())
+        librarian = ExternalDocsClient(Script(*busy, document, *busy, document), HandClock())
         for _ in range(2):
             assert await librarian.document(ACME, "how?") == document
 
@@ -490,8 +496,10 @@ def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
 def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked() -> None:
     async def work() -> None:
         clock = HandClock()
-        librarian = Librarian(Script(SourceBusy("x")), clock)  # its rest never ends: nobody turns
-        fetcher = ReadyFetcher(librarian, clock, library=ACME, name="Acme")
+        librarian = ExternalDocsClient(
+            Script(SourceBusy("x")), clock
+        )  # its rest never ends: nobody turns
+        fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
         request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
         late = await fetcher.fetch(request)
         assert (late.failure, late.detail) == (Outcome.TIMEOUT, "no document within 0.01 s")
@@ -555,8 +563,8 @@ class Silent(Script):
 def test_five_answers_in_a_row_that_never_come_are_five_errors() -> None:
     async def work() -> None:
         clock = HandClock()
-        librarian = Librarian(Silent(ReadyDocument(ACME, (Section("h", "text"),))), clock)
-        fetcher = ReadyFetcher(librarian, clock, library=ACME, name="Acme")
+        librarian = ExternalDocsClient(Silent(ReadyDocument(ACME, (Section("h", "text"),))), clock)
+        fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
         request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
         failures = [(await fetcher.fetch(request)).failure for _ in range(MOST_ERRORS)]
         assert failures == [None] + [Outcome.TIMEOUT] * (MOST_ERRORS - 1)

@@ -14,8 +14,8 @@ import pytest
 from geomi.engine import jobs, recrawl
 from geomi.engine.inspect.status import status
 from geomi.engine.inspect.why import explain
-from geomi.engine.lessons import MAX_DATE_CHARS
-from geomi.engine.recrawl import Wish
+from geomi.engine.recrawl import RecrawlRequest
+from geomi.engine.visit.revisit import MAX_DATE_CHARS
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Source
@@ -35,7 +35,7 @@ CONFIG = CrawlConfig(
     politeness=Politeness(delay_s=0.0, min_delay_s=0.0, base_delay_s=0.0),
 )
 
-DUE = Wish()
+DUE = RecrawlRequest()
 
 T = TypeVar("T")
 
@@ -76,7 +76,9 @@ def by_hand(
     return run(all_of_it())
 
 
-async def again(hand: Hand, crawl: CrawlJob, wish: Wish = DUE) -> tuple[CrawlJob, Changes]:
+async def again(
+    hand: Hand, crawl: CrawlJob, wish: RecrawlRequest = DUE
+) -> tuple[CrawlJob, Changes]:
     """Recrawl to the end."""
     begun = await recrawl.begin(hand.world, crawl, wish)
     assert begun is not None
@@ -90,7 +92,7 @@ async def again(hand: Hand, crawl: CrawlJob, wish: Wish = DUE) -> tuple[CrawlJob
 def test_nothing_is_due_before_its_time(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         hand.clock.advance(6.9 * DAY_S)
-        assert await recrawl.begin(hand.world, crawl, Wish()) is None
+        assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is None
         hand.clock.advance(0.2 * DAY_S)
         job, changes = await again(hand, crawl)
         assert sorted(paths(site.log)) == ["/", "/a", "/b", "/deep"]
@@ -163,7 +165,7 @@ def test_why_and_status_say_when_a_page_is_due_and_how_that_is_known(tmp_path: P
         found = (await status(hand.world, crawl)).due
         assert found is not None
         assert (found.pages, found.next_s, found.stages) == (4, None, {Stage.SHARED: 4})
-        job, _ = await again(hand, crawl, Wish(budget=1))
+        job, _ = await again(hand, crawl, RecrawlRequest(budget=1))
         explained = await explain(hand.world, job, url, ())  # the job did not ask for it
         assert explained.answer == "fetched and kept"
         assert explained.steps[-1].verdict.detail.startswith("due since ")
@@ -182,7 +184,7 @@ def test_documentation_is_due_every_week_and_replaced(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         for number in range(4):
             hand.clock.advance(6.9 * DAY_S)
-            assert await recrawl.begin(hand.world, crawl, Wish()) is None
+            assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is None
             hand.clock.advance(0.1 * DAY_S + 60)
             routes(site)["/a"] = page(f"a {number}", "/", "/deep", text=f"visit {number} " * 20)
             _, changes = await again(hand, crawl)
@@ -225,14 +227,14 @@ def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
             routes(site)["/b"] = page("b", "/", text=f"the text of visit {number} and no other")
             await again(hand, crawl)
         hand.clock.advance(2 * DAY_S)
-        chosen = await recrawl.choose(hand.world, crawl, Wish(budget=4))
+        chosen = await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=4))
         gains = [one.gain_s for one in chosen]
         assert gains == sorted(gains, reverse=True)
         assert chosen[0].page.url in (site.url("/b"), site.url("/"))
         order = [one.page.url.removeprefix(site.url("")) for one in chosen]
         assert order.index("/b") < order.index("/a")
         site.log.clear()
-        job, changes = await again(hand, crawl, Wish(budget=1))
+        job, changes = await again(hand, crawl, RecrawlRequest(budget=1))
         assert (changes.total, job.config.limits.max_pages) == (1, 1)
         assert paths(site.log) == [order[0]]
 
@@ -249,7 +251,7 @@ def test_one_sweep_puts_back_so_many_at_most(
         assert len(everything) == 4
         monkeypatch.setattr(recrawl, "MAX_CHOSEN", 1)
         assert await recrawl.choose(hand.world, crawl, DUE) == everything[:1]
-        assert await recrawl.choose(hand.world, crawl, Wish(budget=9)) == everything[:1]
+        assert await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9)) == everything[:1]
 
     by_hand(tmp_path, work)
 
@@ -278,10 +280,15 @@ def test_a_change_is_dated_by_last_modified(tmp_path: Path, spaces: int, is_beli
 def test_a_budget_for_due_pages_is_spent_on_no_others(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         hand.clock.advance(DAY_S)
-        assert await recrawl.choose(hand.world, crawl, Wish(budget=9, due_only=True)) == []
-        assert len(await recrawl.choose(hand.world, crawl, Wish(budget=9))) == 4
+        assert (
+            await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9, due_only=True)) == []
+        )
+        assert len(await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9))) == 4
         hand.clock.advance(7 * DAY_S)
-        assert len(await recrawl.choose(hand.world, crawl, Wish(budget=2, due_only=True))) == 2
+        assert (
+            len(await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=2, due_only=True)))
+            == 2
+        )
 
     by_hand(tmp_path, work)
 
@@ -289,9 +296,9 @@ def test_a_budget_for_due_pages_is_spent_on_no_others(tmp_path: Path) -> None:
 def test_no_page_is_visited_sooner_than_the_shortest_interval(tmp_path: Path) -> None:
     async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
         hand.clock.advance(3500.0)
-        assert await recrawl.choose(hand.world, crawl, Wish(budget=9)) == []
+        assert await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9)) == []
         hand.clock.advance(101.0)
-        assert len(await recrawl.choose(hand.world, crawl, Wish(budget=9))) == 4
+        assert len(await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9))) == 4
 
     by_hand(tmp_path, work)
 
@@ -331,14 +338,14 @@ def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
         (history,) = (await hand.store.histories.of([entry.url_hash])).values()
         assert (history.visits, history.changes, history.gone_at_s) == (1, 0, None)
         assert history.missed_at_s is not None
-        chosen = await recrawl.choose(hand.world, crawl, Wish(budget=9))
+        chosen = await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9))
         assert site.url("/b") not in {one.page.url for one in chosen}
         # Left alone for a month, it is put off each time without being asked for.
         hand.clock.advance(8 * DAY_S)
         site.log.clear()
         await again(hand, crawl)
         assert "/b" not in paths(site.log)
-        assert await recrawl.choose(hand.world, crawl, Wish()) == []
+        assert await recrawl.choose(hand.world, crawl, RecrawlRequest()) == []
 
     by_hand(tmp_path, work)
 
@@ -381,7 +388,7 @@ def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
         hand.clock.advance(8 * DAY_S)
         await again(hand, crawl)
         hand.clock.advance(9 * DAY_S)
-        (due,) = await recrawl.choose(hand.world, crawl, Wish())
+        (due,) = await recrawl.choose(hand.world, crawl, RecrawlRequest())
         assert due.page.url == site.url("/")
         day_before = datetime.fromtimestamp(hand.clock.wall_s() - DAY_S, UTC)
         long_ago = datetime.fromtimestamp(hand.clock.wall_s() - 99 * DAY_S, UTC)
@@ -411,8 +418,8 @@ class TestSweeping:
             other = replace(hand.world, owner="w-other")
             async with recrawl.sweeping(other, crawl.id):
                 with pytest.raises(StoreBusy, match=crawl.id):
-                    await recrawl.begin(hand.world, crawl, Wish())
-            assert await recrawl.begin(hand.world, crawl, Wish()) is not None
+                    await recrawl.begin(hand.world, crawl, RecrawlRequest())
+            assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is not None
 
         by_hand(tmp_path, work)
 
@@ -422,17 +429,17 @@ class TestSweeping:
             now_s = hand.clock.now_s()
             await hand.world.sweeps.take(crawl.id, owner="dead", lease_s=60.0, now_s=now_s)
             with pytest.raises(StoreBusy):
-                await recrawl.begin(hand.world, crawl, Wish())
+                await recrawl.begin(hand.world, crawl, RecrawlRequest())
             hand.clock.advance(60.0)
-            assert await recrawl.begin(hand.world, crawl, Wish()) is not None
+            assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is not None
 
         by_hand(tmp_path, work)
 
     def test_a_recrawl_is_gone_on_with_before_another_begins(self, tmp_path: Path) -> None:
         async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
             hand.clock.advance(8 * DAY_S)
-            first = await recrawl.begin(hand.world, crawl, Wish())
-            second = await recrawl.begin(hand.world, crawl, Wish(budget=1))
+            first = await recrawl.begin(hand.world, crawl, RecrawlRequest())
+            second = await recrawl.begin(hand.world, crawl, RecrawlRequest(budget=1))
             assert first is not None and second is not None
             assert (second[0].id, second[1], first[1]) == (first[0].id, True, False)
             assert await jobs.newest(hand.world, jobs.read_seeds(crawl.seeds)) == crawl
@@ -455,7 +462,7 @@ class TestSweeping:
             with monkeypatch.context() as patch:
                 patch.setattr(recrawl, name, die if name == "_put_back" else _raise(Killed))
                 with pytest.raises(Killed):
-                    await recrawl.begin(hand.world, crawl, Wish())
+                    await recrawl.begin(hand.world, crawl, RecrawlRequest())
             assert len(await hand.store.histories.runs(crawl.id)) == 2
             _, changes = await again(hand, crawl)
             assert changes.total == 4
@@ -467,11 +474,11 @@ class TestSweeping:
         async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
             going = await hand.start([site.url("/")], CONFIG)
             with pytest.raises(ConfigError, match="processing") as caught:
-                await recrawl.begin(hand.world, going, Wish())
+                await recrawl.begin(hand.world, going, RecrawlRequest())
             assert caught.value.hint.endswith(f"geomi crawl {site.url('/')} --resume")
             many = replace(going, seeds=(site.url("/"),) * (recrawl.MOST_NAMED + 1))
             with pytest.raises(ConfigError) as caught:
-                await recrawl.begin(hand.world, many, Wish())
+                await recrawl.begin(hand.world, many, RecrawlRequest())
             assert "with the same start URLs --resume" in caught.value.hint
 
         by_hand(tmp_path, work)

@@ -11,7 +11,7 @@ import pytest
 
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import RobotsKeeper
-from geomi.engine.host.session import Asker
+from geomi.engine.host.session import HostSession
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey
@@ -190,7 +190,7 @@ async def read_with(hand: Hand, keeper: RobotsKeeper, config: CrawlConfig, text:
         "", url.authority, owner="w-hand", lease_s=600.0, delay_s=0.0, now_s=hand.clock.now_s()
     )
     assert isinstance(lease, Lease)
-    asker = Asker(hand.world, lease, config, asyncio.Semaphore(1))
+    asker = HostSession(hand.world, lease, config, asyncio.Semaphore(1))
     hand.clock.advance(5.0)
     await keeper.read(url, asker)
     hand.clock.advance(5.0)

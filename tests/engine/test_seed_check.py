@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
-from geomi.engine.seeds.validate import check
+from geomi.engine.seeds.validate import check_dataset
 from geomi.model.checked import MAX_PROBLEMS, Checked, Problem
 from geomi.model.config import CrawlConfig
 from geomi.model.seed import Partition, PartitionFilter, SeedMessage, SeedRules
@@ -33,7 +33,7 @@ MOM, MOH = metadata_path(SG, "mom.gov.sg"), metadata_path(SG, "moh.gov.sg")
 
 def checked(root: Path, which: PartitionFilter = ALL, rules: SeedRules | None = None) -> Checked:
     config = CrawlConfig(seeds=rules or SeedRules())
-    return run(check(DirectoryDataset(root), config, which))
+    return run(check_dataset(DirectoryDataset(root), config, which))
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 import trustme
 
 from geomi.engine.audit.audit import audit
-from geomi.engine.seeds import line, sitemaps
+from geomi.engine.seeds import hosts, sitemaps
 from geomi.engine.seeds.collect import facts_config
-from geomi.engine.seeds.hosts import told as told_error
+from geomi.engine.seeds.hosts import why_no_file as told_error
 from geomi.errors import SeedError
 from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
@@ -496,7 +496,7 @@ def test_a_host_that_others_ask_for_too_long_is_tried_later(
                 await found.collect(*found.raw(1, record(HTTPS)))
             assert error.value.kind == ErrorType.TIMEOUT
             assert found.asked == []
-            assert found.clock.now_s() - BEGIN_S == pytest.approx(line.LONGEST_TURN_S, abs=1)
+            assert found.clock.now_s() - BEGIN_S == pytest.approx(hosts.LONGEST_TURN_S, abs=1)
 
     run(work())
 

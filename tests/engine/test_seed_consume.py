@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
-from geomi.engine.seeds import consume
-from geomi.engine.seeds.consume import Consumer, Shape
-from geomi.engine.seeds.context import Held, Seeding
+from geomi.engine.seeds import queue as seed_queue
+from geomi.engine.seeds.context import HeldTask, SeedContext
 from geomi.engine.seeds.dead_letters import MAX_LOSSES, failure_of
-from geomi.engine.seeds.held import Handler
-from geomi.engine.seeds.queue import consume_both
+from geomi.engine.seeds.queue import QueueConsumer, QueueSettings, TaskHandler, consume_both
 from geomi.errors import BytesMissing, LeaseLost, SeedError, StoreError, StoreFull
 from geomi.model.config import CrawlConfig
 from geomi.model.event import SeedFailed
@@ -53,7 +51,7 @@ async def not_over() -> bool:
     return False
 
 
-async def fine(_: Seeding, held: Held) -> Worked:
+async def fine(_: SeedContext, held: HeldTask) -> Worked:
     return Worked(urls=len(held.loan.messages), robots=True, duration_ms=5)
 
 
@@ -62,7 +60,7 @@ class Bench:
     """A queue in memory, a clock turned by hand, and a consumer."""
 
     hand: Hand
-    seeding: Seeding
+    seeding: SeedContext
     calls: list[tuple[float, str]] = field(default_factory=list)
 
     @property
@@ -90,32 +88,34 @@ class Bench:
         return await self.queues.tally(self.name, QUEUE, ALL)
 
     def consumer(
-        self, handler: Handler, *, slots: int = 5, is_over: Asking = over, **shape: Any
-    ) -> Consumer:
-        consumer = Consumer(self.seeding, Shape(QUEUE, handler, slots, **shape), is_over=is_over)
+        self, handler: TaskHandler, *, slots: int = 5, is_over: Asking = over, **shape: Any
+    ) -> QueueConsumer:
+        consumer = QueueConsumer(
+            self.seeding, QueueSettings(QUEUE, handler, slots, **shape), is_over=is_over
+        )
         consumer.longest_look_s = 0.01
         return consumer
 
-    def noting(self, handler: Handler) -> Handler:
+    def noting(self, handler: TaskHandler) -> TaskHandler:
         """Note when a handler is called, and with what."""
 
-        async def noted(seeding: Seeding, held: Held) -> Worked:
+        async def noted(seeding: SeedContext, held: HeldTask) -> Worked:
             names = " ".join(message.name for message in held.loan.messages)
             self.calls.append((self.hand.clock.now_s() - self.hand.began_s, names))
             return await handler(seeding, held)
 
         return noted
 
-    async def work(self, handler: Handler, **shape: Any) -> None:
+    async def work(self, handler: TaskHandler, **shape: Any) -> None:
         """Consume until nothing is left, while the hand turns to what comes next."""
 
         async def is_empty() -> bool:
             depth = await self.depth()
             return depth.waiting == depth.lent == 0
 
-        consumer = Consumer(
+        consumer = QueueConsumer(
             self.seeding,
-            Shape(QUEUE, self.noting(handler), shape.pop("slots", 5), **shape),
+            QueueSettings(QUEUE, self.noting(handler), shape.pop("slots", 5), **shape),
             is_over=is_empty,
         )
         consumer.longest_look_s = 0.01
@@ -140,7 +140,7 @@ async def bench(
     async with hand_in(root / "home") as hand:
         world = replace(hand.world, silence_s=silence_s)
         dataset = DirectoryDataset(root / "dataset")
-        yield Bench(hand, Seeding(world, CrawlConfig(seeds=rules), hand.store.queues, dataset))
+        yield Bench(hand, SeedContext(world, CrawlConfig(seeds=rules), hand.store.queues, dataset))
 
 
 def on(root: Path, work: Callable[[Bench], Awaitable[None]], **given: Any) -> None:
@@ -160,7 +160,7 @@ def test_as_many_tasks_are_in_hand_as_there_are_slots(tmp_path: Path) -> None:
         await there.send(*(f"{number:02}" for number in range(12)))
         in_hand, most, lent = set[str](), list[int](), list[int]()
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             in_hand.add(held.loan.task)
             most.append(len(in_hand))
             lent.append((await there.depth()).lent)
@@ -204,7 +204,7 @@ def test_an_idle_worker_waits_for_a_batch(
             looks += 1
             return more
 
-        async def hold(_: Seeding, held: Held) -> Worked:
+        async def hold(_: SeedContext, held: HeldTask) -> Worked:
             await leaving.wait()
             return Worked()
 
@@ -244,7 +244,7 @@ async def reached(there: Bench, is_so: Callable[[Depth], bool], queue: str = QUE
 def test_what_fails_is_tried_after_one_two_and_four_seconds_and_is_dead_then(
     tmp_path: Path,
 ) -> None:
-    async def handler(seeding: Seeding, held: Held) -> Worked:
+    async def handler(seeding: SeedContext, held: HeldTask) -> Worked:
         if held.loan.task == "good":
             return Worked()
         there.hand.clock.advance(0.25)
@@ -277,7 +277,7 @@ def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
     async def work(there: Bench) -> None:
         await there.send("old", task="task")
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             if len(there.calls) == 3:
                 await there.send("new", task="task")
             raise SeedError("away", kind=ErrorType.TIMEOUT)
@@ -303,7 +303,7 @@ def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
 def test_one_message_that_cannot_be_read_takes_no_other_with_it(
     tmp_path: Path, kind: ErrorType
 ) -> None:
-    async def handler(_: Seeding, held: Held) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> Worked:
         if any(message.name == "bad" for message in held.loan.messages):
             raise SeedError("nonsense", kind=kind)
         return Worked(len(held.loan.messages))
@@ -322,7 +322,7 @@ def test_one_message_that_cannot_be_read_takes_no_other_with_it(
 
 
 def test_what_may_pass_costs_a_task_one_try_for_all_its_messages(tmp_path: Path) -> None:
-    async def handler(_: Seeding, held: Held) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> Worked:
         if len(there.calls) == 1:
             raise SeedError("away", kind=ErrorType.NETWORK)
         return Worked()
@@ -376,7 +376,7 @@ def test_an_error_has_a_class_and_a_short_text(
 
 
 def test_a_fault_of_ours_is_told_with_its_place_and_costs_one_task(tmp_path: Path) -> None:
-    async def handler(_: Seeding, held: Held) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> Worked:
         if held.loan.task == "odd":
             raise ZeroDivisionError("by nothing")
         return Worked()
@@ -414,7 +414,7 @@ def test_a_message_that_costs_every_worker_its_life_is_dead_after_so_many(tmp_pa
 
 
 def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
-    async def handler(_: Seeding, held: Held) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> Worked:
         first_s = held.loan.until_s
         for _turn in range(5):  # five leases long
             there.hand.clock.advance(0.05)
@@ -436,7 +436,7 @@ def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
 
 
 def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) -> None:
-    async def handler(_: Seeding, held: Held) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> Worked:
         there.hand.clock.advance(100.0)
         loans.extend(await there.borrow())
         try:
@@ -467,7 +467,7 @@ def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) ->
 
 
 def test_what_ends_after_its_loan_was_lost_is_not_counted(tmp_path: Path) -> None:
-    async def handler(_: Seeding, held: Held) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> Worked:
         there.hand.clock.advance(100.0)
         assert len(await there.borrow()) == 1
         return Worked(7, robots=True)
@@ -516,7 +516,7 @@ def test_a_store_that_is_away_for_less_than_a_loan_stops_nobody(
         there.seeding = replace(there.seeding, queues=away)
         leaving = asyncio.Event()
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             leaving.set()
             await until(lambda: away.renewals > 2)
             away.is_away = not comes_back
@@ -538,7 +538,7 @@ def test_what_was_renewed_a_moment_ago_is_not_renewed_before_each_write(tmp_path
         away = Away(there.queues, is_away=False)
         there.seeding = replace(there.seeding, queues=away)
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             for _write in range(3):
                 await held.keep()
             assert away.renewals == 0
@@ -563,7 +563,7 @@ def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -
         await there.send("1", "2", "3")
         leaving, gone = asyncio.Event(), asyncio.Event()
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             leaving.set()
             await gone.wait()
             return Worked()
@@ -582,13 +582,13 @@ def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -
 def test_what_cannot_end_in_time_is_given_back_without_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(consume, "FAREWELL_S", 0.01)
+    monkeypatch.setattr(queue, "FAREWELL_S", 0.01)
 
     async def work(there: Bench) -> None:
         await there.send("1", "2")
         leaving, begun = asyncio.Event(), asyncio.Event()
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             begun.set()
             await asyncio.Event().wait()
             return Worked()
@@ -614,7 +614,7 @@ def test_a_full_disk_stops_the_worker_and_kills_no_message(tmp_path: Path) -> No
     async def work(there: Bench) -> None:
         await there.send("1", "2")
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             raise StoreFull("no space left")
 
         with pytest.raises(StoreFull):
@@ -632,7 +632,7 @@ def test_domains_that_files_bring_are_worked_on_until_nothing_is_left(tmp_path: 
     async def work(there: Bench) -> None:
         await there.send("file 1", "file 2", queue=RULES.seed_queue)
 
-        async def on_file(_: Seeding, held: Held) -> Worked:
+        async def on_file(_: SeedContext, held: HeldTask) -> Worked:
             await there.send(f"{held.loan.task}: a", f"{held.loan.task}: b")
             return Worked()
 
@@ -652,7 +652,7 @@ def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
         await there.send(*(f"{number:02}" for number in range(12)))
         first, leaving = asyncio.Event(), asyncio.Event()
 
-        async def hold(_: Seeding, held: Held) -> Worked:
+        async def hold(_: SeedContext, held: HeldTask) -> Worked:
             await (first if held.loan.task == "00" else leaving).wait()
             return Worked()
 
@@ -678,7 +678,7 @@ def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
 def test_each_queue_waits_its_own_time_for_a_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queue: str, wait_s: float
 ) -> None:
-    monkeypatch.setattr(consume, "LONGEST_LOOK_S", 0.01)
+    monkeypatch.setattr(seed_queue, "LONGEST_LOOK_S", 0.01)
 
     async def work(there: Bench) -> None:
         looked = Away(there.queues)
@@ -689,7 +689,7 @@ def test_each_queue_waits_its_own_time_for_a_batch(
         await there.send("1", queue=queue)
         leaving = asyncio.Event()
 
-        async def hold(_: Seeding, held: Held) -> Worked:
+        async def hold(_: SeedContext, held: HeldTask) -> Worked:
             await leaving.wait()
             return Worked()
 
@@ -757,7 +757,7 @@ def test_an_error_of_the_store_ends_both(tmp_path: Path) -> None:
     async def work(there: Bench) -> None:
         await there.send("1")
 
-        async def handler(_: Seeding, held: Held) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> Worked:
             raise StoreFull("no space left")
 
         with pytest.raises(StoreFull):

@@ -10,7 +10,7 @@ import trustme
 
 from geomi.engine.seeds import checkpoints as standing_module
 from geomi.engine.seeds import domains as domain_module
-from geomi.engine.seeds.checkpoints import Standing
+from geomi.engine.seeds.checkpoints import ContractState
 from geomi.engine.seeds.raw_files import process_file
 from geomi.errors import LeaseLost, SeedError
 from geomi.model.event import SeedDomainDone, SeedSkipped
@@ -390,7 +390,7 @@ def test_a_checkpoint_that_came_long_after_its_loan_costs_no_url(
 
 
 def test_where_nothing_stands_no_url_does() -> None:
-    assert Standing().placed == ()
+    assert ContractState().placed == ()
 
 
 async def processed(found: Ground, number: int) -> None:

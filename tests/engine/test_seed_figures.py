@@ -6,14 +6,13 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from geomi.engine.inspect.alarms import Rule
-from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.report import Standing, report
+from geomi.engine.inspect.alarms import AlarmRule
+from geomi.engine.seeds.report import DatasetProgress, judge_seeds, make_report
 from geomi.model.message import Depth, TaskTally
 
-NOTHING = Standing(TaskTally(), TaskTally(), Depth(), Depth())
+NOTHING = DatasetProgress(TaskTally(), TaskTally(), Depth(), Depth())
 # The seed document's own example (002 §10.2).
-EXAMPLE = Standing(
+EXAMPLE = DatasetProgress(
     TaskTally(processed=142, failed=3, pending=5, duration_ms=80.0),
     TaskTally(processed=1180, failed=25, pending=45, robots=1050, sitemaps=890, duration_ms=1250.4),
     Depth(waiting=4, lent=1, dead=3),
@@ -23,7 +22,7 @@ EXAMPLE = Standing(
 
 @pytest.mark.req("RPT-04", "RPT-05", "MON-14")
 def test_the_report_is_the_documents_example() -> None:
-    assert asdict(report(EXAMPLE)) == {
+    assert asdict(make_report(EXAMPLE)) == {
         "processing_stats": {
             "files_total": 150,
             "files_processed": 142,
@@ -47,7 +46,7 @@ def test_the_report_is_the_documents_example() -> None:
 
 @pytest.mark.req("RPT-05")
 def test_of_nothing_every_rate_is_zero() -> None:
-    told = report(NOTHING)
+    told = make_report(NOTHING)
     assert set(asdict(told.processing_stats).values()) == {0}
     assert set(asdict(told.collection_stats).values()) == {0}
 
@@ -64,37 +63,37 @@ def test_within_bounds_nothing_is_said() -> None:
         (
             replace(NOTHING, files=TaskTally(processed=9400, failed=500, pending=100)),
             replace(NOTHING, files=TaskTally(processed=9399, failed=501, pending=100)),
-            Rule.FILE_FAILURES,
+            AlarmRule.FILE_FAILURES,
             0.05,
         ),
         (
             replace(NOTHING, domains=TaskTally(processed=8900, failed=1000, pending=100)),
             replace(NOTHING, domains=TaskTally(processed=8899, failed=1001, pending=100)),
-            Rule.DOMAIN_FAILURES,
+            AlarmRule.DOMAIN_FAILURES,
             0.1,
         ),
         (
             replace(NOTHING, files=TaskTally(processed=1, duration_ms=5000.0)),
             replace(NOTHING, files=TaskTally(processed=1, duration_ms=5001.0)),
-            Rule.PROCESSING,
+            AlarmRule.PROCESSING,
             5.0,
         ),
         (
             replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5000.0)),
             replace(NOTHING, domains=TaskTally(processed=1, duration_ms=5001.0)),
-            Rule.PROCESSING,
+            AlarmRule.PROCESSING,
             5.0,
         ),
         (
             replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=99)),
             replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=100)),
-            Rule.DEAD_LETTERS,
+            AlarmRule.DEAD_LETTERS,
             100,
         ),
     ],
 )
 def test_a_figure_beyond_its_bound_is_an_alarm(
-    within: Standing, beyond: Standing, rule: Rule, limit: float
+    within: DatasetProgress, beyond: DatasetProgress, rule: AlarmRule, limit: float
 ) -> None:
     assert judge_seeds(within) == ()
     (alarm,) = judge_seeds(beyond)

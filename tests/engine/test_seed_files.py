@@ -15,7 +15,7 @@ import pytest
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.engine.seeds import orchestrate as orchestrating
 from geomi.engine.seeds import raw_files as processing
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.raw_files import process_file
 from geomi.errors import GeomiError, LeaseLost, SeedError, StoreError
@@ -77,9 +77,9 @@ class Ground:
     rules: SeedRules = RULES
 
     @property
-    def seeding(self) -> Seeding:
+    def seeding(self) -> SeedContext:
         config = CrawlConfig(seeds=self.rules)
-        return Seeding(self.hand.world, config, self.queues, DirectoryDataset(self.root))
+        return SeedContext(self.hand.world, config, self.queues, DirectoryDataset(self.root))
 
     def drop(self, data: object, key: str = FILE) -> bytes:
         """Let somebody drop a raw file."""

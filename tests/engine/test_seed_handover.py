@@ -10,10 +10,15 @@ import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app.handover import admitted_seeds, open_contracts
-from geomi.engine.seeds import finished
 from geomi.engine.seeds import handover as handing
-from geomi.engine.seeds.finished import UNFINISHED, WHOLE_BYTES
-from geomi.engine.seeds.handover import FORBIDDEN, MAX_CONTRACTS, keep_copies, read_handover
+from geomi.engine.seeds.handover import (
+    FORBIDDEN,
+    MAX_CONTRACTS,
+    UNFINISHED,
+    WHOLE_BYTES,
+    keep_copies,
+    read_handover,
+)
 from geomi.errors import ConfigError, StoreError, StoreMissing
 from geomi.model.config import CrawlConfig, HttpRules, RobotsRules, Scope
 from geomi.model.handover import Handover, LeftOut
@@ -232,9 +237,9 @@ def test_more_contracts_than_are_looked_at(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_contract_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     size = lay_contract(tmp_path, urls("a.sg", 1), domain="a.sg").stat().st_size
-    monkeypatch.setattr(finished, "MAX_TAKEN_BYTES", size)
+    monkeypatch.setattr(handing, "MAX_TAKEN_BYTES", size)
     assert handed(tmp_path).seeds
-    monkeypatch.setattr(finished, "MAX_TAKEN_BYTES", size - 1)
+    monkeypatch.setattr(handing, "MAX_TAKEN_BYTES", size - 1)
     (left,) = handed(tmp_path).left_out
     assert left.reason == f"its contract has {size} bytes; the limit is {size - 1}"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from geomi.engine.seeds.hearing import Hearing
+from geomi.engine.seeds.hosts import RecordingFetcher
 from geomi.model.asked import Purpose
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome
@@ -52,8 +52,8 @@ class Answers:
     ],
 )
 def test_who_speaks_https(answers: list[Fetched], is_shut: bool, supports_https: bool) -> None:
-    async def work() -> Hearing:
-        hearing = Hearing(Answers(list(answers)), HandClock(), HOST, 60.0)
+    async def work() -> RecordingFetcher:
+        hearing = RecordingFetcher(Answers(list(answers)), HandClock(), HOST, 60.0)
         for one in answers:
             await hearing.fetch(Request(one.url, (), 1.0, 1.0, 1.0, 9, purpose=Purpose.ROBOTS))
         return hearing

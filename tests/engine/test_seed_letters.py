@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 
 from geomi.adapters.dataset.directory import DirectoryDataset
-from geomi.engine.seeds.context import Seeding
-from geomi.engine.seeds.letters import MAX_SHOWN_BYTES, drop, each, every, retry, written
+from geomi.engine.seeds.context import SeedContext
+from geomi.engine.seeds.dead_letters import MAX_SHOWN_BYTES, drop, each, every, letter_json, retry
 from geomi.model.config import CrawlConfig
 from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo, Message
 from geomi.model.seed import ErrorType, Partition
@@ -24,7 +24,7 @@ def shown(body: bytes) -> object:
     message = Message("domain", "name", "task", SG, body)
     why = ErrorInfo(ErrorType.PARSE, "broken", 3, "2026-01-28T10:00:00Z")
     letter = DeadLetter("L1", message, why, ErrorContext("domain", "1.0", 5))
-    return written(letter)["original_message"]
+    return letter_json(letter)["original_message"]
 
 
 def test_a_message_is_an_object_as_long_as_it_is_no_burden() -> None:
@@ -45,12 +45,12 @@ def test_what_somebody_else_has_taken_meanwhile_keeps_nobody_from_the_rest(tmp_p
     async def work() -> None:
         async with hand_in(tmp_path / "home") as hand:
             dataset = DirectoryDataset(tmp_path)
-            seeding = Seeding(hand.world, CrawlConfig(), hand.store.queues, dataset)
+            seeding = SeedContext(hand.world, CrawlConfig(), hand.store.queues, dataset)
             first, second, _ = sorted(
                 await given_up(seeding, "domain", [f"prod/{number}" for number in range(3)])
             )
 
-            async def act(seeding: Seeding, letter: str) -> None:
+            async def act(seeding: SeedContext, letter: str) -> None:
                 if letter == first:
                     await drop(seeding, second)
                 await retry(seeding, letter)

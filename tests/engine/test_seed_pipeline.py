@@ -11,7 +11,7 @@ import trustme
 
 from geomi.engine.audit.audit import audit
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.queue import work
+from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.seeds.raw_files import process_file
 from geomi.model.asked import Purpose
 from geomi.model.event import SeedDomainDone, SeedFailed, SeedFileDone
@@ -68,7 +68,7 @@ async def run_all(found: Ground, *, force: bool = False) -> Ran:
     seeding, rules = found.seeding, found.seeding.config.seeds
     queues, name = seeding.queues, seeding.dataset.name
     orchestrated = await orchestrate(seeding, ALL, force=force)
-    await found.turned(work(seeding, leaving=asyncio.Event(), is_done_when_empty=True))
+    await found.turned(work_on_queues(seeding, leaving=asyncio.Event(), is_done_when_empty=True))
     proof = await audit(seeding.world)
     assert proof.broken == 0
     assert {row.purpose for row in await found.log()} <= {Purpose.ROBOTS, Purpose.SITEMAP}

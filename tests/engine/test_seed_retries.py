@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from geomi.engine.seeds.hosts import raise_passing
-from geomi.engine.seeds.retries import with_retries
+from geomi.engine.seeds.hosts import raise_passing, with_retries
 from geomi.errors import SeedError, StoreError
 from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome

@@ -16,9 +16,9 @@ from geomi.app import Home, begin, crawl, recover
 from geomi.app.recover import sent
 from geomi.app.serve import Task, serve
 from geomi.engine import jobs
-from geomi.engine.worker.job_pool import Shift
-from geomi.engine.worker.leader import job_duty
-from geomi.engine.worker.supervisor import Sent
+from geomi.engine.worker.job_pool import JobPool
+from geomi.engine.worker.leader import job_leadership
+from geomi.engine.worker.supervisor import UploadState
 from geomi.errors import ConfigError, StoreBusy, StoreFull
 from geomi.model.event import JobEnded, PageSettled
 from geomi.model.job import CrawlJob, JobState, StopReason
@@ -139,7 +139,7 @@ def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> No
     async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site, delay=0.05)
-            ear, shifts = Ear(), list[Shift]()
+            ear, shifts = Ear(), list[JobPool]()
             async with home_in(home.root, ear, QUICK) as other, asyncio.TaskGroup() as group:
                 serving = group.create_task(serve(other, Task(), on_start=shifts.append))
                 await until(lambda: len(ear.of(PageSettled)) >= 3)
@@ -186,7 +186,7 @@ def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)
             now_s = home.world.clock.now_s()
-            duty = job_duty(home.world, job.id)
+            duty = job_leadership(home.world, job.id)
             await home.world.workers.take(
                 f"job {job.id}", owner="w-other", until_s=now_s + 60, now_s=now_s
             )
@@ -324,13 +324,13 @@ class TestTheDead:
         async def work() -> None:
             async with home_in(tmp_path, Ear(), shared) as home:
                 await home.world.workers.enrol(card_of(home, owner))
-                assert await sent(home, job.id) is Sent.NOT_YET
+                assert await sent(home, job.id) is UploadState.NOT_YET
                 assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
                 await home.world.workers.leave([owner])
-                assert await sent(home, job.id) is Sent.LOST
+                assert await sent(home, job.id) is UploadState.LOST
                 found = await jobs.find(home.world, job.id)
                 assert (found.state, found.stats.collected) == (JobState.PROCESSING, 0)
-                assert await sent(home, job.id) is Sent.ALL
+                assert await sent(home, job.id) is UploadState.ALL
 
         run(work())
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from geomi.engine.slots import Slots
+from geomi.engine.worker.loop import RequestSlots
 from tests.engine.running import run
 
 
 class Crowd:
     """Tasks that hold a place until they are let go."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, slots: RequestSlots) -> None:
         self.slots = slots
         self.inside: list[int] = []
         self.leave: dict[int, asyncio.Event] = {}
@@ -26,7 +26,7 @@ class Crowd:
 
 def test_places_are_given_in_order_and_follow_the_size() -> None:
     async def work() -> None:
-        crowd = Crowd(Slots(2))
+        crowd = Crowd(RequestSlots(2))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(crowd.hold(number)) for number in range(6)]
             await asyncio.sleep(0.01)
@@ -52,7 +52,7 @@ def test_places_are_given_in_order_and_follow_the_size() -> None:
 
 def test_a_place_that_was_given_to_one_who_leaves_is_not_lost() -> None:
     async def work() -> None:
-        crowd = Crowd(Slots(1))
+        crowd = Crowd(RequestSlots(1))
         async with asyncio.TaskGroup() as group:
             group.create_task(crowd.hold(0))
             second = group.create_task(crowd.hold(1))

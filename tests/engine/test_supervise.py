@@ -13,7 +13,7 @@ import pytest
 from geomi.adapters.machine.processes import LocalWorkerHandle
 from geomi.app import TENANT, Home, crawl, gate_for, recover, worker_for
 from geomi.engine import jobs
-from geomi.engine.worker.supervisor import MAX_RESTARTS, Hand, Supervisor
+from geomi.engine.worker.supervisor import MAX_RESTARTS, Supervisor, WorkerHandle
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
 from geomi.model.event import JobEnded, JobStarted
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
@@ -104,7 +104,7 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
             )
             assert len(lease.entries) == 1
 
-            hands: list[Hand] = [
+            hands: list[WorkerHandle] = [
                 FakeHand("w-dead", lambda: None),
                 LocalWorkerHandle(world.owner, worker_for(home, job, workers=1)),
             ]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.model.message import (
     DeadLetter,
     ErrorContext,
@@ -63,20 +63,20 @@ def message(queue: str, task: str, body: bytes = b'{"domain": "a.test"}') -> Mes
     return Message(queue, task, task, PARTITION, body)
 
 
-async def worked(seeding: Seeding, queue: str, tasks: Sequence[str], done: Worked) -> None:
+async def worked(seeding: SeedContext, queue: str, tasks: Sequence[str], done: Worked) -> None:
     """Let tasks be processed."""
     await _settled(seeding, queue, tasks, done=done)
 
 
 async def given_up(
-    seeding: Seeding, queue: str, tasks: Sequence[str], why: str = "no answer"
+    seeding: SeedContext, queue: str, tasks: Sequence[str], why: str = "no answer"
 ) -> list[str]:
     """Let tasks fail for good; return the ids of their dead letters."""
     return await _settled(seeding, queue, tasks, why=why)
 
 
 async def _settled(
-    seeding: Seeding,
+    seeding: SeedContext,
     queue: str,
     tasks: Sequence[str],
     *,

@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 from geomi.engine import jobs
-from geomi.engine.inspect import alarms
 from geomi.model.job import JobState
 from geomi.service import alarms, send
 from tests.api.asking import LOCAL, Ground, Json, run, serving
@@ -24,7 +23,7 @@ BARE = Reply(b"<html><body></body></html>")
 @pytest.fixture(autouse=True)
 def few_requests_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let shares count from a few requests on: five a second is all that a tenant may have."""
-    monkeypatch.setattr(alarms, "LEAST_REQUESTS", MANY)
+    monkeypatch.setattr(job_alarms, "LEAST_REQUESTS", MANY)
 
 
 def broken_site() -> dict[str, Reply]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.sqlite.store import SqliteStore
-from geomi.engine.worker.heartbeat import Heart, beating
+from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
 from geomi.model.worker import Role
 from tests.api.asking import CRAWL, LOCAL, Client, Ground, run, serving
@@ -58,7 +58,7 @@ def test_a_server_answers_on_a_full_disk_and_goes_on_when_there_is_space(tmp_pat
         async with serving(tmp_path, QUICK, ear) as ground:
             heart, disk = ground.service.home.heart, Disk(ground)
             await heart.enrol(Role.SUPERVISOR)
-            await beating(heart, _fill_and_free(ground, disk, ear), endures=True)
+            await with_heartbeat(heart, _fill_and_free(ground, disk, ear), endures=True)
 
     run(work())
 
@@ -89,7 +89,7 @@ def test_whoever_has_nothing_but_writing_to_do_ends(tmp_path: Path) -> None:
             await heart.enrol(Role.WORKER)
             disk.fill()
             with pytest.raises(StoreFull):
-                await beating(heart, asyncio.Event().wait())
+                await with_heartbeat(heart, asyncio.Event().wait())
             disk.free()
 
     run(work())
@@ -105,9 +105,9 @@ def test_too_little_free_space_is_not_ready(tmp_path: Path) -> None:
     run(work())
 
 
-async def _is_in_trouble(heart: Heart, *, again: Exception | None = None) -> bool:
+async def _is_in_trouble(heart: Heartbeat, *, again: Exception | None = None) -> bool:
     return heart.trouble is not None and heart.trouble is not again
 
 
-async def _is_well(heart: Heart) -> bool:
+async def _is_well(heart: Heartbeat) -> bool:
     return heart.trouble is None

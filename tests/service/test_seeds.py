@@ -12,9 +12,8 @@ import pytest
 
 from geomi.app.datasets import open_dataset
 from geomi.app.seeds import open_datasets, seed_config, tenant_of
-from geomi.engine.seeds import letters
-from geomi.engine.seeds.alarm import MAX_DEAD_LETTERS
-from geomi.engine.seeds.report import EVERYTHING
+from geomi.engine.seeds import dead_letters
+from geomi.engine.seeds.report import EVERYTHING, MAX_DEAD_LETTERS
 from geomi.errors import ConfigError
 from geomi.model.message import Worked
 from geomi.server import _errands, share_of
@@ -58,7 +57,7 @@ def test_an_alarm_fires_once_clears_once_and_fires_again(tmp_path: Path) -> None
                 assert (fired["rule"], fired["jobId"]) == ("file_failures", "")
                 assert fired["dataset"] == seeding.dataset.name and fired["clearedAt"] is None
                 for name in (letter, second):
-                    await letters.retry(seeding, name)
+                    await dead_letters.retry(seeding, name)
                 await _look(ground)
                 (cleared,) = await _listed(ground)
                 assert cleared["id"] == fired["id"] and cleared["clearedAt"] is not None
@@ -171,7 +170,7 @@ def test_a_dataset_that_cannot_be_worked_on_is_told_and_costs_the_others_nothing
                     raise ConfigError("the bucket is away")
                 await leave.wait()
 
-            monkeypatch.setattr(seeds, "work", broken)
+            monkeypatch.setattr(seeds, "work_on_queues", broken)
             leave = asyncio.Event()
 
             async def watch() -> None:

@@ -18,7 +18,7 @@ from geomi.app.home import Home
 from geomi.app.plan import Plan
 from geomi.app.ready import library_of, ready_plan
 from geomi.engine.external_docs import shortcoming
-from geomi.engine.worker.supervisor import Report
+from geomi.engine.worker.supervisor import CrawlReport
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.ready import Finding
 from geomi.model.site import Channel, Provider
@@ -44,7 +44,7 @@ class Decision:
 class Collected:
     """A run that is over: how it ended, and by which channel a provider's documents came."""
 
-    report: Report
+    report: CrawlReport
     decision: Decision | None = None
 
 
@@ -91,7 +91,9 @@ async def planned(home: Home, plan: Plan, decision: Decision) -> Plan:
     return ready_plan(plan, home.ready.address, decision.library, name)
 
 
-async def collect(home: Home, plan: Plan, run: Callable[[Plan], Awaitable[Report]]) -> Collected:
+async def collect(
+    home: Home, plan: Plan, run: Callable[[Plan], Awaitable[CrawlReport]]
+) -> Collected:
     """Run a provider by its channel, and by its crawl where that has not brought enough (G-22).
 
     What is for no provider is a crawl.

@@ -28,8 +28,8 @@ from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.engine.recrawl import sweeping
-from geomi.engine.visit.preview_text import sweep
-from geomi.engine.worker.leader import Duty
+from geomi.engine.visit.preview_text import erase_expired_texts
+from geomi.engine.worker.leader import Leadership
 from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, Expired
@@ -73,7 +73,7 @@ async def due(home: Home) -> list[Expiry]:
 
 async def clean(home: Home) -> Cleaned:
     """Let go what is due; `StoreBusy` where somebody else is at it."""
-    duty = Duty(home.world, CLEAN)
+    duty = Leadership(home.world, CLEAN)
     if not await duty.take():
         raise StoreBusy(
             f"{duty.holder} is cleaning now",
@@ -97,8 +97,8 @@ async def clean_on(home: Home) -> None:
         await asyncio.sleep(EVERY_S)
 
 
-async def _clean(home: Home, duty: Duty) -> Cleaned:
-    await sweep(home.world)
+async def _clean(home: Home, duty: Leadership) -> Cleaned:
+    await erase_expired_texts(home.world)
     cleaned = Cleaned([], [], {})
     for one in await due(home):
         job = one.job
@@ -127,7 +127,7 @@ async def _check_ours(home: Home, job: CrawlJob) -> None:
         raise StoreBusy(f"job {job.id} is in use")
 
 
-async def _let_go(home: Home, job: CrawlJob, what: Expired, duty: Duty) -> None:
+async def _let_go(home: Home, job: CrawlJob, what: Expired, duty: Leadership) -> None:
     kept = home.store.retention
     await _until_none(duty, lambda: kept.forget_urls(job.id, limit=ROWS))
     if what is not Expired.JOB_GOING:
@@ -145,12 +145,12 @@ async def _let_go(home: Home, job: CrawlJob, what: Expired, duty: Duty) -> None:
     await home.world.jobs.delete(job.id)
 
 
-async def _until_none(duty: Duty, forget: Callable[[], Awaitable[int]]) -> None:
+async def _until_none(duty: Leadership, forget: Callable[[], Awaitable[int]]) -> None:
     while await forget():
         await _rest(duty)
 
 
-async def _rest(duty: Duty) -> None:
+async def _rest(duty: Leadership) -> None:
     """Let others write; whoever has lost the duty leaves the rest to its new holder."""
     await asyncio.sleep(REST_S)
     if not await duty.take():

@@ -28,8 +28,8 @@ from geomi.app.home import Home
 from geomi.app.shelf import forget
 from geomi.app.takedown import MAX_REASON_CHARS, erase_jobs, locked
 from geomi.engine.inspect.export import captures
-from geomi.engine.visit.identity import Naming
-from geomi.engine.visit.preview_text import Desk
+from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.preview_text import SpooledTexts
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow, Ref
@@ -105,7 +105,7 @@ async def _erase_parts(home: Home, found: SiteHoldings, line: Takedown) -> None:
 
 async def _blank(home: Home, job: CrawlJob, site: str) -> set[bytes]:
     """Put nothing in the place of a site's bytes; return the hashes of its URLs."""
-    naming, desk = Naming(job.config), Desk(home.world, job)
+    naming, desk = UrlIdentity(job.config), SpooledTexts(home.world, job)
     places: dict[str, list[Ref]] = defaultdict(list)
     hashes: set[bytes] = set()
     async for row, url in _captures(home, job):

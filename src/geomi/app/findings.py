@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from geomi.app import registry
 from geomi.app.home import Home
 from geomi.app.store import open_store
-from geomi.engine.external_docs import Librarian
+from geomi.engine.external_docs import ExternalDocsClient
 from geomi.errors import ConfigError, SourceError, StoreMissing
 from geomi.model.drawer import MAX_SLIPS
 from geomi.model.ready import Finding
@@ -69,7 +69,7 @@ def is_fresh(finding: Finding | None, *, wall_s: float) -> bool:
     return finding is not None and 0 <= wall_s - finding.at_s < HOLDS_S
 
 
-async def look_for(home: Home, provider: Provider, librarian: Librarian) -> Checked:
+async def look_for(home: Home, provider: Provider, librarian: ExternalDocsClient) -> Checked:
     """Ask for one provider's library (`resolve-library-id`) and remember the answer."""
     try:
         picked = await librarian.resolve(provider.name)
@@ -81,17 +81,19 @@ async def look_for(home: Home, provider: Provider, librarian: Librarian) -> Chec
     return Checked(provider, finding)
 
 
-def librarian_of(home: Home) -> Librarian:
+def librarian_of(home: Home) -> ExternalDocsClient:
     """Return who asks the source for one run; refuse where none is named."""
     if home.ready is None:
         raise ConfigError(
             "no source of ready documents is named",
             hint="GEOMI_CONTEXT7_URL=https://context7.com, and GEOMI_CONTEXT7_KEY if you have one",
         )
-    return Librarian(home.ready, home.world.clock)
+    return ExternalDocsClient(home.ready, home.world.clock)
 
 
-async def check(home: Home, librarian: Librarian, keys: Sequence[str] = ()) -> list[Checked]:
+async def check(
+    home: Home, librarian: ExternalDocsClient, keys: Sequence[str] = ()
+) -> list[Checked]:
     """Look for providers, one after the other; all of them where none is named."""
     known = registry.overlaid(await home.world.providers.list())
     wanted = [registry.named(key, known) for key in keys] or list(known.values())

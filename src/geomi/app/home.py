@@ -30,7 +30,7 @@ from geomi.app.ready import check_source, open_source
 from geomi.app.recover import Watch, place_name, recover
 from geomi.app.store import clock_of, open_store
 from geomi.app.timing import agree, keep_clock
-from geomi.engine.worker.heartbeat import Heart, beating
+from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
@@ -84,7 +84,7 @@ class Home:
     store: Store
     archive: KeptArchive
     world: World
-    heart: Heart
+    heart: Heartbeat
     watch: Watch = field(default_factory=Watch)
     ready: ReadySource | None = None
 
@@ -198,8 +198,8 @@ def _heart(
     clock: SystemClock,
     card: WorkerCard,
     tend: Callable[[], Awaitable[None]],
-) -> Heart:
-    return Heart(
+) -> Heartbeat:
+    return Heartbeat(
         world,
         card,
         tend=tend,
@@ -218,11 +218,11 @@ async def _present(home: Home) -> AsyncIterator[None]:
             await _close(home.archive, home.heart)  # if it fails, the lock stays: others mend then
 
 
-async def _close(archive: KeptArchive, heart: Heart) -> None:
+async def _close(archive: KeptArchive, heart: Heartbeat) -> None:
     """Send what is left, alive all the while: what a dead worker has not sent is taken for lost."""
     if not heart.is_enrolled:
         return await archive.aclose()
-    await beating(heart, archive.aclose())
+    await with_heartbeat(heart, archive.aclose())
     await heart.leave()
 
 

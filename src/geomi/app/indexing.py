@@ -17,7 +17,7 @@ from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess
 from geomi.app.home import Home
 from geomi.app.plan import Plan
 from geomi.app.run import crawl
-from geomi.engine.worker.supervisor import Report, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.event import Warned
 from geomi.model.job import StopReason
@@ -73,7 +73,7 @@ async def crawl_and_index(
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
     on_end: Callable[[Indexing], None] = lambda _: None,
-) -> Report:
+) -> CrawlReport:
     """Run a crawl as `crawl` does, and let its pages be found as they come.
 
     Args:

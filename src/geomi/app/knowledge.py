@@ -7,8 +7,8 @@ from pathlib import Path
 
 from geomi.adapters.outlet.knowledge_base import KnowledgeTree
 from geomi.app.home import Home
-from geomi.engine.inspect.export import kept_pages, robots_of
-from geomi.engine.visit.identity import Naming
+from geomi.engine.inspect.export import archived_pages, robots_of
+from geomi.engine.visit.identity import UrlIdentity
 from geomi.model.job import CrawlJob
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -20,10 +20,10 @@ REMEMBERED_SITES = 10_000
 async def write_knowledge(home: Home, job: CrawlJob, folder: Path) -> int:
     """Write every committed page of a job, and its sites' robots.txt; return how many pages."""
     tree = KnowledgeTree(folder, tenant=job.tenant, job=job.id)
-    naming = Naming(job.config)
+    naming = UrlIdentity(job.config)
     sites: set[tuple[str, str]] = set()
     count = 0
-    async for page in kept_pages(home.world, job.id):
+    async for page in archived_pages(home.world, job.id):
         url = parse_url(page.url)
         tree.write_page(naming.key(url) if url else page.url, page.record, page.response)
         count += 1

@@ -21,7 +21,7 @@ from geomi.adapters.models.calls import RetryPolicy
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_embedder
 from geomi.app.home import Home, egress_rules
-from geomi.engine.enrich.language_model import Panel
+from geomi.engine.enrich.language_model import LanguageModels
 from geomi.errors import ConfigError
 from geomi.model.cost import FREE, Purpose
 from geomi.model.language import Answer
@@ -39,7 +39,7 @@ FORMS = "onnx:FOLDER, openai:MODEL or titan"
 class Models:
     """Whoever may be asked; both may be nobody."""
 
-    panel: Panel | None
+    panel: LanguageModels | None
     embedder: Embedder | None
 
 
@@ -72,7 +72,7 @@ def _patience(home: Home) -> RetryPolicy:
 
 def _panel(
     settings: Settings, fetcher: Fetcher, opened: ExitStack, patience: RetryPolicy
-) -> Panel | None:
+) -> LanguageModels | None:
     if not settings.model:
         return None
     prices = read_prices(settings.model_prices)
@@ -83,14 +83,14 @@ def _panel(
         return price.of(answer.tokens_in, answer.tokens_out)
 
     if settings.model == BEDROCK:
-        return Panel(BEDROCK, _on_bedrock(settings, opened, patience), price)
+        return LanguageModels(BEDROCK, _on_bedrock(settings, opened, patience), price)
     endpoint = _endpoint(settings, "GEOMI_MODEL")
     small, large = (
         OpenAiModel(fetcher, endpoint, name, key=settings.model_key, patience=patience)
         for name in (settings.model, settings.model_extract or settings.model)
     )
     models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}
-    return Panel(endpoint, models, price)
+    return LanguageModels(endpoint, models, price)
 
 
 def _on_bedrock(

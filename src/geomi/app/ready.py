@@ -15,7 +15,7 @@ from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
 from geomi.app.plan import Plan
-from geomi.engine.external_docs import Librarian, ReadyFetcher
+from geomi.engine.external_docs import ExternalDocsClient, ExternalDocsFetcher
 from geomi.engine.jobs import read_seeds
 from geomi.engine.world import World
 from geomi.errors import ConfigError
@@ -86,8 +86,8 @@ def world_for(world: World, job: CrawlJob, source: ReadySource | None) -> World:
     refuse_unserved(job, source)
     assert source is not None, "or it would have been refused"
     name = dict(job.origins)[CHANNEL + library].removeprefix(PROVIDER)
-    librarian = Librarian(source, world.clock)
-    fetcher = ReadyFetcher(librarian, world.clock, library=library, name=name)
+    librarian = ExternalDocsClient(source, world.clock)
+    fetcher = ExternalDocsFetcher(librarian, world.clock, library=library, name=name)
     return replace(world, fetcher=fetcher)
 
 

@@ -21,7 +21,7 @@ from geomi.adapters.machine.presence import dead_owners, is_abandoned, is_held, 
 from geomi.app.store import owners_here
 from geomi.app.timing import BEATS_TO_LISTEN
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
-from geomi.engine.worker.supervisor import Sent
+from geomi.engine.worker.supervisor import UploadState
 from geomi.engine.world import World
 from geomi.model.event import Warned
 from geomi.model.job import JobState, StopReason
@@ -111,11 +111,11 @@ async def requeue(place: Place, lost: Sequence[str]) -> None:
         await _reopen(place, job)
 
 
-async def sent(place: Place, job: str) -> Sent:
+async def sent(place: Place, job: str) -> UploadState:
     """Say whether everybody can read what a job has collected; what is lost waits again."""
     missing = await place.archive.check(await place.store.segments.job_ends(job))
     if not missing:
-        return Sent.ALL
+        return UploadState.ALL
     await recover(place)  # some may lie here, left by a worker that died
     missing = await place.archive.check(await place.store.segments.job_ends(job))
     # What workers of this directory wrote is here or in the bucket, or nowhere.
@@ -124,8 +124,8 @@ async def sent(place: Place, job: str) -> Sent:
     lost = [name for name in missing if worker_of(name) not in elsewhere]
     await requeue(place, lost)
     if lost:
-        return Sent.LOST
-    return Sent.NOT_YET if missing else Sent.ALL
+        return UploadState.LOST
+    return UploadState.NOT_YET if missing else UploadState.ALL
 
 
 def is_dead(place: Place, card: WorkerCard) -> bool:

@@ -13,8 +13,8 @@ from geomi.app.recover import recover, sent
 from geomi.app.run import serves, work_on
 from geomi.engine import jobs
 from geomi.engine import recrawl as sweeper
-from geomi.engine.recrawl import Wish
-from geomi.engine.worker.supervisor import Report, Supervisor
+from geomi.engine.recrawl import RecrawlRequest
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.model.job import CrawlJob
 from geomi.recrawl.budget import Candidate
 from geomi.recrawl.report import Changes
@@ -25,11 +25,13 @@ from geomi.settings.options import RunOptions
 class Recrawled:
     """How a recrawl ended, and what it found."""
 
-    report: Report
+    report: CrawlReport
     changes: Changes
 
 
-async def look_again(home: Home, job: str, wish: Wish) -> tuple[CrawlJob, list[Candidate]]:
+async def look_again(
+    home: Home, job: str, wish: RecrawlRequest
+) -> tuple[CrawlJob, list[Candidate]]:
     """Return the crawl of a job, and what a recrawl of it would ask for now."""
     crawl = await sweeper.first_job(home.world, job)
     return crawl, await sweeper.choose(home.world, crawl, wish)
@@ -38,7 +40,7 @@ async def look_again(home: Home, job: str, wish: Wish) -> tuple[CrawlJob, list[C
 async def recrawl(
     home: Home,
     job: str,
-    wish: Wish,
+    wish: RecrawlRequest,
     run: RunOptions,
     *,
     standby: Sequence[StartedProcess] = (),

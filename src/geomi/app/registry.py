@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from geomi.app.store import open_store
-from geomi.engine.review import reviews as reviews
+from geomi.engine.visit.patterns import read_site_decisions as read_site_decisions
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
@@ -49,7 +49,7 @@ def reviews_in(root: Path, settings: Settings) -> tuple[SiteRule, ...]:
     except StoreMissing:
         return ()
     with closing(store):
-        return asyncio.run(reviews(store))
+        return asyncio.run(read_site_decisions(store))
 
 
 def named(key: str, providers: dict[str, Provider]) -> Provider:

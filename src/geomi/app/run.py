@@ -23,14 +23,14 @@ from geomi.app.plan import Plan, check_identity, check_selectors, check_storing
 from geomi.app.ready import library_of, refuse_unserved, world_for
 from geomi.app.recover import is_dead, recover, sent
 from geomi.engine import jobs
-from geomi.engine.rundown import tell_run
+from geomi.engine.inspect.alarms import report_run
 from geomi.engine.visit.links import LinkGate
-from geomi.engine.visit.preview_text import sweep
+from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.visit.privacy import keeps_raw
 from geomi.engine.visit.road import Road
 from geomi.engine.worker.loop import Worker
 from geomi.engine.worker.publisher import Outlet, Publisher
-from geomi.engine.worker.supervisor import Hand, Report, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
@@ -59,19 +59,19 @@ async def crawl(
     extra: Sequence[Outlet] = (),
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
-) -> Report:
+) -> CrawlReport:
     """Start a job, or go on with one, and run it to its end.
 
     Args:
         standby: worker processes that wait for orders; more are started where these do not suffice.
     """
     await recover(home)
-    await sweep(home.world)
-    job, resumed = await _job(home, plan, await registry.reviews(home.world))
+    await erase_expired_texts(home.world)
+    job, resumed = await _job(home, plan, await registry.read_site_decisions(home.world))
     run = plan.resolved.run
     if job.state.is_final:
         await _publish(home, job, run, extra)
-        return Report(job, job.stop or StopReason.DONE, 0.0)
+        return CrawlReport(job, job.stop or StopReason.DONE, 0.0)
     return await work_on(
         home, job, run, resumed=resumed, extra=extra, standby=standby, on_start=on_start
     )
@@ -86,7 +86,7 @@ async def work_on(
     extra: Sequence[Outlet] = (),
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
-) -> Report:
+) -> CrawlReport:
     """Run a job that is there to its end.
 
     Args:
@@ -95,7 +95,7 @@ async def work_on(
     world = home.world
     await _warn(world, job)
     workers = min(run.workers, job.config.politeness.concurrency)
-    hire = _hire(home, job, workers, standby, await registry.reviews(world))
+    hire = _hire(home, job, workers, standby, await registry.read_site_decisions(world))
     outlets = [*_outlets(home, job, run), *extra]
     supervisor = Supervisor(
         world, job, hire, outlets, heart=home.heart.run, sent=partial(sent, home, job.id)
@@ -132,7 +132,7 @@ async def _publish(home: Home, job: CrawlJob, run: RunOptions, extra: Sequence[O
 async def begin(home: Home, plan: Plan) -> CrawlJob:
     """Start a job, or let one go on, and leave it to whoever serves this store."""
     await recover(home)
-    job, _ = await _job(home, plan, await registry.reviews(home.world))
+    job, _ = await _job(home, plan, await registry.read_site_decisions(home.world))
     await _warn(home.world, job)
     return job
 
@@ -256,7 +256,7 @@ async def _tell_run(world: World, job: CrawlJob) -> None:
     """Report what a provider's run has changed; that of a service is told where it ends there."""
     if job.provider and not job.collection:
         name = (await registry.find(world, job.provider)).name
-        await tell_run(world, await jobs.find(world, job.id), name)
+        await report_run(world, await jobs.find(world, job.id), name)
 
 
 async def _warn(world: World, job: CrawlJob) -> None:
@@ -277,13 +277,13 @@ def _hire(
     workers: int,
     standby: Sequence[StartedProcess],
     reviews: Sequence[SiteRule],
-) -> Callable[[], Hand]:
+) -> Callable[[], WorkerHandle]:
     """Return what fills one worker's place: this process alone, or one of several."""
     if workers == 1:
         return partial(_local_hand, home, job, reviews)
     waiting = iter(standby)
 
-    def hire() -> Hand:
+    def hire() -> WorkerHandle:
         owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
         order = Order(home.root.resolve(), home.settings, job.id, owner, workers)
         started = next(waiting, None) or start_worker(WORKER_PROGRAM)
@@ -292,5 +292,5 @@ def _hire(
     return hire
 
 
-def _local_hand(home: Home, job: CrawlJob, reviews: Sequence[SiteRule]) -> Hand:
+def _local_hand(home: Home, job: CrawlJob, reviews: Sequence[SiteRule]) -> WorkerHandle:
     return LocalWorkerHandle(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))

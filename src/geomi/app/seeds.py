@@ -19,9 +19,9 @@ from geomi.app.home import Home
 from geomi.app.plan import check_identity
 from geomi.app.recover import recover
 from geomi.app.store import TENANT
-from geomi.engine.seeds.context import Seeding
-from geomi.engine.seeds.queue import work
-from geomi.engine.worker.heartbeat import beating
+from geomi.engine.seeds.context import SeedContext
+from geomi.engine.seeds.queue import work_on_queues
+from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
@@ -82,10 +82,10 @@ def check_queues(rules: SeedRules) -> None:
         )
 
 
-def seeding_for(home: Home, config: CrawlConfig, dataset: Dataset) -> Seeding:
+def seeding_for(home: Home, config: CrawlConfig, dataset: Dataset) -> SeedContext:
     """Bundle what the seed engine needs, for the tenant of a home."""
     check_identity(config)
-    return Seeding(home.world, config, home.store.queues, dataset)
+    return SeedContext(home.world, config, home.store.queues, dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Team:
     def __init__(
         self,
         home: Home,
-        seeding: Seeding,
+        seeding: SeedContext,
         order: SeedOrder,
         *,
         workers: int = 1,
@@ -139,7 +139,7 @@ class Team:
         """Work until the queues are empty, or until told to leave, as the order says."""
         await recover(self._home)
         await self._home.heart.enrol(Role.WORKER, [self._seeding.config])
-        await beating(self._home.heart, self._run())
+        await with_heartbeat(self._home.heart, self._run())
 
     def interrupt(self) -> bool:
         """First call: finish what is in hand. Second call: stop now, and say so."""
@@ -161,7 +161,7 @@ class Team:
             for number in range(self._others):
                 group.create_task(self._help(f"seeder {number}"), name=f"seeder {number}")
             self._own = group.create_task(
-                work(
+                work_on_queues(
                     self._seeding,
                     leaving=self._leaving,
                     is_done_when_empty=self._order.is_done_when_empty,

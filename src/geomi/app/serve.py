@@ -14,8 +14,8 @@ from geomi.app.plan import check_identity
 from geomi.app.recover import recover, sent
 from geomi.app.run import serves, worker_for
 from geomi.engine import jobs
-from geomi.engine.worker.heartbeat import beating
-from geomi.engine.worker.job_pool import Hired, Shift
+from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.engine.worker.job_pool import JobPool, JobWorker
 from geomi.model.worker import Role
 
 # A worker among many looks for hosts less often than one that is alone with its crawl.
@@ -44,13 +44,13 @@ class Task:
 
 
 async def serve(
-    home: Home, task: Task, *, on_start: Callable[[Shift], None] = lambda _: None
+    home: Home, task: Task, *, on_start: Callable[[JobPool], None] = lambda _: None
 ) -> None:
     """Serve the jobs of a store until drained."""
     await recover(home)
     only = await _named(home, task.job) if task.job else ""
     homes = Homes(home)
-    shift = Shift(
+    shift = JobPool(
         home.world,
         home.heart,
         partial(_hire, homes),
@@ -61,7 +61,7 @@ async def serve(
     await home.heart.enrol(Role.WORKER)
     on_start(shift)
     chores = [clean_on(home), *([_tell_measures(home)] if task.measures else [])]
-    await beating(home.heart, _beside(chores, shift.run(once=task.once)))
+    await with_heartbeat(home.heart, _beside(chores, shift.run(once=task.once)))
 
 
 async def _named(home: Home, job: str) -> str:
@@ -88,7 +88,7 @@ async def _beside(
             chore.cancel()
 
 
-async def _hire(homes: Homes, tenant: str, name: str) -> Hired | None:
+async def _hire(homes: Homes, tenant: str, name: str) -> JobWorker | None:
     home = homes.of(tenant)
     job = await home.world.jobs.get(name)
     if job is None:
@@ -96,6 +96,8 @@ async def _hire(homes: Homes, tenant: str, name: str) -> Hired | None:
     serves(home, job)
     check_identity(job.config)
     await registry.refuse_crawl(home.world, job.provider)
-    worker = worker_for(home, job, workers=1, reviews=await registry.reviews(home.world))
+    worker = worker_for(
+        home, job, workers=1, reviews=await registry.read_site_decisions(home.world)
+    )
     worker.longest_poll_s = LONGEST_POLL_S
-    return Hired(home.world, job, worker)
+    return JobWorker(home.world, job, worker)

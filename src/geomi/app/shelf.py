@@ -14,9 +14,9 @@ from geomi.adapters.index.sqlite import open_sqlite_index
 from geomi.app.home import Home
 from geomi.app.models import Models, open_models
 from geomi.app.recover import recover
-from geomi.engine.enrich.loop import Shelf, begin_again, enrich_all, is_behind, is_lost
+from geomi.engine.enrich.loop import SearchIndex, enrich_again, enrich_all, is_behind, is_index_lost
 from geomi.engine.enrich.search import search
-from geomi.engine.visit.preview_text import sweep
+from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.model.search import Filters, Found, IndexCounts, Scope
 from geomi.ports.index import KeptIndex
 
@@ -53,13 +53,15 @@ async def find(
         found = await search(
             shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder
         )
-        is_whole = not (await is_behind(home.world, shelf) or await is_lost(home.world, shelf))
+        is_whole = not (
+            await is_behind(home.world, shelf) or await is_index_lost(home.world, shelf)
+        )
         kept = await home.world.documents.collections()
         left_out = sum(counts.skipped + counts.failed for counts in kept)
         return Searched(found, await shelf.index.count(), left_out, is_whole)
 
 
-async def _bring_up_patiently(home: Home, shelf: Shelf) -> None:
+async def _bring_up_patiently(home: Home, shelf: SearchIndex) -> None:
     """Put everything where it is found; what somebody else is at is waited for, for a while."""
     for _ in range(LOOKS):
         if await bring_up(home, shelf) or not await is_behind(home.world, shelf):
@@ -69,7 +71,7 @@ async def _bring_up_patiently(home: Home, shelf: Shelf) -> None:
 
 async def bring_up(
     home: Home,
-    shelf: Shelf,
+    shelf: SearchIndex,
     *,
     only: str = "",
     again: bool = False,
@@ -81,10 +83,10 @@ async def bring_up(
         again: also what has been put there.
     """
     await recover(home)  # whoever died while enriching holds the duty of it
-    await sweep(home.world)
-    lost = await is_lost(home.world, shelf)
+    await erase_expired_texts(home.world)
+    lost = await is_index_lost(home.world, shelf)
     if again or lost:
-        await begin_again(home.world, shelf, only=only, is_lost=lost)
+        await enrich_again(home.world, shelf, only=only, is_lost=lost)
     return await enrich_all(home.world, shelf, only=only, leave=leave)
 
 
@@ -99,7 +101,7 @@ async def forget(home: Home, scope: Scope, names: Iterable[str]) -> None:
 
 
 @asynccontextmanager
-async def open_shelf(home: Home) -> AsyncIterator[Shelf]:
+async def open_shelf(home: Home) -> AsyncIterator[SearchIndex]:
     """Open the index of a data directory, which is made if need be, and the way to the models."""
     async with open_shelves(home) as shelves:
         yield shelves.of(home)
@@ -119,14 +121,14 @@ class Shelves:
     def __init__(self, models: Models, opened: ExitStack) -> None:
         self._models = models
         self._stack = opened
-        self._shelves: dict[str, Shelf] = {}
+        self._shelves: dict[str, SearchIndex] = {}
 
-    def of(self, home: Home) -> Shelf:
+    def of(self, home: Home) -> SearchIndex:
         """Return the shelf of the tenant that a home is open for."""
         tenant = home.store.tenant
         if tenant not in self._shelves:
             index = self._stack.enter_context(closing(_open_index(home)))
-            self._shelves[tenant] = Shelf(index, self._models.panel, self._models.embedder)
+            self._shelves[tenant] = SearchIndex(index, self._models.panel, self._models.embedder)
         return self._shelves[tenant]
 
 

@@ -26,7 +26,7 @@ from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.engine import jobs as use
-from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.identity import UrlIdentity
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob
 from geomi.model.search import Scope
@@ -145,7 +145,7 @@ async def _pages(home: Home, jobs: Sequence[CrawlJob]) -> list[bytes]:
 
 async def _met(home: Home, job: CrawlJob) -> AsyncIterator[bytes]:
     """Name what a job has met: its entries, or its captures where its entries have expired."""
-    after, seq, naming = b"", 0, Naming(job.config)
+    after, seq, naming = b"", 0, UrlIdentity(job.config)
     while entries := await home.world.census.entries(
         job.id, state=None, after=after, limit=ENTRIES_PER_READ
     ):

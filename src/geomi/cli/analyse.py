@@ -34,13 +34,16 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, say, say_check, say_pairs
-from geomi.engine.compare import Comparison, compare
 from geomi.engine.enrich.document import analysis_json
-from geomi.engine.inspect.index_report import Judged, judged
+from geomi.engine.inspect.index_report import (
+    IndexReport,
+    RulesComparison,
+    compare_rules,
+    report_index,
+)
 from geomi.engine.jobs import find, read_seeds
-from geomi.engine.kept import subject_of
-from geomi.engine.visit.identity import Naming
-from geomi.engine.visit.record import read_line
+from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.record import read_line, subject_of
 from geomi.errors import ConfigError
 from geomi.extract.page import extract
 from geomi.library import Crawler, Options
@@ -127,11 +130,11 @@ def preview(  # noqa: PLR0913  # one parameter a flag is what the command line i
     _give(analyse_page(subject, configured.resolved.config.analysis), json)
 
 
-async def _judged(home: Home, job: str) -> Judged:
-    return await judged(home.world, (await find(home.world, job)).id)
+async def _judged(home: Home, job: str) -> IndexReport:
+    return await report_index(home.world, (await find(home.world, job)).id)
 
 
-def _count(found: Judged, as_json: bool) -> None:
+def _count(found: IndexReport, as_json: bool) -> None:
     if as_json:
         counts = {name: dict(getattr(found, name)) for name in ("states", "reasons", "types")}
         give(asdict(found) | counts)
@@ -150,7 +153,7 @@ async def _fetched(url: str, options: Options) -> Subject:
 
 async def _collected(home: Home, job: str, url: Url) -> Subject:
     world = home.world
-    naming = Naming((await find(world, job)).config)
+    naming = UrlIdentity((await find(world, job)).config)
     row = await world.pages.get(naming.hash(url))
     if row is None:
         raise ConfigError(
@@ -174,11 +177,13 @@ def _in_file(path: Path, rules: CrawlConfig) -> Subject:
     return Subject(url, extract(body, url, kind, rules.extract), now_s=time.time())
 
 
-async def _compare(home: Home, job: str, first: AnalysisRules, second: AnalysisRules) -> Comparison:
-    return await compare(home.world, (await find(home.world, job)).id, first, second)
+async def _compare(
+    home: Home, job: str, first: AnalysisRules, second: AnalysisRules
+) -> RulesComparison:
+    return await compare_rules(home.world, (await find(home.world, job)).id, first, second)
 
 
-def _tell(found: Comparison, as_json: bool) -> None:
+def _tell(found: RulesComparison, as_json: bool) -> None:
     if as_json:
         give(found)
         return

@@ -14,10 +14,8 @@ from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say, say_check
 from geomi.engine.audit.audit import Audit
 from geomi.engine.audit.audit import audit as look
-from geomi.engine.audit.checks import Breach
+from geomi.engine.audit.checks import AddressProof, Breach, CapProof
 from geomi.engine.audit.replay import HostProof
-from geomi.engine.caps import CapProof
-from geomi.engine.crowd import AddressProof
 from geomi.errors import RuleBroken
 from geomi.model.asked import Asked
 

@@ -16,7 +16,7 @@ from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
 from geomi.app.seeds import PROFILE, SeedOrder, check_queues, seeding_for, tenant_of
 from geomi.cli.options import Configured, configure
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds.context import SeedContext
 from geomi.model.seed import PartitionFilter
 from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset
@@ -113,7 +113,7 @@ def choose(
 @asynccontextmanager
 async def opened(
     chosen: Chosen, listen: Callable[[Clock], EventSink], *, create: bool
-) -> AsyncIterator[tuple[Home, Seeding]]:
+) -> AsyncIterator[tuple[Home, SeedContext]]:
     """Open the data directory for the tenant whose dataset it is."""
     settings = chosen.configured.settings
     tenant = tenant_of(chosen.dataset, settings)
@@ -122,7 +122,7 @@ async def opened(
         yield own, seeding_for(own, chosen.configured.resolved.config, chosen.dataset)
 
 
-def with_seeding(chosen: Chosen, work: Callable[[Seeding], Awaitable[T]]) -> T:
+def with_seeding(chosen: Chosen, work: Callable[[SeedContext], Awaitable[T]]) -> T:
     """Do something with a dataset's queues that are there, and close them."""
 
     async def run() -> T:

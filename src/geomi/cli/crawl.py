@@ -46,8 +46,8 @@ from geomi.cli.options import (
 from geomi.cli.show import Show
 from geomi.cli.sources import Named
 from geomi.cli.talk import give, note, say
-from geomi.engine.strayed import strayed_seed
-from geomi.engine.worker.supervisor import Report, Supervisor
+from geomi.engine.inspect.status import seed_leading_out
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
@@ -204,7 +204,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     refuse_failure(report, configured.settings)
 
 
-def _waiting(report: Report) -> str:
+def _waiting(report: CrawlReport) -> str:
     """Say that texts wait to be indexed of which no more than a preview is kept."""
     store, stats = report.job.config.store, report.job.stats
     is_waiting = store.is_preview and report.job.config.analysis.index and stats.collected
@@ -244,7 +244,7 @@ async def _run(
             ended = await collect(
                 home, plan, lambda one: work(home, one, standby=standby, on_start=obey_ctrl_c)
             )
-        return ended, await strayed_seed(home.world, ended.report.job)
+        return ended, await seed_leading_out(home.world, ended.report.job)
 
 
 def obey_ctrl_c(supervisor: Supervisor) -> None:

@@ -21,7 +21,7 @@ from geomi.cli.search import as_data as search_data
 from geomi.cli.search import tell as tell_hits
 from geomi.cli.status import as_data
 from geomi.cli.talk import give, note, say, say_check
-from geomi.engine.inspect.status import Problem
+from geomi.engine.inspect.status import UrlProblem
 from geomi.errors import GeomiError
 from geomi.model.verdict import State
 
@@ -86,7 +86,7 @@ def _tell_pages(sample: Sample) -> None:
             say(f"  {page.url}: needs browser {reason}")
 
 
-def _tell_problems(title: str, problems: tuple[Problem, ...], state: State) -> None:
+def _tell_problems(title: str, problems: tuple[UrlProblem, ...], state: State) -> None:
     say(title, style="bold")
     for problem in sorted(problems, key=lambda problem: problem.url):
         if problem.state is state:

@@ -11,8 +11,8 @@ import typer
 from geomi.cli.chosen import DatasetUrl, choose, with_seeding
 from geomi.cli.options import AsJson, ConfigFile, Database, Directory
 from geomi.cli.talk import give, note, say, say_pairs
-from geomi.engine.seeds import letters
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds import dead_letters
+from geomi.engine.seeds.context import SeedContext
 from geomi.errors import ConfigError
 from geomi.model.message import DeadLetter
 
@@ -41,7 +41,7 @@ def list_letters(
         return
     for letter in found:
         kind = letter.error_info.error_type
-        say(f"{letter.id}  {kind}  {letter.message.task}  {letters.reason(letter)}")
+        say(f"{letter.id}  {kind}  {letter.message.task}  {dead_letters.reason(letter)}")
     if not found:
         note("there is no dead letter")
 
@@ -57,9 +57,9 @@ def show(
 ) -> None:
     """Show a dead letter with its message."""
     chosen = choose(dataset, {"output": output}, process={"db": db}, config=config)
-    found = with_seeding(chosen, lambda seeding: letters.find(seeding, letter))
+    found = with_seeding(chosen, lambda seeding: dead_letters.find(seeding, letter))
     if json:
-        give(letters.written(found))
+        give(dead_letters.letter_json(found))
         return
     about = asdict(found.error_info) | asdict(found.context)
     say_pairs({name: str(value) for name, value in about.items()})
@@ -79,7 +79,7 @@ def retry(
     """Let dead letters wait again, from the beginning; `geomi seeds work` or `run` goes on."""
     chosen = choose(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
-    many = with_seeding(chosen, lambda seeding: _each(seeding, names, letters.retry))
+    many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.retry))
     _conclude({"retried": many}, f"{many} dead letters wait again", json=json)
 
 
@@ -96,20 +96,20 @@ def drop(
     """Forget dead letters and their raw files; domains stay failed."""
     chosen = choose(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
-    many = with_seeding(chosen, lambda seeding: _each(seeding, names, letters.drop))
+    many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.drop))
     _conclude({"dropped": many}, f"{many} dead letters are forgotten", json=json)
 
 
-async def _every(seeding: Seeding) -> list[DeadLetter]:
-    return [letter async for letter in letters.every(seeding)]
+async def _every(seeding: SeedContext) -> list[DeadLetter]:
+    return [letter async for letter in dead_letters.every(seeding)]
 
 
 async def _each(
-    seeding: Seeding, names: Sequence[str], act: Callable[[Seeding, str], Awaitable[None]]
+    seeding: SeedContext, names: Sequence[str], act: Callable[[SeedContext, str], Awaitable[None]]
 ) -> int:
     """Do something with dead letters, all of them where none is named; return how many."""
     if not names:
-        return await letters.each(seeding, act)
+        return await dead_letters.each(seeding, act)
     for name in names:
         await act(seeding, name)
     return len(names)

@@ -19,7 +19,7 @@ from geomi.app.shelf import bring_up, open_shelf
 from geomi.cli import INTERRUPTED
 from geomi.cli.options import AsJson, Blobs, Database, Directory, data_place
 from geomi.cli.talk import note
-from geomi.engine.enrich.loop import change_rules, follow
+from geomi.engine.enrich.loop import change_rules, enrich_continuously
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
@@ -95,7 +95,7 @@ async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> boo
         async with open_shelf(home) as shelf:
             done = await bring_up(home, shelf, only=only, again=task.again, leave=leave)
             if not task.once:
-                await follow(home.world, shelf, leave, only=only)
+                await enrich_continuously(home.world, shelf, leave, only=only)
                 return True
         if not json:
             note(f"{done:,} pages looked at{'; ended before the last' if leave.is_set() else ''}")

@@ -15,8 +15,7 @@ import typer
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, Plan, gate_for, make_plan, open_home, registry
 from geomi.cli.options import Configured
-from geomi.engine.survey import survey
-from geomi.engine.survey.survey import Survey
+from geomi.engine.survey.survey import Survey, survey
 from geomi.errors import NothingFetched
 
 # What a site names itself is worth one request each, when the question is what there is.
@@ -45,5 +44,5 @@ async def _look(plan: Plan, configured: Configured, output: Path | None, samples
             open_home(root, settings, lambda _: EventFanOut())
         )
         config, seeds = plan.resolved.config, [seed.href for seed in plan.seeds]
-        gate = gate_for(home.world, config, seeds, await registry.reviews(home.world))
+        gate = gate_for(home.world, config, seeds, await registry.read_site_decisions(home.world))
         return await survey(home.world, config, plan.seeds, gate, samples=samples)

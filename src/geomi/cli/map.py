@@ -25,7 +25,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, note
-from geomi.engine.survey.survey import Listed
+from geomi.engine.survey.survey import ListedUrl
 
 
 def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
@@ -75,7 +75,7 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
         note(f"warning: there is more; only the first {len(found.listed):,} URLs were looked at")
 
 
-def _as_json(one: Listed) -> dict[str, str]:
+def _as_json(one: ListedUrl) -> dict[str, str]:
     told = {"url": one.url, "source": str(one.source)}
     if one.lastmod_s is not None:
         told["lastmod"] = datetime.fromtimestamp(one.lastmod_s, UTC).isoformat(timespec="seconds")

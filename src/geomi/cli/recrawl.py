@@ -30,7 +30,7 @@ from geomi.cli.options import (
 )
 from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
-from geomi.engine.recrawl import MAX_CHOSEN, Wish
+from geomi.engine.recrawl import MAX_CHOSEN, RecrawlRequest
 from geomi.model.job import StopReason
 from geomi.recrawl.budget import Candidate
 from geomi.recrawl.rate import stage
@@ -80,7 +80,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
 ) -> None:
     """Visit pages of a finished crawl again; say which are new, changed, deleted, unchanged."""
-    wish = Wish(budget, due_only=due)
+    wish = RecrawlRequest(budget, due_only=due)
     if dry_run:
         crawl, chosen = in_home(output, lambda home: look_again(home, job, wish), db=db)
         _tell_plan(crawl.id, chosen, as_json=json)
@@ -120,7 +120,11 @@ def plan_data(candidate: Candidate) -> dict[str, object]:
 
 
 async def _run(
-    job: str, wish: Wish, configured: Configured, show: Show, standby: Sequence[StartedProcess]
+    job: str,
+    wish: RecrawlRequest,
+    configured: Configured,
+    show: Show,
+    standby: Sequence[StartedProcess],
 ) -> Recrawled | None:
     run = configured.resolved.run
     async with open_home(Path(run.output), configured.settings, show.listen, create=False) as home:

@@ -28,7 +28,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, say, say_check
-from geomi.engine.host.robots import UNREACHED, Reading, look_up, read_copy
+from geomi.engine.host.robots import UNREACHED, JobRobots, look_up_robots, read_copy
 from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, NothingFetched
 from geomi.fetch.request import product_token, user_agent
@@ -130,7 +130,7 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-def _from_file(path: str, url: Url, configured: Configured) -> Reading:
+def _from_file(path: str, url: Url, configured: Configured) -> JobRobots:
     """Read a local file as if the site had sent it now."""
     rules = configured.resolved.config.robots
     now_s = system_readings().wall_s()
@@ -151,7 +151,7 @@ def _read(path: str, limit_bytes: int) -> bytes:
         ) from error
 
 
-def _from_site(url: Url, configured: Configured) -> Reading:
+def _from_site(url: Url, configured: Configured) -> JobRobots:
     """Fetch the file through the gate, under our own name whoever it is read for."""
     _own_token(configured)  # refuse a name that cannot be sent before anything is opened
     reading = asyncio.run(_fetch(url, configured))
@@ -165,18 +165,18 @@ def _from_site(url: Url, configured: Configured) -> Reading:
     return reading
 
 
-async def _fetch(url: Url, configured: Configured) -> Reading:
+async def _fetch(url: Url, configured: Configured) -> JobRobots:
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
         settings = replace(configured.settings, db="")  # what is read here stays in no store
         async with open_home(Path(folder), settings, lambda _: EventFanOut()) as home:
-            return await look_up(home.world, configured.resolved.config, url)
+            return await look_up_robots(home.world, configured.resolved.config, url)
 
 
 def _own_token(configured: Configured) -> str:
     return product_token(user_agent(configured.resolved.config, version=__version__))
 
 
-def _judge(reading: Reading, url: Url, agent: str | None) -> Answer:
+def _judge(reading: JobRobots, url: Url, agent: str | None) -> Answer:
     token = reading.copy.key.token if agent is None else token_in(agent)
     if not token:
         raise ConfigError(f"`{agent}` names no agent", hint="such as: --as Googlebot")

@@ -16,7 +16,7 @@ from geomi.app.shelf import Searched, find
 from geomi.demo import DemoSite, DemoVisit
 from geomi.engine.inspect.export import records
 from geomi.engine.inspect.status import Status, status
-from geomi.engine.worker.supervisor import Report
+from geomi.engine.worker.supervisor import CrawlReport
 from geomi.library import Page
 from geomi.model.search import NO_FILTERS
 from geomi.model.verdict import Outcome
@@ -60,7 +60,7 @@ class Sample:
         faults: what is not as it should be; empty when all is well.
     """
 
-    report: Report
+    report: CrawlReport
     status: Status
     pages: tuple[Page, ...]
     requests: int

@@ -15,8 +15,8 @@ from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOn
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.cli.talk import give, note
 from geomi.engine.inspect.alarms import Alarm
-from geomi.engine.seeds.context import Seeding
-from geomi.engine.seeds.report import Standing, look, report
+from geomi.engine.seeds.context import SeedContext
+from geomi.engine.seeds.report import DatasetProgress, make_report, read_progress
 from geomi.errors import GeomiError, first_error
 from geomi.model.event import (
     Event,
@@ -70,7 +70,7 @@ class SeedShow:
         self._verbose = verbose
         self._is_live = sys.stderr.isatty() and not (json or quiet or verbose)
         self._display: Display | None = None
-        self._standing: Standing | None = None
+        self._standing: DatasetProgress | None = None
         self._elapsed_s = 0.0
         self.counts = SeedCounts()
 
@@ -87,7 +87,7 @@ class SeedShow:
         return EventFanOut(self.counts, chosen, wants_details=self._verbose)
 
     @asynccontextmanager
-    async def live(self, seeding: Seeding, which: PartitionFilter) -> AsyncIterator[None]:
+    async def live(self, seeding: SeedContext, which: PartitionFilter) -> AsyncIterator[None]:
         """Draw while the work goes on; an error of either is raised as itself."""
         if self._display is None:
             yield
@@ -98,25 +98,29 @@ class SeedShow:
                 self._display.start()
                 try:
                     yield
-                    self._standing = await look(seeding, which)
+                    self._standing = await read_progress(seeding, which)
                 finally:
                     following.cancel()
                     self._display.stop()
         except* GeomiError as failures:
             raise first_error(failures) from failures
 
-    async def _follow(self, seeding: Seeding, which: PartitionFilter) -> None:
+    async def _follow(self, seeding: SeedContext, which: PartitionFilter) -> None:
         clock = seeding.world.clock
         first_s = clock.now_s()
         while True:
             began_s = clock.now_s()
-            self._standing = await look(seeding, which)
+            self._standing = await read_progress(seeding, which)
             self._elapsed_s = began_s - first_s
             # Counting 200,000 domains takes 0.3 s, in which nobody else is heard.
             await asyncio.sleep(max(LOOK_S, LOOK_SHARE * (clock.now_s() - began_s)))
 
     def conclude(
-        self, found: Orchestrated, standing: Standing, alarms: tuple[Alarm, ...], seconds: float
+        self,
+        found: Orchestrated,
+        standing: DatasetProgress,
+        alarms: tuple[Alarm, ...],
+        seconds: float,
     ) -> None:
         """Say what was done, how far the dataset is, and what is out of its bounds."""
         done = self.counts
@@ -127,7 +131,13 @@ class SeedShow:
                 **asdict(done),
                 "seconds": round(seconds, 3),
             }
-            give({**ended, **asdict(report(standing)), "alarms": [asdict(one) for one in alarms]})
+            give(
+                {
+                    **ended,
+                    **asdict(make_report(standing)),
+                    "alarms": [asdict(one) for one in alarms],
+                }
+            )
             return
         for alarm in alarms:
             note(f"warning: alarm {alarm.rule}: {alarm.message}")
@@ -157,7 +167,7 @@ def told(tally: TaskTally) -> str:
     return f"{tally.processed:,} of {tally.total:,}{failed}{waiting}"
 
 
-def _view(standing: Standing | None, elapsed_s: float, done: int) -> Table:
+def _view(standing: DatasetProgress | None, elapsed_s: float, done: int) -> Table:
     """Lay out how far a dataset is, after some time in which so many domains were done."""
     table = grid()
     if standing is not None:
@@ -170,7 +180,7 @@ def _view(standing: Standing | None, elapsed_s: float, done: int) -> Table:
     return table
 
 
-def _left_s(standing: Standing, elapsed_s: float, done: int) -> float | None:
+def _left_s(standing: DatasetProgress, elapsed_s: float, done: int) -> float | None:
     """Say how long the domains may take that wait; None while it cannot be told."""
     waiting = standing.domains.pending
     if not done or not waiting or standing.files.pending:

@@ -11,9 +11,8 @@ from geomi.app.seeds import Team
 from geomi.cli.chosen import Chosen, opened
 from geomi.cli.seed_show import SeedShow
 from geomi.cli.talk import note
-from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.orchestrate import orchestrate
-from geomi.engine.seeds.report import EVERYTHING, look
+from geomi.engine.seeds.report import EVERYTHING, judge_seeds, read_progress
 from geomi.errors import StoreError
 from geomi.model.seed import Orchestrated
 from geomi.seeder import live
@@ -40,7 +39,7 @@ async def run_to_end(
                 return True
             await team.run()
         seconds = home.world.clock.now_s() - began_s
-        standing = await look(seeding, EVERYTHING)
+        standing = await read_progress(seeding, EVERYTHING)
         show.conclude(found, standing, judge_seeds(standing), seconds)
         refuse_unsent(found)
         return team.was_interrupted

@@ -36,10 +36,15 @@ from geomi.cli.options import (
 from geomi.cli.seed_show import SeedShow, hint_at_layout, told
 from geomi.cli.seed_work import refuse_unsent, run_to_end, serve_queues, standby
 from geomi.cli.talk import give, note, say, say_pairs
-from geomi.engine.seeds.alarm import judge_seeds
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
-from geomi.engine.seeds.report import EVERYTHING, Standing, look, report
-from geomi.engine.seeds.validate import check
+from geomi.engine.seeds.report import (
+    EVERYTHING,
+    DatasetProgress,
+    judge_seeds,
+    make_report,
+    read_progress,
+)
+from geomi.engine.seeds.validate import check_dataset
 from geomi.errors import SeedsDead
 from geomi.model.checked import Checked
 from geomi.model.message import Depth
@@ -197,12 +202,12 @@ def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
         config=config,
         which=(country, category, date),
     )
-    standing = with_seeding(chosen, lambda seeding: look(seeding, chosen.which))
+    standing = with_seeding(chosen, lambda seeding: read_progress(seeding, chosen.which))
     alarms = judge_seeds(standing)
     if json:
         depths = {name: asdict(depth) for name, depth in _depths(chosen, standing).items()}
         more = {"queues": depths, "alarms": [asdict(one) for one in alarms]}
-        give(asdict(report(standing)) | more)
+        give(asdict(make_report(standing)) | more)
         return
     say_pairs(_lines(chosen, standing))
     for alarm in alarms:
@@ -234,7 +239,9 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
         config=config,
         which=(country, category, date),
     )
-    found = asyncio.run(check(chosen.dataset, chosen.configured.resolved.config, chosen.which))
+    found = asyncio.run(
+        check_dataset(chosen.dataset, chosen.configured.resolved.config, chosen.which)
+    )
     if json:
         give(asdict(found))
     else:
@@ -255,8 +262,8 @@ def _counts(found: Checked) -> dict[str, int]:
     return {**told, "problems": problems}
 
 
-def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:
-    stats = report(standing).collection_stats
+def _lines(chosen: Chosen, standing: DatasetProgress) -> dict[str, str]:
+    stats = make_report(standing).collection_stats
     rules = chosen.configured.resolved.config.seeds
     return {
         "dataset": chosen.dataset.name,
@@ -274,7 +281,7 @@ def _lines(chosen: Chosen, standing: Standing) -> dict[str, str]:
     }
 
 
-def _depths(chosen: Chosen, standing: Standing) -> dict[str, Depth]:
+def _depths(chosen: Chosen, standing: DatasetProgress) -> dict[str, Depth]:
     """Return how full each queue is, by the name that the rules give it."""
     rules = chosen.configured.resolved.config.seeds
     return {rules.seed_queue: standing.seed_queue, rules.domain_queue: standing.domain_queue}

@@ -13,7 +13,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOn
 from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
 from geomi.app.channel import Decision
 from geomi.cli.talk import give, note
-from geomi.engine.worker.supervisor import Report
+from geomi.engine.worker.supervisor import CrawlReport
 from geomi.engine.world import World
 from geomi.model.event import JobEnded, RobotsFetched, Warned
 from geomi.model.job import StopReason
@@ -56,7 +56,7 @@ class Show:
         finally:
             self._display.stop()
 
-    def conclude(self, report: Report, output: Path, by: Decision | None = None) -> None:
+    def conclude(self, report: CrawlReport, output: Path, by: Decision | None = None) -> None:
         """Say how it ended, where the files are, and by which channel a provider's came."""
         stats = report.job.stats
         if self._json:
@@ -94,7 +94,7 @@ def _shares(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {many / total:.0%}" for name, many in counts.items())
 
 
-def _next(report: Report) -> str:
+def _next(report: CrawlReport) -> str:
     """Say what can be done with a job that took no more pages."""
     if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL):
         return "; the same command with --resume goes on"

@@ -9,8 +9,7 @@ from geomi.app import Home, is_running
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, moment, say, say_pairs
-from geomi.engine.freshness import Dues
-from geomi.engine.inspect.status import Status
+from geomi.engine.inspect.status import DuePages, Status
 from geomi.engine.inspect.status import status as look
 from geomi.engine.jobs import find
 from geomi.model.history import Stage
@@ -110,7 +109,7 @@ def _tell(found: Status, *, is_worked_on: bool) -> None:
         say("there are too many URLs to list outcomes and hosts")
 
 
-def _due(due: Dues) -> str:
+def _due(due: DuePages) -> str:
     following = f", the next on {moment(due.next_s)}" if due.next_s is not None else ""
     return f"{due.pages:,} pages now{following}; rates: {_counts(due.stages)}"
 

@@ -31,9 +31,9 @@ NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, fo
 def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
     """List the traps of a job, what may be one, and what was decided about sites."""
 
-    async def work(home: Home) -> use.Suspicions:
-        decided = await registry.reviews(home.world)
-        return await use.suspicions(home.world, await find(home.world, job), decided)
+    async def work(home: Home) -> use.SuspectedTraps:
+        decided = await registry.read_site_decisions(home.world)
+        return await use.list_suspected_traps(home.world, await find(home.world, job), decided)
 
     found = in_home(output, work)
     if json:
@@ -72,7 +72,9 @@ def reset(
     """Forget what was decided about a site, or about one pattern of it."""
 
     async def work(home: Home) -> list[SiteRule]:
-        return await use.reset(home.world, host, pattern, await registry.reviews(home.world))
+        return await use.reset(
+            home.world, host, pattern, await registry.read_site_decisions(home.world)
+        )
 
     gone = in_home(output, work)
     if json:
@@ -98,7 +100,7 @@ def _decide(
         note(f"{_told(rule)}; crawls that start or resume from now on obey")
 
 
-def _data(found: use.Suspicions) -> dict[str, object]:
+def _data(found: use.SuspectedTraps) -> dict[str, object]:
     patterns = [
         {
             "host": suspect.host,
@@ -118,7 +120,7 @@ def _data(found: use.Suspicions) -> dict[str, object]:
     return {"job": found.job, "patterns": patterns, "rules": rules, "reviews": reviews}
 
 
-def _tell(found: use.Suspicions) -> None:
+def _tell(found: use.SuspectedTraps) -> None:
     for suspect in found.patterns:
         tally = suspect.tally
         counts = (

@@ -39,7 +39,7 @@ async def _explain(home: Home, job: str, url: Url) -> Explanation:
     same_archive(found, home.settings)
     if library := library_of(found):
         note(f"this job asked Context7 for {library}, and no site for its pages")
-    return await explain(world, found, url, await registry.reviews(world))
+    return await explain(world, found, url, await registry.read_site_decisions(world))
 
 
 def _tell(explanation: Explanation) -> None:

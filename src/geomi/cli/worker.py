@@ -27,7 +27,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import note
-from geomi.engine.worker.job_pool import Shift
+from geomi.engine.worker.job_pool import JobPool
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
@@ -80,13 +80,13 @@ async def _run(
         await serve(home, task, on_start=_obey)
 
 
-def _obey(shift: Shift) -> None:
+def _obey(shift: JobPool) -> None:
     """First signal: finish what is in flight and give hosts back. Second: stop now."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _interrupt, shift)
 
 
-def _interrupt(shift: Shift) -> None:
+def _interrupt(shift: JobPool) -> None:
     is_second = shift.interrupt()
     note("stopping now" if is_second else "finishing what is in flight; again to stop now")

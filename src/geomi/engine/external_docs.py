@@ -32,7 +32,7 @@ _GIVEN_UP = frozenset({Outcome.SERVER_ERROR, Outcome.CONNECT_ERROR})
 T = TypeVar("T")
 
 
-class Librarian:
+class ExternalDocsClient:
     """Asks one source for one run, patiently, and not for ever."""
 
     def __init__(self, source: ReadySource, clock: Clock) -> None:
@@ -89,14 +89,16 @@ class Librarian:
         await self._clock.sleep_until(self._clock.now_s() + rest_s)
 
 
-class ReadyFetcher:
+class ExternalDocsFetcher:
     """`ports.web.Fetcher` of the documents of one library.
 
     Args:
         name: that of the provider, as people write it.
     """
 
-    def __init__(self, librarian: Librarian, clock: Clock, *, library: str, name: str) -> None:
+    def __init__(
+        self, librarian: ExternalDocsClient, clock: Clock, *, library: str, name: str
+    ) -> None:
         self._librarian = librarian
         self._clock = clock
         self._library = library

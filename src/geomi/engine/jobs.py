@@ -10,9 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.links import LinkGate, link_value_of
 from geomi.engine.world import World
-from geomi.engine.worth import worth_of
 from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered
@@ -253,7 +252,7 @@ def _beginnings(gate: LinkGate, config: CrawlConfig, seeds: Sequence[Url]) -> li
 
 
 async def _add(world: World, job: CrawlJob, found: list[Discovered]) -> None:
-    worth = worth_of(world, job.config)
+    worth = link_value_of(world, job.config)
     if worth is not None:
         found = await worth.of(found)
     await world.frontier.add(job.id, found, now_s=world.clock.now_s())

@@ -39,7 +39,7 @@ _KNOWN_POOLS = 50_000  # that are remembered during a walk
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RecrawlRequest:
     """What a recrawl is asked to do.
 
     Args:
@@ -81,7 +81,7 @@ async def _nothing() -> None:
     """Do nothing between two reads."""
 
 
-async def walk(
+async def walk_pages(
     world: World, crawl: str, *, meanwhile: Callable[[], Awaitable[None]] = _nothing
 ) -> AsyncIterator[Standing]:
     """Walk over the pages of a crawl's jobs, each in the job that met it first, seeds in all.
@@ -101,7 +101,7 @@ async def walk(
 async def choose(
     world: World,
     crawl: CrawlJob,
-    wish: Wish,
+    wish: RecrawlRequest,
     *,
     meanwhile: Callable[[], Awaitable[None]] = _nothing,
 ) -> list[Candidate]:
@@ -115,7 +115,7 @@ async def choose(
     rules = crawl.config.recrawl
     best: dict[bytes, Candidate] = {}
     most = min(wish.budget if wish.budget is not None else MAX_CHOSEN, MAX_CHOSEN)
-    async for page in walk(world, crawl.id, meanwhile=meanwhile):
+    async for page in walk_pages(world, crawl.id, meanwhile=meanwhile):
         is_due = page.due_s <= now_s
         if not is_due and (wish.budget is None or wish.due_only):
             continue
@@ -149,7 +149,9 @@ def _named(seeds: Sequence[str]) -> str:
     return shlex.join(seeds) if len(seeds) <= MOST_NAMED else "with the same start URLs"
 
 
-async def begin(world: World, crawl: CrawlJob, wish: Wish) -> tuple[CrawlJob, bool] | None:
+async def begin(
+    world: World, crawl: CrawlJob, wish: RecrawlRequest
+) -> tuple[CrawlJob, bool] | None:
     """Start a recrawl, or go on with one; None where no page is worth it now.
 
     Return the job and whether it is an old one.
@@ -228,7 +230,7 @@ async def _go_on(world: World, job: CrawlJob) -> CrawlJob:
     return job
 
 
-async def _create(world: World, crawl: CrawlJob, wish: Wish) -> CrawlJob:
+async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJob:
     wall_s = world.clock.wall_s()
     config = crawl.config
     limits = config.limits

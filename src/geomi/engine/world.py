@@ -7,10 +7,16 @@ event now and then; a page costs some microseconds more. `wait_for_event` waits 
 
 from __future__ import annotations
 
+import asyncio
 import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
 
-from geomi.engine.meter import Meter
+from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.census import Census
 from geomi.ports.clock import Clock
@@ -32,9 +38,74 @@ from geomi.ports.tenancy import Quotas, Roster
 from geomi.ports.web import Fetcher, Resolver
 from geomi.ports.workers import Workers
 
+P = ParamSpec("P")
+T = TypeVar("T")
+# What a worker holds that nobody asks for: some minutes of a fast crawl.
+MAX_KEPT = 1000
 # How long a worker may be silent before others may have what it holds. Half of it is the longest
 # rest that a host is held for; a request in flight comes on top.
 SILENCE_S = 60.0
+
+
+class Meter:
+    """Adds up what one process spends."""
+
+    def __init__(self) -> None:
+        self._claims: list[float] = []
+        self._settlements: list[float] = []
+        self._stages: defaultdict[str, float] = defaultdict(float)
+        self._waited_s = 0.0
+
+    def timed(self, stage: str, work: Callable[P, T]) -> Callable[P, T]:
+        """Return some work that notes the CPU it takes; it must not wait for anything."""
+
+        def measured(*args: P.args, **kwargs: P.kwargs) -> T:
+            began_s = time.thread_time()
+            try:
+                return work(*args, **kwargs)
+            finally:
+                self._stages[stage] += time.thread_time() - began_s
+
+        return measured
+
+    @contextmanager
+    def claim(self) -> Iterator[None]:
+        """Note how long a claim takes."""
+        with _noted(self._claims):
+            yield
+
+    @contextmanager
+    def settlement(self) -> Iterator[None]:
+        """Note how long a settlement takes."""
+        with _noted(self._settlements):
+            yield
+
+    def waited(self, seconds: float) -> None:
+        """Note that a host's turn was waited for."""
+        self._waited_s += max(0.0, seconds)
+
+    def take(self, job: str) -> Measured:
+        """Return what was spent since the last time."""
+        told = Measured(
+            job,
+            claims=tuple(self._claims),
+            settlements=tuple(self._settlements),
+            waited_s=self._waited_s,
+            stages=tuple(sorted(self._stages.items())),
+        )
+        self._claims, self._settlements, self._waited_s = [], [], 0.0
+        self._stages.clear()
+        return told
+
+
+@contextmanager
+def _noted(kept: list[float]) -> Iterator[None]:
+    began_s = time.perf_counter()
+    try:
+        yield
+    finally:
+        if len(kept) < MAX_KEPT:
+            kept.append(time.perf_counter() - began_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +147,13 @@ class World:
     silence_s: float = SILENCE_S
     meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event, but no longer than so; say whether it has happened."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass
+    return event.is_set()

@@ -16,7 +16,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut, EventsOnly
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app import open_home
 from geomi.app.serve import Task, serve
-from geomi.engine.worker.job_pool import Shift
+from geomi.engine.worker.job_pool import JobPool
 from geomi.fleet.plan import NODE, FleetPlan, Member, MemberState
 from geomi.model.event import JobEnded, JobStarted, Warned
 from geomi.ports.clock import Clock
@@ -34,7 +34,7 @@ class FleetWorker:
         self._owner = self._error = ""
         self._state = MemberState.WORKING
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._shift: Shift | None = None
+        self._shift: JobPool | None = None
         self._node = node_id()
         relax_garbage_collector()
         threading.Thread(target=self._live, name="geomi-worker", daemon=True).start()
@@ -69,7 +69,7 @@ class FleetWorker:
             task = Task(concurrency=self._plan.concurrency)
             await serve(home, task, on_start=self._begin)
 
-    def _begin(self, shift: Shift) -> None:
+    def _begin(self, shift: JobPool) -> None:
         self._shift = shift
         if self._state is MemberState.DRAINING:  # it was told to before it could listen
             shift.interrupt()

@@ -20,7 +20,7 @@ from typing import Self
 from geomi import app
 from geomi.app import Home, Plan, make_plan, open_home
 from geomi.engine.inspect.export import records
-from geomi.engine.worker.supervisor import Report, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, NothingFetched, StoreFull
 from geomi.library.options import Options, for_one_page, read_options, without_files
 from geomi.library.page import Page
@@ -57,7 +57,7 @@ class Crawler:
         asked = configured or read_options(options)
         check_rules(markdown_rules, asked.resolved.run)
         self._markdown_rules = dict(markdown_rules)
-        self.report: Report | None = None  # how the last crawl ended
+        self.report: CrawlReport | None = None  # how the last crawl ended
         # A directory that is gone afterwards leaves nothing in a database or a bucket.
         self._settings = asked.settings if output else replace(asked.settings, db="", blobs="")
         self._flags = asked.flags
@@ -112,14 +112,14 @@ class Crawler:
 
     def _start(
         self, urls: Sequence[str], resolved: Resolved, ear: _JobListener, *, resume: bool = False
-    ) -> asyncio.Task[Report | GeomiError]:
+    ) -> asyncio.Task[CrawlReport | GeomiError]:
         plan = make_plan(urls, resolved, self._flags, resume=resume)
         self._ears.add(ear)
         run = self._group.create_task(self._run(plan, ear), name=f"crawl {urls[0]}")
         run.add_done_callback(lambda _: ear.woken.set())
         return run
 
-    async def _run(self, plan: Plan, ear: _JobListener) -> Report | GeomiError:
+    async def _run(self, plan: Plan, ear: _JobListener) -> CrawlReport | GeomiError:
         """Crawl to the end; an error is the reader's to raise and no reason to end other crawls."""
         try:
             # A home of its own: two crawls of one process are two workers to the store.
@@ -136,7 +136,7 @@ class Crawler:
         return report
 
 
-def refuse_failure(report: Report, settings: Settings) -> None:
+def refuse_failure(report: CrawlReport, settings: Settings) -> None:
     """Raise what a crawl that got nowhere, or ran out of room, has to say."""
     if report.stop is StopReason.DISK_FULL:
         raise StoreFull(
@@ -184,7 +184,7 @@ class _JobListener:
 
 
 async def _follow(
-    home: Home, ear: _JobListener, run: asyncio.Task[Report | GeomiError]
+    home: Home, ear: _JobListener, run: asyncio.Task[CrawlReport | GeomiError]
 ) -> AsyncIterator[bytes]:
     """Return the records of a running job in the order of commits, until it is over."""
     after = 0
@@ -203,7 +203,7 @@ async def _follow(
             await ear.woken.wait()
 
 
-def _told(answer: Report | GeomiError) -> Report:
+def _told(answer: CrawlReport | GeomiError) -> CrawlReport:
     if isinstance(answer, GeomiError):
         raise answer
     return answer

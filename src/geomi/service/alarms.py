@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from geomi.engine.inspect.alarms import Alarm, Figures, judge
+from geomi.engine.inspect.alarms import Alarm, JobFigures, judge
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service.drawer import Drawer
@@ -78,11 +78,11 @@ async def page(desk: Desk, *, before: str, limit: int) -> list[KeptAlarm]:
     return [kept.value for kept in found]
 
 
-async def _figures(desk: Desk, job: CrawlJob) -> Figures:
+async def _figures(desk: Desk, job: CrawlJob) -> JobFigures:
     world = desk.world
     own = {url.authority for url in map(parse_url, job.seeds) if url}
     hosts = await world.census.hosts(limit=MOST_HOSTS)
-    return Figures(
+    return JobFigures(
         outcomes=await world.census.outcomes(job.id),
         requests=job.stats.requests,
         retries=job.stats.retries,

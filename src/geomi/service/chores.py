@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from geomi.app.clean import EVERY_S, clean
-from geomi.engine.visit.preview_text import sweep
-from geomi.engine.worker.leader import Duty
+from geomi.engine.visit.preview_text import erase_expired_texts
+from geomi.engine.worker.leader import Leadership
 from geomi.errors import GeomiError, StoreBusy, StoreError
 from geomi.model.event import Warned
 from geomi.service import (
@@ -58,7 +58,7 @@ async def fire_schedules(service: Service) -> int:
 
 async def clean_up(service: Service) -> int:
     """Let go what was to be kept for a time: tenants' crawls, and texts that wait in the spool."""
-    await sweep(service.home.world)
+    await erase_expired_texts(service.home.world)
     for tenant in await tenants.every(service):
         with suppress(StoreBusy):  # whoever else is at it does the same
             await clean(service.desk(tenant.name).home)
@@ -80,7 +80,7 @@ CHORES = (
 
 async def do_chores(service: Service) -> None:
     """Do what is to be done until cancelled."""
-    duty = Duty(service.home.world, DUTY)
+    duty = Leadership(service.home.world, DUTY)
     try:
         async with asyncio.TaskGroup() as group:
             for chore in CHORES:
@@ -90,7 +90,7 @@ async def do_chores(service: Service) -> None:
             await duty.drop()
 
 
-async def _do(service: Service, chore: Chore, duty: Duty) -> None:
+async def _do(service: Service, chore: Chore, duty: Leadership) -> None:
     told: Warned | None = None
     while True:
         many, problem = 0, None

@@ -128,7 +128,7 @@ async def _draft(
     desk: Desk, plan: Plan, collection: str, job_id: str, *, is_let_in: bool = False
 ) -> CrawlJob:
     quota = (await tenants.find(desk.service, desk.tenant)).quota
-    reviews = await registry.reviews(desk.world)
+    reviews = await registry.read_site_decisions(desk.world)
     async with desk.door:
         if not is_let_in:
             await _refuse_crowd(desk, quota)

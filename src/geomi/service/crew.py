@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from geomi.adapters.machine.processes import ProcessWorkerHandle, start_worker
-from geomi.engine.rest import rest
+from geomi.engine.world import wait_for_event
 from geomi.errors import GeomiError
 from geomi.model.event import Warned
 from geomi.ports.sink import EventSink
@@ -87,7 +87,7 @@ class Crew:
             rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
             told = f"a process that was to {errand.calling} {problem}; another follows"
             self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
-            await rest(self._leaving, rest_s)
+            await wait_for_event(self._leaving, rest_s)
 
     async def _live(self, errand: Errand) -> str:
         """Run one life; return how it ended."""

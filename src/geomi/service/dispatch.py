@@ -44,7 +44,7 @@ async def _admitted(desk: Desk, name: str) -> CrawlJob | None:
 
 async def _begin(desk: Desk, job: CrawlJob) -> None:
     try:
-        await begin_drafted(desk.home, job, await registry.reviews(desk.world))
+        await begin_drafted(desk.home, job, await registry.read_site_decisions(desk.world))
     except StoreError:
         raise  # it is not the crawl's fault; the next look goes on with it
     except UnknownName:

@@ -11,9 +11,8 @@ from pathlib import Path
 from geomi.app import Home, open_home
 from geomi.app.seeds import open_datasets
 from geomi.app.shelf import Shelves, open_shelves
-from geomi.engine.enrich.loop import Shelf
-from geomi.engine.rest import rest
-from geomi.engine.world import World
+from geomi.engine.enrich.loop import SearchIndex
+from geomi.engine.world import World, wait_for_event
 from geomi.errors import QuotaReached
 from geomi.model.drawer import SYSTEM
 from geomi.ports.clock import Clock
@@ -90,7 +89,7 @@ class Desk:
         """Its drawers."""
         return self.home.store.drawers
 
-    async def shelf(self) -> Shelf:
+    async def shelf(self) -> SearchIndex:
         """Return where its documents are found."""
         library = self.service.library
         assert library is not None, "only an open service has one"
@@ -119,7 +118,7 @@ class Library:
         self._door = asyncio.Lock()
         self._shelves: Shelves | None = None
 
-    async def shelf(self, home: Home) -> Shelf:
+    async def shelf(self, home: Home) -> SearchIndex:
         """Return where the documents of a tenant are found."""
         async with self._door:
             if self._shelves is None:
@@ -151,7 +150,7 @@ class Service:
 
     async def leaves_within(self, seconds: float) -> bool:
         """Wait for a while, or until the process is told to end; say whether it was."""
-        return await rest(self.leaving, seconds)
+        return await wait_for_event(self.leaving, seconds)
 
     @property
     def datasets(self) -> Mapping[str, Dataset]:

@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from geomi.app import gate_for, registry
-from geomi.engine.survey import survey
 from geomi.engine.survey.forecast import Forecast, forecast
-from geomi.engine.survey.survey import Survey
+from geomi.engine.survey.survey import Survey, survey
 from geomi.errors import NothingFetched
 from geomi.service.open import Desk
 from geomi.service.orders import CrawlOrder, plan_for
@@ -32,7 +31,7 @@ async def foresee(desk: Desk, order: CrawlOrder) -> Outlook:
     # What a site names itself is worth one request each, when the question is what there is.
     probing = replace(config, scope=replace(config.scope, probe=True))
     seeds = [seed.href for seed in plan.seeds]
-    gate = gate_for(desk.world, probing, seeds, await registry.reviews(desk.world))
+    gate = gate_for(desk.world, probing, seeds, await registry.read_site_decisions(desk.world))
     try:
         async with asyncio.timeout(LONGEST_S):
             found = await survey(desk.world, probing, plan.seeds, gate, samples=SAMPLES)

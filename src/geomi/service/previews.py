@@ -20,6 +20,8 @@ async def preview(desk: Desk, url: str, *, renders: bool) -> Preview:
     with naming("url"):
         plan = plan_for(desk, CrawlOrder("preview", (url,), settings=settings))
         config, (seed,) = plan.resolved.config, plan.seeds
-        gate = gate_for(desk.world, config, [seed.href], await registry.reviews(desk.world))
+        gate = gate_for(
+            desk.world, config, [seed.href], await registry.read_site_decisions(desk.world)
+        )
         with desk.looks.taken():
             return await look(desk.world, config, seed, gate)

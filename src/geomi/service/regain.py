@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from geomi.app.shelf import Shelves
-from geomi.engine.enrich.loop import begin_again, enrich_vectors, enrich_words, is_lost
+from geomi.engine.enrich.loop import enrich_again, enrich_vectors, enrich_words, is_index_lost
 from geomi.model.document import DocumentFilter
 from geomi.model.event import Warned
 from geomi.model.job import MAX_LISTED_JOBS, CrawlJob, JobFilter
@@ -42,7 +42,7 @@ class Regaining:
         """See whether a tenant's index is gone, or was and is not whole yet."""
         desk = self._service.desk(tenant)
         world, shelf = desk.world, self._shelves.of(desk.home)
-        lost, losses = await is_lost(world, shelf), _losses(desk)
+        lost, losses = await is_index_lost(world, shelf), _losses(desk)
         if not lost and await losses.get(SLIP) is None:
             return
         await losses.add(SLIP, Loss(desk.wall_s))
@@ -51,7 +51,7 @@ class Regaining:
             # Nothing is put there before all are at their beginning, so that whoever is killed in
             # between is followed by one that finds the index lost as well.
             if lost and await _has_documents(desk, job):
-                await begin_again(world, shelf, only=job.id, is_lost=True)
+                await enrich_again(world, shelf, only=job.id, is_lost=True)
             left.append(job.id)
         self._left += [(tenant, name) for name in left]
         told = f"the index of `{tenant}` is gone" if lost else f"the index of `{tenant}` was gone"

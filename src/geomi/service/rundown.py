@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 
 from geomi.app import channel
-from geomi.engine.rundown import tell_run
+from geomi.engine.inspect.alarms import report_run
 from geomi.errors import GeomiError, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState
@@ -25,7 +25,7 @@ async def tell_end(desk: Desk, name: str) -> None:
         provider = (await providers.find(desk, job.provider)).name
     except UnknownName:  # its registration was removed meanwhile
         provider = job.provider
-    await tell_run(desk.world, job, provider)
+    await report_run(desk.world, job, provider)
     await _fall_back(desk, job)
 
 

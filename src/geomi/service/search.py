@@ -26,4 +26,4 @@ async def explain(desk: Desk, job_id: str, url: str) -> Explanation:
     job = await crawls.find(desk, job_id)
     with naming("url"):
         (asked,) = read_seeds([url])
-    return await explain_url(desk.world, job, asked, await registry.reviews(desk.world))
+    return await explain_url(desk.world, job, asked, await registry.read_site_decisions(desk.world))

@@ -7,8 +7,7 @@ died knows what was told, and a figure that leaves its bounds again is a new ala
 from __future__ import annotations
 
 from geomi.engine.inspect.alarms import Alarm
-from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.report import EVERYTHING
+from geomi.engine.seeds.report import EVERYTHING, judge_seeds
 from geomi.service import alarms, seeds
 from geomi.service.alarms import KeptAlarm
 from geomi.service.drawer import Drawer

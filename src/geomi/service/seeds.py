@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from geomi.app.home import Home
 from geomi.app.recover import recover
 from geomi.app.seeds import seed_config, seeding_for
-from geomi.engine.rest import rest
-from geomi.engine.seeds import letters
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.seeds import dead_letters
+from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
-from geomi.engine.seeds.queue import work
-from geomi.engine.seeds.report import Standing, look
-from geomi.engine.worker.heartbeat import beating
+from geomi.engine.seeds.queue import work_on_queues
+from geomi.engine.seeds.report import DatasetProgress, read_progress
+from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.engine.world import wait_for_event
 from geomi.errors import ConfigError, GeomiError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.message import DeadLetter
@@ -44,7 +44,7 @@ async def unknown_tenants(service: Service) -> list[str]:
     return sorted(service.datasets.keys() - known)
 
 
-def seeding_of(desk: Desk) -> Seeding:
+def seeding_of(desk: Desk) -> SeedContext:
     """Return a tenant's dataset and what works on it; `UnknownName` where it has none."""
     dataset = desk.service.datasets.get(desk.tenant)
     if dataset is None:
@@ -68,9 +68,9 @@ async def orchestrate(desk: Desk, which: PartitionFilter, *, force: bool) -> Orc
         return await send_files(seeding, which, force=force)
 
 
-async def standing(desk: Desk, which: PartitionFilter) -> Standing:
+async def standing(desk: Desk, which: PartitionFilter) -> DatasetProgress:
     """Say how far a tenant's dataset is."""
-    return await look(seeding_of(desk), which)
+    return await read_progress(seeding_of(desk), which)
 
 
 async def page(desk: Desk, *, after: str, limit: int) -> Sequence[DeadLetter]:
@@ -81,17 +81,17 @@ async def page(desk: Desk, *, after: str, limit: int) -> Sequence[DeadLetter]:
 
 async def letter(desk: Desk, name: str) -> DeadLetter:
     """Find a dead letter."""
-    return await letters.find(seeding_of(desk), name)
+    return await dead_letters.find(seeding_of(desk), name)
 
 
 async def retry(desk: Desk, name: str) -> None:
     """Let a dead letter be tried again."""
-    await letters.retry(seeding_of(desk), name)
+    await dead_letters.retry(seeding_of(desk), name)
 
 
 async def drop(desk: Desk, name: str) -> None:
     """Forget a dead letter."""
-    await letters.drop(seeding_of(desk), name)
+    await dead_letters.drop(seeding_of(desk), name)
 
 
 async def work_for_all(home: Home, leave: asyncio.Event) -> None:
@@ -100,7 +100,7 @@ async def work_for_all(home: Home, leave: asyncio.Event) -> None:
     service = Service(home)
     config = seed_config(home.settings)
     await home.heart.enrol(Role.WORKER, [config])
-    await beating(home.heart, _all(service, leave))
+    await with_heartbeat(home.heart, _all(service, leave))
 
 
 async def _all(service: Service, leave: asyncio.Event) -> None:
@@ -117,7 +117,7 @@ async def _one(desk: Desk, leave: asyncio.Event) -> None:
     while not leave.is_set():
         problem, began_s = None, asyncio.get_running_loop().time()
         try:
-            await work(seeding_of(desk), leaving=leave, is_done_when_empty=False)
+            await work_on_queues(seeding_of(desk), leaving=leave, is_done_when_empty=False)
         except GeomiError as error:  # a bucket or a store that is away comes back
             message = f"cannot work on the dataset of tenant {desk.tenant}: {error.message}"
             problem = Warned("", message, error.hint)
@@ -128,7 +128,7 @@ async def _one(desk: Desk, leave: asyncio.Event) -> None:
             desk.world.sink.emit(problem)
         told = problem
         again_s = next_rest_s(again_s, asyncio.get_running_loop().time() - began_s)
-        await rest(leave, again_s)
+        await wait_for_event(leave, again_s)
 
 
 def next_rest_s(before_s: float, worked_s: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.engine.host.robots import Reading, read_copy
+from geomi.engine.host.robots import JobRobots, read_copy
 from geomi.errors import UnknownName
 from geomi.fetch.request import product_token, user_agent
 from geomi.model.config import CrawlConfig
@@ -31,7 +31,7 @@ class Site:
     """
 
     view: HostView
-    readings: tuple[tuple[str, Reading], ...]
+    readings: tuple[tuple[str, JobRobots], ...]
     failure: UrlEntry | None
 
 
@@ -54,7 +54,7 @@ async def find(desk: Desk, host: str) -> Site:
     raise UnknownName(f"no crawl has met `{host[:MAX_HOST_CHARS]}`")
 
 
-async def _readings(desk: Desk, host: str) -> tuple[tuple[str, Reading], ...]:
+async def _readings(desk: Desk, host: str) -> tuple[tuple[str, JobRobots], ...]:
     newest = await desk.world.jobs.page(JobFilter(), before="", limit=1)
     config = newest[0].config if newest else CrawlConfig()
     token = product_token(user_agent(config, version=desk.world.version))

@@ -13,10 +13,10 @@ from geomi.app.home import Home
 from geomi.app.recover import recover
 from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine import jobs
-from geomi.engine.ended import ended_event
-from geomi.engine.enrich.loop import enrich_vectors, enrich_words, enricher
-from geomi.engine.rest import rest
-from geomi.engine.worker.heartbeat import beating
+from geomi.engine.enrich.loop import enrich_follower, enrich_vectors, enrich_words
+from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.engine.worker.supervisor import job_ended_event
+from geomi.engine.world import wait_for_event
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.worker import Role
 from geomi.service import tenants
@@ -35,7 +35,7 @@ async def understand_for_all(home: Home, leave: asyncio.Event) -> None:
     await recover(home)
     await home.heart.enrol(Role.WORKER)
     async with open_shelves(home) as shelves:
-        await beating(home.heart, _Understander(Service(home), shelves, leave).run())
+        await with_heartbeat(home.heart, _Understander(Service(home), shelves, leave).run())
 
 
 class _Understander:
@@ -53,7 +53,7 @@ class _Understander:
         await self._look_back()
         while not self._leave.is_set():
             if not await self._go_round():
-                await rest(self._leave, LOOK_S)
+                await wait_for_event(self._leave, LOOK_S)
 
     async def _look_back(self) -> None:
         for tenant in await tenants.every(self._service):
@@ -83,7 +83,10 @@ class _Understander:
         done = await enrich_words(world, shelf, job, self._leave)
         if job.state is JobState.FINALIZING and not done:
             await enrich_vectors(world, shelf, job, self._leave)
-            if not self._leave.is_set() and not await enricher(world, shelf, job).is_behind():
+            if (
+                not self._leave.is_set()
+                and not await enrich_follower(world, shelf, job).is_behind()
+            ):
                 await self._complete(home, job)
         return done
 
@@ -92,4 +95,4 @@ class _Understander:
         if not ended.state.is_final or ended.stop is None:
             return
         self._open.discard((job.tenant, job.id))
-        home.world.sink.emit(ended_event(ended, ended.stop, ended.active_s))
+        home.world.sink.emit(job_ended_event(ended, ended.stop, ended.active_s))

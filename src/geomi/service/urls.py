@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.identity import UrlIdentity
 from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.entry import EntryFilter, EntryKind, UrlEntry
 from geomi.model.history import BEFORE_ALL, Place
@@ -135,5 +135,5 @@ async def _row(desk: Desk, job: CrawlJob, entry: UrlEntry) -> UrlRow:
     name = document_id(job.config.analysis.collection, entry.url_hash)
     is_page = entry.state is State.COMPLETED and entry.kind is EntryKind.PAGE
     document = await desk.world.documents.get(name) if is_page else None
-    key = Naming(job.config).key(split(entry.url))
+    key = UrlIdentity(job.config).key(split(entry.url))
     return UrlRow(entry, sha256_hex(key), status_of(entry, document, job), document)

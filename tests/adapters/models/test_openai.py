@@ -8,7 +8,7 @@ import pytest
 
 from geomi.adapters.http import Egress, EgressRules, HttpClient
 from geomi.adapters.models.openai import MAX_ANSWER_BYTES, OpenAiModel
-from geomi.engine.consult import Consulted, consult
+from geomi.engine.enrich.language_model import ParsedAnswer, ask_model
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.model.language import Answer, Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
@@ -28,12 +28,12 @@ async def ask(endpoint: str, *, key: str = "", rules: EgressRules = LOOPBACK) ->
         await client.aclose()
 
 
-async def ask_twice(endpoint: str) -> Consulted[str]:
+async def ask_twice(endpoint: str) -> ParsedAnswer[str]:
     """Ask a server, and once more where it makes no sense."""
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
     try:
-        return await consult(OpenAiModel(client, endpoint, "tiny"), PROMPT, category)
+        return await ask_model(OpenAiModel(client, endpoint, "tiny"), PROMPT, category)
     finally:
         await client.aclose()
 
@@ -150,4 +150,4 @@ def test_nonsense_is_asked_twice_and_paid_for() -> None:
 def test_a_model_that_is_busy_costs_nothing() -> None:
     with ModelServer([(429, "later")]) as server:
         consulted = asyncio.run(ask_twice(server.endpoint))
-    assert consulted == Consulted(None, (), f"{server.endpoint} answered 429: later")
+    assert consulted == ParsedAnswer(None, (), f"{server.endpoint} answered 429: later")

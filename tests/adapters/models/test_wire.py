@@ -21,7 +21,7 @@ import pytest
 from geomi.adapters.http import Egress, HttpClient
 from geomi.adapters.models.openai import OpenAiModel
 from geomi.analyse.prompts import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
-from geomi.engine.consult import consult
+from geomi.engine.enrich.language_model import ask_model
 from geomi.model.language import Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
 
@@ -100,7 +100,7 @@ def test_a_short_form_is_answered(endpoint: str) -> None:
         "additionalProperties": False,
     }
     prompt = replace(PROMPTS[0], form=form, max_tokens=4 * MAX_TOKENS)
-    consulted = work_with(endpoint, lambda model: consult(model, prompt, _category))
+    consulted = work_with(endpoint, lambda model: ask_model(model, prompt, _category))
     assert consulted.value in ("product", "faq"), consulted.problem
     assert len(consulted.bill) == consulted.calls == 1
 

@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 
 from geomi.cli.seed_show import SeedCounts, SeedShow, _view
-from geomi.engine.seeds.alarm import judge_seeds
-from geomi.engine.seeds.report import Standing
+from geomi.engine.seeds.report import DatasetProgress, judge_seeds
 from geomi.model.event import (
     RobotsFetched,
     SeedDomainDone,
@@ -31,7 +30,7 @@ EVENTS = (
     RobotsFetched("", "a.test", 200, from_cache=False, age_s=0.0, bytes=1),
     Warned("", "look"),
 )
-STANDING = Standing(
+STANDING = DatasetProgress(
     TaskTally(processed=3, failed=1, pending=2),
     TaskTally(processed=1200, pending=45),
     Depth(waiting=2, dead=1),
@@ -118,7 +117,7 @@ def test_whoever_has_rejects_is_told_where_they_are(capsys: pytest.CaptureFixtur
     assert "hint: rejects/ of the dataset says which records" in capsys.readouterr().err
 
 
-def drawn(standing: Standing | None, *, done: int = 30) -> list[str]:
+def drawn(standing: DatasetProgress | None, *, done: int = 30) -> list[str]:
     """Return the lines of a view after a minute, with single spaces."""
     screen = Console(file=StringIO(), width=80)
     screen.print(_view(standing, 60.0, done))

@@ -1,4 +1,4 @@
-"""What ties a store's time to one machine's clock; `adapters/machine/clock.py` reads and writes it."""
+"""What ties a store's time to one machine's clock, for `adapters/machine/clock.py`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from geomi.api.schema.seed import (
     SeedStatusTold,
 )
 from geomi.api.schema.wire import Part
-from geomi.engine.seeds.report import report
+from geomi.engine.seeds.report import make_report
 from geomi.service import seeds
 from geomi.service.keys import Scope
 
@@ -55,7 +55,7 @@ async def orchestrate(
 )
 async def status(wanted: Annotated[PartitionQuery, Query()], desk: OfDesk) -> SeedStatusTold:
     """Count raw files and domains by what became of them, and what was found of domains."""
-    return SeedStatusTold.of(report(await seeds.standing(desk, wanted.which())))
+    return SeedStatusTold.of(make_report(await seeds.standing(desk, wanted.which())))
 
 
 @router.get(

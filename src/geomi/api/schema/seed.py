@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from geomi.api.schema.wire import Asked, Flag, Told
-from geomi.engine.seeds.letters import written
+from geomi.engine.seeds.dead_letters import letter_json
 from geomi.engine.seeds.report import CollectionStats, ProcessingStats, SeedReport
 from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo
 from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter
@@ -91,7 +91,7 @@ class LetterTold(_Literal):
     @classmethod
     def of(cls, letter: DeadLetter) -> Self:
         """Write a dead letter."""
-        return cls.model_validate(written(letter))
+        return cls.model_validate(letter_json(letter))
 
 
 class LetterLine(Told):

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Self
 
 from geomi.api.schema.wire import Told, moment, moment_or_none
-from geomi.engine.inspect.alarms import Rule
+from geomi.engine.inspect.alarms import AlarmRule
 from geomi.service.alarms import KeptAlarm
 
 
@@ -20,7 +20,7 @@ class AlarmTold(Told):
     at: datetime
     job_id: str
     collection_id: str
-    rule: Rule
+    rule: AlarmRule
     subject: str
     value: float
     limit: float

@@ -14,8 +14,8 @@ from geomi.api.routes.seeds import LETTER
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of
 from geomi.dashboard.pages import Visit
-from geomi.engine.seeds.letters import reason
-from geomi.engine.seeds.report import EVERYTHING, report
+from geomi.engine.seeds.dead_letters import reason
+from geomi.engine.seeds.report import EVERYTHING, make_report
 from geomi.errors import FieldRefused, GeomiError
 from geomi.model.seed import Orchestrated
 from geomi.seed.partition import RAW_FORM, checked_filter
@@ -74,7 +74,7 @@ async def _page(visit: Visit, faults: Faults, found: Orchestrated | None = None)
         "seeds.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
         dataset=visit.service.datasets[visit.desk.tenant].name,
-        told=report(standing),
+        told=make_report(standing),
         queues={"files": standing.seed_queue, "domains": standing.domain_queue},
         letters=[(one, reason(one)) for one in shown],
         cursor=cursor,

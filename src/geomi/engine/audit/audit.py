@@ -18,12 +18,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from geomi.engine.audit.checks import damage
+from geomi.engine.audit.checks import AddressCheck, AddressProof, CapCheck, CapProof, damage
 from geomi.engine.audit.replay import HostCheck, HostProof
-from geomi.engine.audit.terms import TermsBook
-from geomi.engine.caps import CapCheck, CapProof
-from geomi.engine.crowd import AddressCheck, AddressProof
-from geomi.engine.history import History
+from geomi.engine.audit.terms import RunHistory, TermsBook
 from geomi.engine.world import World
 from geomi.errors import UnknownName
 from geomi.model.asked import Asked
@@ -73,7 +70,7 @@ class _Auditor:
     def __init__(self, terms: TermsBook, log: RequestLog) -> None:
         self._log = log
         self._terms = terms
-        self._history = History()
+        self._history = RunHistory()
         self._caps = CapCheck()
         self._ips: set[str] = set()
         self._requests = self._broken = 0

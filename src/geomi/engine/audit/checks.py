@@ -10,17 +10,23 @@ nobody is accused of them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from geomi.engine.history import ROUNDING_S
+from geomi.engine.audit.terms import ROUNDING_S, RunHistory
 from geomi.model.asked import Asked
+from geomi.model.config import CrawlConfig, Politeness
 from geomi.url.parse import parse as parse_url
 
 MAX_EXAMPLES = 10  # breaches of a host or an address that are shown; all are counted
+HOUR_S, DAY_S = 3600.0, 86_400.0
+# A permit is taken just before its request begins, so a window of permits is a little askew.
+ASKEW_S = 1.0
 
 
-class Rule(StrEnum):
+class PolitenessRule(StrEnum):
     """What can be broken; a row that cannot be true proves nothing, so it counts too."""
 
     GAP = "gap"
@@ -35,7 +41,7 @@ class Rule(StrEnum):
 class Breach:
     """A rule that was broken, and the requests that show it; the last is the one at fault."""
 
-    rule: Rule
+    rule: PolitenessRule
     detail: str
     requests: tuple[Asked, ...]
 
@@ -47,7 +53,7 @@ class Breaches:
         self.count = 0
         self.examples: list[Breach] = []
 
-    def add(self, rule: Rule, detail: str, *requests: Asked) -> None:
+    def add(self, rule: PolitenessRule, detail: str, *requests: Asked) -> None:
         """Take one."""
         self.count += 1
         if len(self.examples) < MAX_EXAMPLES:
@@ -74,3 +80,145 @@ def damage(asked: Asked) -> str:
     if url is None or url.authority != asked.host:
         return f"its URL is none of `{asked.host}`"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class CapProof:
+    """The fullest window that any cap looked at; `allowed` is the cap of the request at its end.
+
+    Args:
+        broken: how many requests came when their window was full.
+        first_s: when the first of them started; None where none did.
+        older: requests that were sent under earlier settings and are left out.
+    """
+
+    window: str
+    most: int
+    allowed: int
+    broken: int
+    first_s: float | None
+    older: int = 0
+
+
+class CapCheck:
+    """Gathers when requests under a cap started, 13 bytes each, whatever host they went to."""
+
+    def __init__(self) -> None:
+        self._starts_s = array("d")
+        self._terms = array("I")
+        self._is_present = array("b")
+        self._known: dict[tuple[int, int], int] = {}
+
+    def add(self, asked: Asked, own: Politeness, *, is_present: bool) -> None:
+        """Take a request; the order does not matter.
+
+        Args:
+            is_present: whether these settings held already.
+        """
+        caps = (own.max_per_hour, own.max_per_day)
+        if any(caps):
+            self._starts_s.append(asked.started_s)
+            self._terms.append(self._known.setdefault(caps, len(self._known)))
+            self._is_present.append(is_present)
+
+    def proofs(self) -> tuple[CapProof, ...]:
+        """Say how full the fullest hour and day were, where there was a cap."""
+        caps = list(self._known)
+        order = sorted(range(len(self._starts_s)), key=self._starts_s.__getitem__)
+        hour = self._proof("hour", HOUR_S, order, lambda term: caps[term][0])
+        day = self._proof("day", DAY_S, order, lambda term: caps[term][1])
+        return tuple(proof for proof in (hour, day) if proof.allowed)
+
+    def _proof(
+        self, name: str, length_s: float, order: list[int], cap_of: Callable[[int], int]
+    ) -> CapProof:
+        proof = self._fullest(name, length_s, order, cap_of)
+        if not proof.broken:
+            return proof
+        present = [each for each in order if self._is_present[each]]
+        proof = self._fullest(name, length_s, present, cap_of)
+        return replace(proof, older=len(order) - len(present))
+
+    def _fullest(
+        self, name: str, length_s: float, counted: list[int], cap_of: Callable[[int], int]
+    ) -> CapProof:
+        """Look at the window that ends with each request whose job has a cap on it."""
+        most = allowed = broken = oldest = 0
+        first_s = None
+        for newest, each in enumerate(counted):
+            start_s, cap = self._starts_s[each], cap_of(self._terms[each])
+            while self._starts_s[counted[oldest]] <= start_s - length_s + ASKEW_S:
+                oldest += 1
+            many = newest - oldest + 1
+            if cap and many > most:
+                most, allowed = many, cap
+            if cap and many > cap:
+                broken += 1
+                first_s = start_s if first_s is None else first_s
+        return CapProof(name, most, allowed, broken, first_s)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressProof:
+    """How many hosts of one address were asked at once; `allowed` is what the jobs have now.
+
+    Args:
+        older: how often it was more than settings of today allow, before they held.
+    """
+
+    ip: str
+    hosts: int
+    most_at_once: int
+    allowed: int
+    older: int
+    broken: int
+    breaches: tuple[Breach, ...]
+
+
+class AddressCheck:
+    """Reads the requests of one address."""
+
+    def __init__(self, ip: str, history: RunHistory) -> None:
+        self._ip = ip
+        self._history = history
+        self._hosts: set[str] = set()
+        self._in_flight: dict[str, tuple[Asked, int]] = {}
+        self._most_at_once = self._allowed = self._older = 0
+        self._found = Breaches()
+
+    def add(self, asked: Asked, config: CrawlConfig | None) -> None:
+        """Take the next request; where several jobs ask, the one that allows most decides."""
+        self._hosts.add(asked.host)
+        self._in_flight = {
+            host: (one, allowed)
+            for host, (one, allowed) in self._in_flight.items()
+            if one.ended_s > asked.started_s + ROUNDING_S
+        }
+        per_ip = config.politeness.per_ip if config is not None else 0
+        self._in_flight[asked.host] = (asked, per_ip)
+        allowed = [allowed for _, allowed in self._in_flight.values()]
+        if len(allowed) > self._most_at_once:
+            self._most_at_once, self._allowed = len(allowed), max(allowed)
+        if 0 not in allowed and len(allowed) > max(allowed):
+            self._accuse(
+                f"{len(allowed)} hosts of `{self._ip}` at once, {max(allowed)} are allowed"
+            )
+
+    def proof(self) -> AddressProof:
+        """Say what was found."""
+        return AddressProof(
+            ip=self._ip,
+            hosts=len(self._hosts),
+            most_at_once=self._most_at_once,
+            allowed=self._allowed,
+            older=self._older,
+            broken=self._found.count,
+            breaches=tuple(self._found.examples),
+        )
+
+    def _accuse(self, detail: str) -> None:
+        requests = [one for one, _ in self._in_flight.values()]
+        if all(map(self._history.is_present, requests)):
+            self._found.add(PolitenessRule.PER_ADDRESS, detail, *requests)
+        else:
+            self._older += 1

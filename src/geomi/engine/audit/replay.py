@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from geomi.engine.audit.checks import Breach, Breaches, Rule
-from geomi.engine.audit.terms import Terms, forbidden
-from geomi.engine.history import ROUNDING_S, History
+from geomi.engine.audit.checks import Breach, Breaches, PolitenessRule
+from geomi.engine.audit.terms import ROUNDING_S, RequestTerms, RunHistory, forbidden
 from geomi.engine.host.robots_fetch import PATH
 from geomi.model.asked import Asked, Purpose
 from geomi.url.parse import parse as parse_url
@@ -60,7 +59,7 @@ class HostProof:
 class HostCheck:
     """Reads the requests of one host."""
 
-    def __init__(self, host: str, history: History) -> None:
+    def __init__(self, host: str, history: RunHistory) -> None:
         self._host = host
         self._history = history
         self._requests = self._most_at_once = self._robots = self._unlogged = 0
@@ -75,9 +74,9 @@ class HostCheck:
     def refuse(self, asked: Asked, detail: str) -> None:
         """Take a row that cannot be true; nothing else is concluded from it."""
         self._requests += 1
-        self._found.add(Rule.DAMAGED, detail, asked)
+        self._found.add(PolitenessRule.DAMAGED, detail, asked)
 
-    def add(self, asked: Asked, terms: Terms | None) -> None:
+    def add(self, asked: Asked, terms: RequestTerms | None) -> None:
         """Take the next request."""
         self._requests += 1
         self._unknown += terms is None
@@ -114,7 +113,7 @@ class HostCheck:
             breaches=tuple(self._found.examples),
         )
 
-    def _check_rest(self, asked: Asked, terms: Terms | None) -> bool:
+    def _check_rest(self, asked: Asked, terms: RequestTerms | None) -> bool:
         """Say whether a rest that the log calls long enough was that by settings of today too."""
         last = self._last
         self._in_flight = [one for one in self._in_flight if one.ended_s > asked.started_s]
@@ -125,16 +124,16 @@ class HostCheck:
         if gap_s < self._least_gap_s:
             self._least_gap_s, self._owed_s = gap_s, asked.floor_s
         if gap_s < -ROUNDING_S:
-            self._found.add(Rule.AT_ONCE, "the one before had not ended", last, asked)
+            self._found.add(PolitenessRule.AT_ONCE, "the one before had not ended", last, asked)
         elif gap_s < asked.floor_s - ROUNDING_S:
             owed = f"{asked.floor_s:.3f} s were owed, {gap_s:.3f} s were kept"
-            self._found.add(Rule.GAP, owed, last, asked)
+            self._found.add(PolitenessRule.GAP, owed, last, asked)
         elif terms is not None and (missing_s := self._missing_s(asked, terms)) > ROUNDING_S:
             owed = f"settings or robots.txt ask for {gap_s + missing_s:.3f} s"
-            return self._accuse(Rule.GAP, f"{owed}, {gap_s:.3f} s were kept", last, asked)
+            return self._accuse(PolitenessRule.GAP, f"{owed}, {gap_s:.3f} s were kept", last, asked)
         return True
 
-    def _missing_s(self, asked: Asked, terms: Terms) -> float:
+    def _missing_s(self, asked: Asked, terms: RequestTerms) -> float:
         """Return how much the rest falls short of what jobs and robots.txt ask for today."""
         assert self._last is not None
         own_s = 0.0 if terms.credit_s else terms.least_s(asked)
@@ -148,24 +147,24 @@ class HostCheck:
             self._robots += 1
         elif not (asked.is_erased or self._history.is_followed(asked)):
             detail = "sent as one for robots.txt, which it is not and no redirect led to"
-            self._found.add(Rule.ROBOTS, detail, asked)
+            self._found.add(PolitenessRule.ROBOTS, detail, asked)
 
-    def _check_robots(self, asked: Asked, terms: Terms) -> bool:
+    def _check_robots(self, asked: Asked, terms: RequestTerms) -> bool:
         """Say whether settings of today agree with the robots.txt that a request rests on."""
         if not terms.config.robots.respect:
             self._unread += 1
             return True
         if asked.robots_at_s is not None and asked.robots_at_s > asked.started_s + ROUNDING_S:
-            self._found.add(Rule.ROBOTS, "its robots.txt was fetched after it", asked)
+            self._found.add(PolitenessRule.ROBOTS, "its robots.txt was fetched after it", asked)
             return True
         if detail := _unlawful(asked, terms):
-            return self._accuse(Rule.ROBOTS, detail, asked)
+            return self._accuse(PolitenessRule.ROBOTS, detail, asked)
         if not asked.is_erased:
             self._judged += terms.reading is not None
             self._check_base(asked, terms)
         return True
 
-    def _check_base(self, asked: Asked, terms: Terms) -> None:
+    def _check_base(self, asked: Asked, terms: RequestTerms) -> None:
         """Look for the fetch of a robots.txt, in the log or by the time of the stored copy.
 
         A killed worker takes the row along but not the copy, which is replaced when it runs out.
@@ -175,16 +174,16 @@ class HostCheck:
         if terms.reading is not None:
             self._unlogged += 1
         else:
-            self._baseless.add(Rule.ROBOTS, "its robots.txt was never fetched", asked)
+            self._baseless.add(PolitenessRule.ROBOTS, "its robots.txt was never fetched", asked)
 
-    def _accuse(self, rule: Rule, detail: str, *requests: Asked) -> bool:
+    def _accuse(self, rule: PolitenessRule, detail: str, *requests: Asked) -> bool:
         """Hold requests against settings of today; False where they did not hold yet."""
         is_present = all(map(self._history.is_present, requests))
         if is_present:
             self._found.add(rule, detail, *requests)
         return is_present
 
-    def _remember(self, asked: Asked, terms: Terms | None) -> None:
+    def _remember(self, asked: Asked, terms: RequestTerms | None) -> None:
         self._in_flight.append(asked)
         if self._last is None or asked.ended_s >= self._last.ended_s:
             self._last = asked
@@ -195,7 +194,7 @@ class HostCheck:
         self._over_s = max(owing_s, asked.ended_s) + least_s
 
 
-def _unlawful(asked: Asked, terms: Terms) -> str:
+def _unlawful(asked: Asked, terms: RequestTerms) -> str:
     """Return what settings of today say against the robots.txt that a request rests on."""
     if asked.robots_at_s is None:
         return "no robots.txt was read before it"

@@ -10,28 +10,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from geomi.admit.address import is_public
 from geomi.engine.host.lease import lease_s
-from geomi.engine.host.robots import Reading, read_copy
+from geomi.engine.host.robots import JobRobots, read_copy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.frontier.politeness import base_floor_s, credit_s
-from geomi.model.asked import Asked
+from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob
 from geomi.model.robots import RobotsKey
+from geomi.model.verdict import Outcome
 from geomi.ports.store import Jobs
 from geomi.url.parse import parse as parse_url
 
 KEPT_READINGS = 64  # of one host there are as many as it has schemes and we have names
+# Two processes may read their clocks so far apart, and sums of seconds since 1970 are rounded.
+ROUNDING_S = 0.001
+# A redirect to another host waits for that host, for a slot and for the caps: a minute or so.
+FOLLOWED_WITHIN_S = 600.0
+JobOwner = tuple[str, str]  # a job, and who works on it
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RequestTerms:
     """What held for one request.
 
     Args:
@@ -39,7 +48,7 @@ class Terms:
     """
 
     config: CrawlConfig
-    reading: Reading | None = None
+    reading: JobRobots | None = None
 
     @property
     def credit_s(self) -> float:
@@ -83,19 +92,19 @@ class TermsBook:
         self._world = world
         self._jobs_of = jobs_of
         self._jobs: dict[str, tuple[CrawlConfig, str] | None] = {}  # and the name in robots.txt
-        self._readings: dict[tuple[RobotsKey, str], Reading | None] = {}
+        self._readings: dict[tuple[RobotsKey, str], JobRobots | None] = {}
 
-    async def of(self, asked: Asked) -> Terms | None:
+    async def of(self, asked: Asked) -> RequestTerms | None:
         """Return what held for a request."""
         known = await self._job(asked.job)
         if known is None:
             return None
         config, token = known
         if asked.robots_at_s is None or not config.robots.respect:
-            return Terms(config)
+            return RequestTerms(config)
         reading = await self._reading(asked, config, token)
         is_same = reading is not None and reading.copy.fetched_s == asked.robots_at_s
-        return Terms(config, reading if is_same else None)
+        return RequestTerms(config, reading if is_same else None)
 
     async def config(self, job: str) -> CrawlConfig | None:
         """Return a job's configuration as it is now."""
@@ -119,7 +128,7 @@ class TermsBook:
         tenant = await self._world.roster.tenant_of(job)
         return await self._jobs_of(tenant).get(job) if tenant is not None else None
 
-    async def _reading(self, asked: Asked, config: CrawlConfig, token: str) -> Reading | None:
+    async def _reading(self, asked: Asked, config: CrawlConfig, token: str) -> JobRobots | None:
         url = parse_url(asked.url)
         if url is None:
             return None
@@ -134,7 +143,7 @@ class TermsBook:
         return self._readings[key, asked.job]
 
 
-def forbidden(reading: Reading, asked: Asked) -> str:
+def forbidden(reading: JobRobots, asked: Asked) -> str:
     """Return the line of a robots.txt that forbids a request; empty where it is allowed."""
     url = parse_url(asked.url)
     if url is None or reading.rule(url).allowed:
@@ -145,3 +154,47 @@ def forbidden(reading: Reading, asked: Asked) -> str:
 @lru_cache(4096)
 def _is_public(ip: str) -> bool:
     return bool(ip) and is_public(ip)
+
+
+class RunHistory:
+    """Keeps two times of each worker, and eight bytes of each robots.txt that redirected."""
+
+    def __init__(self) -> None:
+        self._spans: dict[str, dict[str, tuple[float, float]]] = {}
+        self._redirects: dict[JobOwner, array[float]] = {}
+        self._since_s: dict[str, float] = {}
+
+    def add(self, asked: Asked) -> None:
+        """Take a request; the order does not matter."""
+        spans, start_s = self._spans.setdefault(asked.job, {}), asked.started_s
+        first_s, last_s = spans.get(asked.owner, (start_s, start_s))
+        spans[asked.owner] = min(first_s, start_s), max(last_s, start_s)
+        if asked.purpose is Purpose.ROBOTS and asked.outcome is Outcome.REDIRECTED:
+            self._redirects.setdefault((asked.job, asked.owner), array("d")).append(asked.ended_s)
+
+    def end(self) -> None:
+        """Put in order what was taken; questions come after it."""
+        self._since_s = {job: _last_run_s(of_job.values()) for job, of_job in self._spans.items()}
+        self._redirects = {who: array("d", sorted(of)) for who, of in self._redirects.items()}
+
+    def is_present(self, asked: Asked) -> bool:
+        """Say whether the settings that its job has today held for a request too."""
+        return asked.started_s >= self._since_s.get(asked.job, -math.inf)
+
+    def is_followed(self, asked: Asked) -> bool:
+        """Say whether a robots.txt had redirected the worker just before."""
+        ends_s = self._redirects.get((asked.job, asked.owner), array("d"))
+        before = bisect_right(ends_s, asked.started_s + ROUNDING_S)
+        longest_s = FOLLOWED_WITHIN_S + asked.floor_s
+        return before > 0 and asked.started_s - ends_s[before - 1] <= longest_s
+
+
+def _last_run_s(spans: Iterable[tuple[float, float]]) -> float:
+    """Return when the last of those runs began that spans of workers add up to."""
+    newest_first = sorted(spans, key=lambda span: span[1], reverse=True)
+    since_s = newest_first[0][0]
+    for first_s, last_s in newest_first:
+        if last_s < since_s:
+            break
+        since_s = min(since_s, first_s)
+    return since_s

@@ -12,10 +12,9 @@ from geomi.analyse.page import analyse
 from geomi.analyse.withhold import withhold
 from geomi.chunk.split import SIZES, split
 from geomi.chunk.tokens import GEOMI_1
-from geomi.engine.kept import article_of, date_of, subject_of
-from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.preview_text import read_note
-from geomi.engine.visit.record import Fields, read_line
+from geomi.engine.visit.record import RecordFields, article_of, date_of, read_line, subject_of
 from geomi.model.analysis import Analysis, Subject
 from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.indexing import AnalysisRules
@@ -31,7 +30,7 @@ ONLY_PREVIEW = "its whole text was gone before it was indexed, so that its previ
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class MadeDocument:
     """What became of a capture; without a document there is nothing to be found.
 
     Args:
@@ -71,14 +70,14 @@ class ReadPage:
         is_whole: whether there was more to read than the preview.
     """
 
-    fields: Fields
+    fields: RecordFields
     subject: Subject
     analysis: Analysis
-    preview: Fields | None = None
+    preview: RecordFields | None = None
     is_whole: bool = True
 
 
-class Understanding:
+class DocumentMaker:
     """How the pages of one job become documents.
 
     Args:
@@ -87,7 +86,7 @@ class Understanding:
 
     def __init__(self, job: CrawlJob, *, advisers: str = "") -> None:
         self.job = job.id
-        self._naming = Naming(job.config)
+        self._naming = UrlIdentity(job.config)
         self.rules = job.config.analysis
         self._kept = job.config.store.text
         own = version_of(self.rules)
@@ -117,12 +116,12 @@ class Understanding:
         subject = subject_of(fields, now_s=now_s)
         return ReadPage(fields, subject, analyse(subject, rules), preview, whole is not None)
 
-    def unchanged(self, capture: CaptureRow, known: DocumentRow, *, now_s: float) -> Understood:
+    def unchanged(self, capture: CaptureRow, known: DocumentRow, *, now_s: float) -> MadeDocument:
         """Return the document of a page as it was made of the same text before."""
         row = replace(known, job=self.job, capture=capture.seq, updated_at_s=now_s)
-        return Understood(row, is_same=True)
+        return MadeDocument(row, is_same=True)
 
-    def kept(self, capture: CaptureRow, page: ReadPage, analysis: Analysis) -> Understood:
+    def kept(self, capture: CaptureRow, page: ReadPage, analysis: Analysis) -> MadeDocument:
         """Return the document of a page, and its chunks if it is to be found."""
         decision, kind, fields = analysis.decision, analysis.classification, page.fields
         state = DocumentState.INDEXED if decision.should_index else DocumentState.SKIPPED
@@ -144,14 +143,14 @@ class Understanding:
             chunks=len(document.chunks) if document else 0,
             analysis=analysis_json(analysis, read),
         )
-        return Understood(row, document)
+        return MadeDocument(row, document)
 
-    def failed(self, capture: CaptureRow, error: Exception, *, now_s: float) -> Understood:
+    def failed(self, capture: CaptureRow, error: Exception, *, now_s: float) -> MadeDocument:
         """Return the document of a page that could not be understood."""
         detail = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
-        return Understood(replace(self._row(capture, now_s), detail=detail))
+        return MadeDocument(replace(self._row(capture, now_s), detail=detail))
 
-    def document(self, capture: CaptureRow, fields: Fields, page_type: str) -> Document:
+    def document(self, capture: CaptureRow, fields: RecordFields, page_type: str) -> Document:
         """Return a page as an index takes it."""
         return Document(
             id=self.name(capture),

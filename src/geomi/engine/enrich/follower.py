@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from geomi.engine.worker.leader import Duty
+from geomi.engine.worker.leader import Leadership
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.model.page import CaptureRow
 
 PAGES_PER_TURN = 32
 
-Read = tuple[CaptureRow, bytes]  # a capture and its record
+ReadCapture = tuple[CaptureRow, bytes]  # a capture and its record
 
 
-class Follower:
+class CaptureFollower:
     """One kind of work on the captures of one job.
 
     Args:
@@ -28,13 +28,17 @@ class Follower:
     """
 
     def __init__(
-        self, world: World, job: str, name: str, work: Callable[[Sequence[Read]], Awaitable[None]]
+        self,
+        world: World,
+        job: str,
+        name: str,
+        work: Callable[[Sequence[ReadCapture]], Awaitable[None]],
     ) -> None:
         self._world = world
         self._job = job
         self._cursor = name
         self._work = work
-        self._duty = Duty(world, f"{name} of {job}")
+        self._duty = Leadership(world, f"{name} of {job}")
 
     async def catch_up(self, leave: asyncio.Event) -> int:
         """Work on all that was collected so far; return how many captures that were.
@@ -75,7 +79,7 @@ class Follower:
         await pages.advance(self._job, self._cursor, after=after, seq=seq, length=length)
         return len(read)
 
-    async def _read(self, captures: Sequence[CaptureRow]) -> AsyncIterator[Read]:
+    async def _read(self, captures: Sequence[CaptureRow]) -> AsyncIterator[ReadCapture]:
         """Read records up to the first that a worker elsewhere has not sent yet."""
         for row in captures:
             try:

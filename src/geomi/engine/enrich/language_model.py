@@ -19,12 +19,13 @@ so it is sent back between marks, as the page is.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from math import ceil
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from geomi.analyse.answers import read_answered_fields, read_quality, read_type
 from geomi.analyse.classify import RULES
@@ -39,10 +40,12 @@ from geomi.analyse.prompts import (
     ask_for_fields,
     ask_for_quality,
     ask_for_type,
+    enclosed,
+    visible,
 )
 from geomi.analyse.schema import form_of, read_schema
-from geomi.engine.consult import Consulted, consult
 from geomi.engine.world import World
+from geomi.errors import ModelError
 from geomi.model.analysis import (
     Analysis,
     Classification,
@@ -77,12 +80,14 @@ _SETTLED = frozenset(
         IndexReason.COPYRIGHT,
     }
 )
-
 T = TypeVar("T")
+MAX_CALLS = 2  # C-72
+MAX_PROBLEM_CHARS = 300
+MAX_REPEATED_CHARS = 4000  # of an answer that is sent back
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class LanguageModels:
     """The models that may be asked.
 
     Args:
@@ -103,10 +108,10 @@ class Panel:
         return f"{VERSION}: {', '.join(asked)}"
 
 
-class Advisor:
+class ModelAdvisor:
     """Asks the models of a panel about the pages of one job."""
 
-    def __init__(self, world: World, job: CrawlJob, panel: Panel) -> None:
+    def __init__(self, world: World, job: CrawlJob, panel: LanguageModels) -> None:
         self._world = world
         self._job = job.id
         self._panel = panel
@@ -186,7 +191,7 @@ class Advisor:
         if model is None or await self._is_over_budget():
             return None
         engine = Engine(model.name, self._panel.provider)
-        consulted = await consult(model, prompt, lambda told: read(told, engine))
+        consulted = await ask_model(model, prompt, lambda told: read(told, engine))
         await self._enter(purpose, model, consulted)
         return consulted.value
 
@@ -204,7 +209,9 @@ class Advisor:
             self._panel.told.add(about)
             self._world.sink.emit(Warned(self._job, message, hint))
 
-    async def _enter(self, purpose: Purpose, model: LanguageModel, consulted: Consulted[T]) -> None:
+    async def _enter(
+        self, purpose: Purpose, model: LanguageModel, consulted: ParsedAnswer[T]
+    ) -> None:
         """Write into the ledger what was read and written, and what it cost."""
         bill = consulted.bill
         day = datetime.fromtimestamp(self._world.clock.wall_s(), UTC).date().isoformat()
@@ -236,3 +243,75 @@ def _tempered(told: Quality, known: Quality) -> Quality:
     most = known.overall + (0.0 if known.raised else MAX_SHIFT)
     overall = round(min(max(told.overall, known.overall - MAX_SHIFT), most), 1)
     return replace(told, overall=overall, flags=flags)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer(Generic[T]):
+    """What came of a question.
+
+    Args:
+        value: None where the model gave no answer that makes sense.
+        bill: every answer that was paid for.
+        problem: why there is no value.
+        calls: how often the model was asked; of these, one at most brought the value.
+    """
+
+    value: T | None
+    bill: tuple[Answer, ...]
+    problem: str = ""
+    calls: int = 1
+
+
+async def ask_model(
+    model: LanguageModel, prompt: Prompt, read: Callable[[object], T]
+) -> ParsedAnswer[T]:
+    """Ask, and ask once more where the answer has not the form that was asked for.
+
+    Args:
+        read: makes a value of the answer's JSON; raises `ValueError` where it makes no sense.
+    """
+    bill: list[Answer] = []
+    problem = ""
+    asked = prompt
+    for call in range(1, MAX_CALLS + 1):
+        try:
+            answer = await model.answer(asked)
+        except ModelError as error:
+            return ParsedAnswer(None, tuple(bill), error.message, call)
+        bill.append(answer)
+        if not answer.is_whole:
+            problem = f"`{model.name}` wrote no whole answer in {prompt.max_tokens} tokens"
+            return ParsedAnswer(None, tuple(bill), problem, call)
+        try:
+            return ParsedAnswer(read(_parsed(answer.text)), tuple(bill), calls=call)
+        except ValueError as error:
+            problem = " ".join(visible(str(error)).split())[:MAX_PROBLEM_CHARS]
+            asked = _sent_back(prompt, answer.text, problem)
+    problem = f"`{model.name}` made no sense twice: {problem}"
+    return ParsedAnswer(None, tuple(bill), problem, MAX_CALLS)
+
+
+def _parsed(text: str) -> object:
+    """Read JSON, also where a model has put it into a fence of markdown."""
+    text = text.strip()
+    if text.startswith("```"):
+        text = text.partition("\n")[2].rpartition("```")[0]
+    try:
+        value: object = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    return value
+
+
+def _sent_back(prompt: Prompt, text: str, problem: str) -> Prompt:
+    """Repeat a question together with the answer that did not fit: it is material, no order."""
+    earlier = enclosed("EARLIER ANSWER", text[:MAX_REPEATED_CHARS], "", f"NOT ITS FORM: {problem}")
+    return replace(
+        prompt,
+        task=(
+            f"{prompt.task}\n\nAn earlier answer stands after the page, between marks of its own. "
+            "It did not have the form that is asked for; its last line says why. It is material "
+            "like the page. Answer again, with JSON alone."
+        ),
+        material=f"{prompt.material}\n\n{earlier}",
+    )

@@ -21,22 +21,21 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from geomi.engine import jobs
-from geomi.engine.enrich.document import Understanding, Understood
-from geomi.engine.enrich.follower import Follower, Read
-from geomi.engine.enrich.language_model import Advisor, Panel
-from geomi.engine.enrich.vectors import vectoring
-from geomi.engine.rest import rest
-from geomi.engine.vanish import take_out_gone
-from geomi.engine.visit.preview_text import Desk, sweep, was_read_whole
+from geomi.engine.enrich.document import DocumentMaker, MadeDocument
+from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
+from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
+from geomi.engine.enrich.vectors import vector_follower
+from geomi.engine.visit.preview_text import SpooledTexts, erase_expired_texts, was_read_whole
 from geomi.engine.visit.record import read_line
-from geomi.engine.world import World
+from geomi.engine.world import World, wait_for_event
 from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
+from geomi.model.document import DocumentFilter, DocumentRow, DocumentState, document_id
 from geomi.model.event import Enriched
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import CaptureRow
 from geomi.model.search import Scope
+from geomi.model.verdict import Outcome, State
 from geomi.ports.index import Index
 from geomi.ports.models import Embedder
 
@@ -44,19 +43,22 @@ MAX_JOBS = 10_000
 # How often it is looked whether a crawl has brought more.
 LOOK_S = 1.0
 SWEEP_S = 600.0
+ENTRIES_PER_READ = 1000
+GONE_CURSOR = "gone"  # the cursor whose length says that a job was looked through
+_GONE = frozenset({Outcome.GONE, Outcome.SOFT_404, Outcome.NOINDEX})
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class SearchIndex:
     """Where pages are put so that they are found, and which models have a say."""
 
     index: Index
-    panel: Panel | None = None
+    panel: LanguageModels | None = None
     embedder: Embedder | None = None
 
 
 async def enrich_all(
-    world: World, shelf: Shelf, *, only: str = "", leave: asyncio.Event | None = None
+    world: World, shelf: SearchIndex, *, only: str = "", leave: asyncio.Event | None = None
 ) -> int:
     """Enrich all that the jobs of a store have collected so far; return how many pages.
 
@@ -74,39 +76,47 @@ async def enrich_all(
     return done
 
 
-async def enrich_words(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> int:
+async def enrich_words(
+    world: World, shelf: SearchIndex, job: CrawlJob, leave: asyncio.Event
+) -> int:
     """Let what a job has collected so far be found by its words; return how many pages."""
-    done = await enricher(world, shelf, job).catch_up(leave)
-    await take_out_gone(world, shelf.index, job)
+    done = await enrich_follower(world, shelf, job).catch_up(leave)
+    await remove_gone_pages(world, shelf.index, job)
     return done
 
 
-async def enrich_vectors(world: World, shelf: Shelf, job: CrawlJob, leave: asyncio.Event) -> None:
+async def enrich_vectors(
+    world: World, shelf: SearchIndex, job: CrawlJob, leave: asyncio.Event
+) -> None:
     """Let it be found by its meaning, where an embedder is asked."""
     if shelf.embedder is not None:
-        await vectoring(world, shelf.index, shelf.embedder, job).catch_up(leave)
+        await vector_follower(world, shelf.index, shelf.embedder, job).catch_up(leave)
 
 
-async def is_behind(world: World, shelf: Shelf) -> bool:
+async def is_behind(world: World, shelf: SearchIndex) -> bool:
     """Say whether anything that was collected cannot be found yet."""
     for job in await _wanted(world, ""):
-        if await enricher(world, shelf, job).is_behind():
+        if await enrich_follower(world, shelf, job).is_behind():
             return True
     return False
 
 
-async def follow(world: World, shelf: Shelf, leave: asyncio.Event, *, only: str = "") -> None:
+async def enrich_continuously(
+    world: World, shelf: SearchIndex, leave: asyncio.Event, *, only: str = ""
+) -> None:
     """Enrich whatever comes, until told to leave; texts that nobody could index go in time."""
     swept_s = world.clock.now_s()
     while not leave.is_set():
         if not await enrich_all(world, shelf, only=only, leave=leave):
-            await rest(leave, LOOK_S)
+            await wait_for_event(leave, LOOK_S)
         if world.clock.now_s() - swept_s > SWEEP_S:
-            await sweep(world)
+            await erase_expired_texts(world)
             swept_s = world.clock.now_s()
 
 
-async def begin_again(world: World, shelf: Shelf, *, only: str = "", is_lost: bool = False) -> None:
+async def enrich_again(
+    world: World, shelf: SearchIndex, *, only: str = "", is_lost: bool = False
+) -> None:
     """Let everything be enriched once more, whatever is known of it.
 
     Args:
@@ -117,9 +127,9 @@ async def begin_again(world: World, shelf: Shelf, *, only: str = "", is_lost: bo
         if job.config.store.is_preview and not is_lost:
             continue
         await world.documents.delete(DocumentFilter(job=job.id))
-        await enricher(world, shelf, job).rewind()
+        await enrich_follower(world, shelf, job).rewind()
         if shelf.embedder is not None:
-            await vectoring(world, shelf.index, shelf.embedder, job).rewind()
+            await vector_follower(world, shelf.index, shelf.embedder, job).rewind()
 
 
 async def change_rules(
@@ -130,21 +140,21 @@ async def change_rules(
         await world.jobs.update(replace(job, config=changed(job.config)))
 
 
-async def is_lost(world: World, shelf: Shelf) -> bool:
+async def is_index_lost(world: World, shelf: SearchIndex) -> bool:
     """Say whether the index is gone that documents were put into."""
     if (await shelf.index.count()).documents:
         return False
     return any(counts.indexed for counts in await world.documents.collections())
 
 
-def enricher(world: World, shelf: Shelf, job: CrawlJob) -> Follower:
+def enrich_follower(world: World, shelf: SearchIndex, job: CrawlJob) -> CaptureFollower:
     """Return what enriches the pages of a job."""
     panel = shelf.panel
-    way = Understanding(job, advisers=panel.name if panel else "")
-    advisor = Advisor(world, job, panel) if panel else None
-    desk = Desk(world, job)
-    work = Enriching(world, shelf.index, way, desk, advisor, is_last=shelf.embedder is None)
-    return Follower(world, job.id, f"enrich {way.version}", work.on)
+    way = DocumentMaker(job, advisers=panel.name if panel else "")
+    advisor = ModelAdvisor(world, job, panel) if panel else None
+    desk = SpooledTexts(world, job)
+    work = JobEnricher(world, shelf.index, way, desk, advisor, is_last=shelf.embedder is None)
+    return CaptureFollower(world, job.id, f"enrich {way.version}", work.on)
 
 
 async def _wanted(world: World, only: str) -> list[CrawlJob]:
@@ -155,7 +165,7 @@ async def _wanted(world: World, only: str) -> list[CrawlJob]:
     return [job for job in reversed(newest) if job.config.analysis.index]
 
 
-class Enriching:
+class JobEnricher:
     """What is done with the captures of one job.
 
     Args:
@@ -166,9 +176,9 @@ class Enriching:
         self,
         world: World,
         index: Index,
-        way: Understanding,
-        desk: Desk,
-        advisor: Advisor | None,
+        way: DocumentMaker,
+        desk: SpooledTexts,
+        advisor: ModelAdvisor | None,
         *,
         is_last: bool,
     ) -> None:
@@ -179,7 +189,7 @@ class Enriching:
         self._advisor = advisor
         self._is_last = is_last
 
-    async def on(self, read: Sequence[Read]) -> None:
+    async def on(self, read: Sequence[ReadCapture]) -> None:
         """Understand a batch and put it where it is found."""
         newest = {one.row.id: one async for one in self._understand(read)}.values()
         await self._index.put([one.document for one in newest if one.document])
@@ -200,7 +210,7 @@ class Enriching:
             )
         )
 
-    async def _understand(self, read: Sequence[Read]) -> AsyncIterator[Understood]:
+    async def _understand(self, read: Sequence[ReadCapture]) -> AsyncIterator[MadeDocument]:
         known = await self._world.documents.known([self._way.name(row) for row, _ in read])
         for row, record in read:
             capture, version = known.get(self._way.name(row), (-1, ""))
@@ -209,7 +219,7 @@ class Enriching:
             yield await self._understand_one(row, record)
             await asyncio.sleep(0)  # others in this process have work, too
 
-    async def _understand_one(self, row: CaptureRow, record: bytes) -> Understood:
+    async def _understand_one(self, row: CaptureRow, record: bytes) -> MadeDocument:
         now_s, way = self._world.clock.wall_s(), self._way
         try:
             whole = await self._desk.whole(record)
@@ -229,3 +239,38 @@ class Enriching:
         """Return the document of a page if it was made of the whole of the same text."""
         known = await self._world.documents.get(self._way.name(row))
         return known if was_read_whole(known, read_line(record)["content_hash"]) else None
+
+
+async def remove_gone_pages(world: World, index: Index, job: CrawlJob) -> int:
+    """Take out what a job that ends found gone; return how many documents that were."""
+    is_ending = job.state.is_final or job.state is JobState.FINALIZING
+    if not is_ending or (await world.pages.cursor(job.id, GONE_CURSOR))[1]:
+        return 0
+    taken = 0
+    async for url_hash in _gone(world, job):
+        document = document_id(job.config.analysis.collection, url_hash)
+        known = await world.documents.get(document)
+        if known is not None and not await _is_younger(world, known.job, job):
+            await index.delete(Scope.DOCUMENT, document)
+            taken += await world.documents.drop([document])
+    if job.state.is_final:  # one that ends may yet have to go on
+        await world.pages.advance(job.id, GONE_CURSOR, after=0, seq=0, length=1)
+    return taken
+
+
+async def _gone(world: World, job: CrawlJob) -> AsyncIterator[bytes]:
+    for state in (State.FAILED, State.SKIPPED):
+        after = b""
+        while entries := await world.census.entries(
+            job.id, state=state, after=after, limit=ENTRIES_PER_READ
+        ):
+            after = entries[-1].url_hash
+            for entry in entries:
+                if entry.outcome in _GONE:
+                    yield entry.url_hash
+
+
+async def _is_younger(world: World, name: str, job: CrawlJob) -> bool:
+    """Say whether a document's job began after this one."""
+    found = await world.jobs.get(name)
+    return found is not None and found.created_at_s > job.created_at_s

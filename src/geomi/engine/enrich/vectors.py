@@ -11,30 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from geomi.engine.embed import embed
-from geomi.engine.enrich.document import Understanding
-from geomi.engine.enrich.follower import Follower, Read
-from geomi.engine.visit.preview_text import Desk
+from geomi.engine.enrich.document import DocumentMaker
+from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
+from geomi.engine.enrich.search import understands
+from geomi.engine.visit.preview_text import SpooledTexts
 from geomi.engine.visit.record import read_line
 from geomi.engine.world import World
+from geomi.model.chunk import Chunk
 from geomi.model.document import DocumentState
 from geomi.model.job import CrawlJob
+from geomi.model.search import ChunkKey, Document
 from geomi.ports.index import Index
-from geomi.ports.models import Embedder
+from geomi.ports.models import BATCH, Embedder
+from geomi.text.signs import whole_signs
 
 
-def vectoring(world: World, index: Index, embedder: Embedder, job: CrawlJob) -> Follower:
+def vector_follower(
+    world: World, index: Index, embedder: Embedder, job: CrawlJob
+) -> CaptureFollower:
     """Return what gives the documents of a job their vectors."""
-    way = Understanding(job)
-    work = Vectoring(world, index, embedder, way, Desk(world, job))
-    return Follower(world, job.id, f"embed {embedder.name} {way.version}", work.on)
+    way = DocumentMaker(job)
+    work = JobEmbedder(world, index, embedder, way, SpooledTexts(world, job))
+    return CaptureFollower(world, job.id, f"embed {embedder.name} {way.version}", work.on)
 
 
-class Vectoring:
+class JobEmbedder:
     """What is done with the documents of one job."""
 
     def __init__(
-        self, world: World, index: Index, embedder: Embedder, way: Understanding, desk: Desk
+        self, world: World, index: Index, embedder: Embedder, way: DocumentMaker, desk: SpooledTexts
     ) -> None:
         self._world = world
         self._desk = desk
@@ -42,7 +47,7 @@ class Vectoring:
         self._embedder = embedder
         self._way = way
 
-    async def on(self, read: Sequence[Read]) -> None:
+    async def on(self, read: Sequence[ReadCapture]) -> None:
         """Embed what is new in a batch; nobody needs its whole texts after that."""
         for capture, record in read:
             row = await self._world.documents.get(self._way.name(capture))
@@ -50,5 +55,39 @@ class Vectoring:
                 continue
             if (whole := await self._desk.whole(record)) is not None:
                 document = self._way.document(capture, read_line(whole), row.page_type)
-                await embed(self._index, self._embedder, [document])
+                await embed_documents(self._index, self._embedder, [document])
         await self._desk.clear(read)
+
+
+async def embed_documents(index: Index, embedder: Embedder, documents: Sequence[Document]) -> int:
+    """Embed the chunks of documents that are in an index; return how many vectors were kept."""
+    waiting = [
+        (ChunkKey(document.id, chunk.id), embedded_text(document, chunk))
+        for document in documents
+        for chunk in await _without_vector(index, embedder, document)
+    ]
+    kept = 0
+    for start in range(0, len(waiting), BATCH):
+        keys, texts = zip(*waiting[start : start + BATCH], strict=True)
+        vectors = await embedder.embed(texts)
+        kept += await index.vectors.put(embedder.name, keys, vectors)
+    return kept
+
+
+def embedded_text(document: Document, chunk: Chunk) -> str:
+    """Return what a chunk's vector is made of."""
+    above = " › ".join(filter(None, dict.fromkeys((document.title, *chunk.headings))))
+    return whole_signs(f"{above}\n\n{chunk.text}".strip())
+
+
+async def _without_vector(index: Index, embedder: Embedder, document: Document) -> list[Chunk]:
+    language = document.language
+    is_known = language in embedder.languages if language else _seems_known(embedder, document)
+    if not is_known:
+        return []
+    lacking = set(await index.vectors.lacking(embedder.name, document.id))
+    return [chunk for chunk in document.chunks if chunk.id in lacking]
+
+
+def _seems_known(embedder: Embedder, document: Document) -> bool:
+    return any(understands(embedder, chunk.text) for chunk in document.chunks[:1])

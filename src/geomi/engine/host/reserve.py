@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.robots import Reading, RobotsKeeper
-from geomi.engine.host.session import Asker
+from geomi.engine.host.robots import JobRobots, RobotsKeeper
+from geomi.engine.host.session import HostSession
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
@@ -28,7 +28,7 @@ LONGEST_WAIT_S = 60.0  # for a host that another crawl is asking
 LOOK_S = 0.5
 
 
-async def reserved(
+async def reserve_host(
     world: World, config: CrawlConfig, host: str, *, longest_wait_s: float = LONGEST_WAIT_S
 ) -> Lease:
     """Borrow one host; `StoreBusy` where others ask it for too long."""
@@ -51,7 +51,7 @@ async def reserved(
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class RedirectFollower:
     """How one URL is asked for and its redirects are followed."""
 
     config: CrawlConfig
@@ -61,8 +61,8 @@ class Walk:
     async def ask(
         self,
         entry: UrlEntry,
-        asker: Asker,
-        reading: Reading,
+        asker: HostSession,
+        reading: JobRobots,
         keeper: RobotsKeeper,
         sink: Sink | None = None,
     ) -> Fetched | Verdict:
@@ -97,7 +97,7 @@ class Walk:
             url, hops = parse_url(answer.url), hops + 1
 
 
-def _out_of_reach(theirs: Reading) -> Outcome | None:
+def _out_of_reach(theirs: JobRobots) -> Outcome | None:
     """Say why another host cannot be asked now: nobody gets to it, or it is not our turn."""
     busy = Outcome.RATE_LIMITED
     return busy if theirs.copy.failure is busy else theirs.unreached

@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots_fetch import RobotsFetch
-from geomi.engine.host.session import Asker
+from geomi.engine.host.session import HostSession
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
@@ -55,7 +55,7 @@ class DetailedSink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class JobRobots:
     """A robots.txt as one job reads it.
 
     Args:
@@ -112,16 +112,16 @@ class Reading:
 
 def read_copy(
     copy: RobotsCopy, rules: RobotsRules, *, now_s: float, on_judged: OnJudged | None = None
-) -> Reading:
+) -> JobRobots:
     """Read a copy by a job's rules."""
     file = parse(copy.body, rules)
     decided = policy.decide(copy, rules, now_s=now_s, was_cut=file.was_cut)
     is_final = decided.kind is not policy.PolicyKind.DISALLOW_ALL  # the job goes on without it
     unreached = copy.failure if copy.failure in UNREACHED and not is_final else None
-    return Reading(copy, decided, file, unreached, on_judged)
+    return JobRobots(copy, decided, file, unreached, on_judged)
 
 
-async def look_up(world: World, config: CrawlConfig, url: Url) -> Reading:
+async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobots:
     """Fetch a host's robots.txt in its turn, outside any crawl."""
     answer = await world.frontier.reserve(
         "",
@@ -133,7 +133,7 @@ async def look_up(world: World, config: CrawlConfig, url: Url) -> Reading:
     )
     if not isinstance(answer, Lease):
         raise StoreBusy(f"`{url.authority}` is being asked already", hint="try again in a minute")
-    asker = Asker(world, answer, config, asyncio.Semaphore(1))
+    asker = HostSession(world, answer, config, asyncio.Semaphore(1))
     keeper = RobotsKeeper(world, "", config, Requests(config, [], version=world.version))
     try:
         return await keeper.read(url, asker)
@@ -150,29 +150,29 @@ class RobotsKeeper:
         self._rules = config.robots
         self._token = requests.token
         self._privacy = Privacy(config.safety)
-        self._kept: OrderedDict[RobotsKey, Reading] = OrderedDict()
+        self._kept: OrderedDict[RobotsKey, JobRobots] = OrderedDict()
         self._source = RobotsFetch(world, config.robots, requests, self._known)
         wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details
         self._on_judged = self._tell_match if wants else None
 
-    async def read(self, url: Url, asker: Asker) -> Reading:
+    async def read(self, url: Url, asker: HostSession) -> JobRobots:
         """Return the robots.txt in force for a URL, and let the asker keep its delay."""
         reading = await self._read(url, asker)
         asker.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
         return reading
 
-    async def read_elsewhere(self, url: Url, asker: Asker) -> Reading:
+    async def read_elsewhere(self, url: Url, asker: HostSession) -> JobRobots:
         """Return the robots.txt of another host, to which a URL of the asker's host leads."""
         return await self._read(url, asker)
 
-    async def _read(self, url: Url, asker: Asker) -> Reading:
+    async def _read(self, url: Url, asker: HostSession) -> JobRobots:
         key = RobotsKey(url.scheme, url.authority, self._token)
         if (kept := self._in_force(key)) is not None:
             return kept
         await self._source.landed(key, asker)
         return self._in_force(key) or await self._renew(key, url, asker)
 
-    async def _renew(self, key: RobotsKey, url: Url, asker: Asker) -> Reading:
+    async def _renew(self, key: RobotsKey, url: Url, asker: HostSession) -> JobRobots:
         now_s = self._world.clock.now_s()
         if not self._rules.respect:
             ignored = RobotsCopy(key, 404, b"", now_s, detail="robots.txt is ignored by this job")
@@ -189,7 +189,7 @@ class RobotsKeeper:
                 await self._store(copy)
             return self._admit(chosen)
 
-    def _in_force(self, key: RobotsKey) -> Reading | None:
+    def _in_force(self, key: RobotsKey) -> JobRobots | None:
         kept = self._recall(key)
         if kept is None or kept.unreached is not None:
             return None
@@ -207,7 +207,7 @@ class RobotsKeeper:
         elif copy.failure not in UNREACHED:
             await self._world.robots.put(self._privacy.robots(copy))
 
-    def _admit(self, copy: RobotsCopy) -> Reading:
+    def _admit(self, copy: RobotsCopy) -> JobRobots:
         """Keep a copy that is new to this worker, and say what of it is not obeyed."""
         reading = self._keep(copy)
         limit_s = self._rules.max_crawl_delay_s
@@ -219,13 +219,13 @@ class RobotsKeeper:
             self._warn(copy, "is above the limits; it forbids nothing (robots.on_oversize)")
         return reading
 
-    def _recall(self, key: RobotsKey) -> Reading | None:
+    def _recall(self, key: RobotsKey) -> JobRobots | None:
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
         return kept
 
-    def _keep(self, copy: RobotsCopy) -> Reading:
+    def _keep(self, copy: RobotsCopy) -> JobRobots:
         now_s = self._world.clock.now_s()
         reading = read_copy(copy, self._rules, now_s=now_s, on_judged=self._on_judged)
         self._kept[copy.key] = reading

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.session import Asker
+from geomi.engine.host.session import HostSession
 from geomi.engine.world import World
 from geomi.fetch import redirect
 from geomi.model.config import RobotsRules
@@ -26,7 +26,7 @@ from geomi.url.parse import parse as parse_url
 
 PATH = "/robots.txt"
 
-Known = Callable[[RobotsKey], Awaitable[RobotsCopy | None]]
+FindCopy = Callable[[RobotsKey], Awaitable[RobotsCopy | None]]
 
 
 class RobotsFetch:
@@ -36,7 +36,9 @@ class RobotsFetch:
         known: finds the copy that is kept under a key.
     """
 
-    def __init__(self, world: World, rules: RobotsRules, requests: Requests, known: Known) -> None:
+    def __init__(
+        self, world: World, rules: RobotsRules, requests: Requests, known: FindCopy
+    ) -> None:
         self._world = world
         self._rules = rules
         self._requests = requests
@@ -54,12 +56,12 @@ class RobotsFetch:
             del self._flights[key]
             landing.set()
 
-    async def landed(self, key: RobotsKey, asker: Asker) -> None:
+    async def landed(self, key: RobotsKey, asker: HostSession) -> None:
         """Wait for a file that is on its way already."""
         while (flight := self._flights.get(key)) is not None:
             await asker.hold(flight.wait())
 
-    async def fetch(self, key: RobotsKey, url: Url, asker: Asker) -> tuple[RobotsCopy, ...]:
+    async def fetch(self, key: RobotsKey, url: Url, asker: HostSession) -> tuple[RobotsCopy, ...]:
         """Ask for /robots.txt; what a redirect leads to holds for where we started (C-10).
 
         The copy for `key` comes first. The others are the same file for the authorities on the
@@ -85,7 +87,7 @@ class RobotsFetch:
         return (self._no_file(key, f"robots.txt redirects more than {limit} times", limit),)
 
     async def _answer(
-        self, key: RobotsKey, target: Url, hop: int, asker: Asker
+        self, key: RobotsKey, target: Url, hop: int, asker: HostSession
     ) -> Fetched | RobotsCopy:
         """Take one step: a copy where the step ends the search, else what the server said."""
         theirs = RobotsKey(target.scheme, target.authority, key.token)
@@ -101,7 +103,7 @@ class RobotsFetch:
         return replace(self._no_file(key, detail, hop), failure=Outcome.RATE_LIMITED)
 
     async def _borrowed(
-        self, key: RobotsKey, theirs: RobotsKey, hop: int, asker: Asker
+        self, key: RobotsKey, theirs: RobotsKey, hop: int, asker: HostSession
     ) -> RobotsCopy | None:
         """Return a copy of the file that a redirect leads to, where it is another site's own."""
         if self._leads_back(theirs, key):
@@ -125,7 +127,9 @@ class RobotsFetch:
             key = self._awaited.get(key)
         return key is not None
 
-    async def _ask(self, target: Url, asker: Asker, theirs: RobotsKey | None) -> Fetched | None:
+    async def _ask(
+        self, target: Url, asker: HostSession, theirs: RobotsKey | None
+    ) -> Fetched | None:
         """Ask for a file; None where that takes too long, or another site's own has come in."""
 
         async def has_come() -> bool:

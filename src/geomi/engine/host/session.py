@@ -12,19 +12,21 @@ bytes, and writes a row of the log for each request that was sent.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import TypedDict, TypeVar
 
 from geomi.engine.host.lease import hear_every_s, hold_s, lease_s, longest_request_s
-from geomi.engine.pace import NEVER_SENT, Pace
-from geomi.engine.spent import Spending, Spent
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.extract.template import learned
+from geomi.fetch.respond import respond
+from geomi.fetch.retry import parse_retry_after
 from geomi.frontier import politeness
+from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.page import Fetched, Request
@@ -37,9 +39,9 @@ LONGEST_GUEST_WAIT_S = 10.0
 GUEST_LOOK_S = 0.5
 # A host whose address has its share of leases already is looked at again after this long.
 CROWDED_S = 2.0
-
 T = TypeVar("T")
 Slots = AbstractAsyncContextManager[None]
+NEVER_SENT = frozenset({Outcome.DNS_ERROR, Outcome.ADDRESS_REFUSED})
 
 
 class MustRest(Exception):
@@ -54,14 +56,14 @@ async def _never() -> bool:
     return False
 
 
-class Asker:
+class HostSession:
     """The one voice that speaks to a host while its lease holds."""
 
     def __init__(self, world: World, lease: Lease, config: CrawlConfig, slots: Slots) -> None:
         self.lease = lease
         self.is_waiting = False
-        self._pace = Pace(lease, config, world.rng)
-        self._spending = Spending(
+        self._pace = HostPace(lease, config, world.rng)
+        self._spending = RequestCounter(
             lease,
             world.owner,
             Privacy(config.safety),
@@ -97,7 +99,7 @@ class Asker:
         """Note which robots.txt, and which of its lines, the next requests rest on."""
         self._spending.robots = (at_s, line)
 
-    def spend(self) -> Spent:
+    def spend(self) -> RequestTotals:
         """Return what was asked since the last settlement, and start anew."""
         return self._spending.take()
 
@@ -178,7 +180,7 @@ class Asker:
         lease = await self._reserved(host, unless)
         if lease is None:
             return None
-        guest = Asker(self._world, lease, self._config, self._slots)
+        guest = HostSession(self._world, lease, self._config, self._slots)
         try:
             return await guest.ask(request) if await guest._is_seated(beside=self) else None
         except MustRest as rest:
@@ -208,7 +210,7 @@ class Asker:
             await self._sleep_until(min(answer, now_s + GUEST_LOOK_S))
         return None
 
-    async def _is_seated(self, *, beside: Asker) -> bool:
+    async def _is_seated(self, *, beside: HostSession) -> bool:
         """Take a place, or share that of a host at the same address, which asks nothing now."""
         resolution = await self._resolve()
         if resolution.addresses[:1] == (beside.state.ip,):
@@ -299,3 +301,171 @@ class Asker:
         if fetched.failure not in NEVER_SENT:
             self._spending.add(request, fetched, ip=self.state.ip or "", owed_s=owed_s)
         return fetched
+
+
+class _Floors(TypedDict):
+    floor_s: float
+    is_public: bool
+    extra_s: float
+
+
+class HostPace:
+    """The politeness of one host under one lease.
+
+    Args:
+        floor_s: the longest delay among the active jobs of the host, as far as it was heard.
+    """
+
+    def __init__(self, lease: Lease, config: CrawlConfig, rng: random.Random) -> None:
+        self.state: HostState = lease.state
+        self.floor_s = lease.floor_s
+        self.is_public = True
+        self.over_s = 0.0
+        self._config = config
+        self._rng = rng
+        self._ready_s = 0.0  # the claim already saw to it that the host is due
+        self._extra_s = 0.0  # what the robots policy adds to the delay
+
+    @property
+    def turn_s(self) -> float:
+        """When the host may be asked next, as far as is known by now."""
+        return max(self._ready_s, self.state.last_end_s + self.owed_s)
+
+    @property
+    def owed_s(self) -> float:
+        """The least rest before the next request, jitter left out; a burst has to keep less."""
+        owed = politeness.least_s if self._config.politeness.burst == 1 else politeness.firm_s
+        return owed(self.state, self._config, **self._floors())
+
+    @property
+    def mean_s(self) -> float:
+        """How long the host rests after a request, on average."""
+        return politeness.mean_s(self.state, self._config, **self._floors())
+
+    def learn(self, crawl_delay_s: float | None, extra_s: float) -> None:
+        """Take over what robots.txt asks for; it holds for the rest under way too."""
+        if crawl_delay_s != self.state.crawl_delay_s:
+            self.state = replace(self.state, crawl_delay_s=crawl_delay_s)
+        self._extra_s = extra_s
+
+    def wait_until(self, when_s: float) -> None:
+        """Ask nothing before a time."""
+        self._ready_s = max(self._ready_s, when_s)
+
+    def account(self, fetched: Fetched, *, wall_s: float) -> None:
+        """Let the host rest after a request; one that never left us costs it nothing."""
+        after = politeness.after(
+            self.state,
+            outcome=respond(fetched),
+            started_s=fetched.started_s,
+            ended_s=fetched.ended_s,
+            retry_after_s=parse_retry_after(fetched.header("retry-after"), wall_s=wall_s),
+            config=self._config,
+        )
+        if fetched.failure in NEVER_SENT:
+            self.state = replace(after, last_end_s=self.state.last_end_s)
+            return
+        self.state = after
+        self.rest(fetched.ended_s)
+        # An outage is waited for once; if the host does not answer then, `is_down` gives it up.
+        if after.errors == politeness.DOWN_AFTER:
+            self.wait_until(fetched.ended_s + politeness.DOWN_REST_S)
+
+    def rest(self, ended_s: float) -> None:
+        """Owe the host its delay from the end of a request; in a burst it is given later."""
+        self.state = replace(self.state, last_end_s=max(self.state.last_end_s, ended_s))
+        least_s = politeness.least_s(self.state, self._config, **self._floors())
+        self.over_s = max(self.over_s, ended_s) + least_s
+        self._ready_s = self.over_s - politeness.credit_s(self._config)
+        if self._ready_s > ended_s:
+            self._ready_s += self._delay_s() - least_s
+
+    def in_debt(self) -> HostState:
+        """Return the host as a burst may leave it, with all that is put off as a back-off."""
+        debt_s = politeness.credit_s(self._config) + self._delay_s()
+        return replace(self.state, backoff_s=max(self.state.backoff_s, debt_s))
+
+    def _delay_s(self) -> float:
+        return politeness.delay_s(self.state, self._config, rng=self._rng, **self._floors())
+
+    def _floors(self) -> _Floors:
+        return {"floor_s": self.floor_s, "is_public": self.is_public, "extra_s": self._extra_s}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTotals:
+    """What was asked since the last settlement."""
+
+    requests: int
+    bytes: int
+    asked: tuple[Asked, ...]
+
+
+class RequestCounter:
+    """Counts the requests of one lease.
+
+    Args:
+        keeps_rows: whether the job keeps a log of its requests.
+        slack_s: how long after its deadline a request may have ended. An answer that was read later
+            came to a process that was stopped; by then its lease may be another's.
+    """
+
+    def __init__(
+        self, lease: Lease, owner: str, privacy: Privacy, *, keeps_rows: bool, slack_s: float
+    ) -> None:
+        self.robots: tuple[float | None, int | None] = (None, None)  # what the next rest on
+        self._lease = lease
+        self._owner = owner
+        self._privacy = privacy
+        self._keeps_rows = keeps_rows
+        self._slack_s = slack_s
+        self._requests = self._bytes = 0
+        self._asked: list[Asked] = []
+
+    def add(self, request: Request, fetched: Fetched, *, ip: str, owed_s: float) -> None:
+        """Count one request that was sent.
+
+        Args:
+            ip: the address that was meant, where no connection came about.
+            owed_s: the least rest that the host was owed before it.
+        """
+        self._requests += 1
+        self._bytes += fetched.wire_bytes
+        if not self._keeps_rows:
+            return
+        latest_s = fetched.started_s + request.total_timeout_s + self._slack_s
+        at_s, line = (None, None) if request.purpose is Purpose.ROBOTS else self.robots
+        self._asked.append(
+            Asked(
+                host=self._lease.host,
+                job=self._lease.job,
+                owner=self._owner,
+                ip=fetched.ip or ip,
+                purpose=request.purpose,
+                url=self._privacy.told(request.url),
+                started_s=fetched.started_s,
+                ended_s=min(fetched.ended_s, latest_s),
+                status=fetched.status,
+                outcome=respond(fetched),
+                floor_s=owed_s,
+                robots_at_s=at_s,
+                robots_line=line,
+            )
+        )
+
+    def take_over(self, spent: RequestTotals) -> None:
+        """Count what a guest has spent for us; its rows go their own way."""
+        self._requests += spent.requests
+        self._bytes += spent.bytes
+
+    def take(self) -> RequestTotals:
+        """Return what was counted, and start anew."""
+        spent = RequestTotals(self._requests, self._bytes, self.take_rows())
+        self._requests = self._bytes = 0
+        return spent
+
+    def take_rows(self) -> tuple[Asked, ...]:
+        """Return the rows alone, and start anew."""
+        rows = tuple(self._asked)
+        self._asked.clear()
+        return rows

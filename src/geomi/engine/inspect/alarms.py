@@ -12,8 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import fmean
 
+from geomi.engine import recrawl
+from geomi.engine.world import World
+from geomi.model.event import Reported
+from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State
+from geomi.recrawl.report import Change
+from geomi.url.parse import parse as parse_url
 
 LEAST_REQUESTS = 20
 MIN_SUCCESS = 0.90
@@ -23,11 +30,11 @@ MAX_RETRIES = 0.15
 MAX_CHANGE = 0.50
 MAX_LATENCY_S = 5.0
 MAX_DURATION_S = 3 * 3600.0
-
 Outcomes = Mapping[tuple[State, Outcome | None, int | None], int]
+MOST_HOSTS = 1000
 
 
-class Rule(StrEnum):
+class AlarmRule(StrEnum):
     """Which figure is out of its bounds."""
 
     SUCCESS = "success_rate"  # MON-01
@@ -37,7 +44,7 @@ class Rule(StrEnum):
     EMPTY = "empty_rate"  # MON-05
     DURATION = "duration"  # MON-06
     RETRIES = "retry_rate"  # MON-07
-    # Of a dataset; `engine/seeds/alarm.py` judges them (MON-15).
+    # Of a dataset; `engine/seeds/report.py` judges them (MON-15).
     FILE_FAILURES = "file_failures"
     DOMAIN_FAILURES = "domain_failures"
     PROCESSING = "processing_time"
@@ -45,7 +52,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class JobFigures:
     """What is known of a job so far.
 
     Args:
@@ -67,14 +74,14 @@ class Figures:
 class Alarm:
     """One figure out of bounds; `subject` is the host or the kind of task that it is about."""
 
-    rule: Rule
+    rule: AlarmRule
     value: float
     limit: float
     message: str
     subject: str = ""
 
 
-def judge(figures: Figures) -> tuple[Alarm, ...]:
+def judge(figures: JobFigures) -> tuple[Alarm, ...]:
     """Return every figure that is out of its bounds."""
     return (*_shares(figures), *_slow(figures), *_whole(figures))
 
@@ -96,7 +103,7 @@ def _asked(outcomes: Outcomes) -> int:
     return answers + _unanswered(outcomes)
 
 
-def _shares(figures: Figures) -> list[Alarm]:
+def _shares(figures: JobFigures) -> list[Alarm]:
     asked = _asked(figures.outcomes)
     if asked < LEAST_REQUESTS:
         return []
@@ -107,10 +114,16 @@ def _shares(figures: Figures) -> list[Alarm]:
     empty_share = empty / (read + empty) if read + empty else 0.0
     retried = figures.retries / max(1, figures.requests)
     found = [
-        (Rule.SUCCESS, success, MIN_SUCCESS, success < MIN_SUCCESS, "of requests succeeded"),
-        (Rule.ERRORS, errors, MAX_ERRORS, errors > MAX_ERRORS, "of answers are 4xx or 5xx"),
-        (Rule.EMPTY, empty_share, MAX_EMPTY, empty_share > MAX_EMPTY, "of pages had no text"),
-        (Rule.RETRIES, retried, MAX_RETRIES, retried > MAX_RETRIES, "of requests were tried again"),
+        (AlarmRule.SUCCESS, success, MIN_SUCCESS, success < MIN_SUCCESS, "of requests succeeded"),
+        (AlarmRule.ERRORS, errors, MAX_ERRORS, errors > MAX_ERRORS, "of answers are 4xx or 5xx"),
+        (AlarmRule.EMPTY, empty_share, MAX_EMPTY, empty_share > MAX_EMPTY, "of pages had no text"),
+        (
+            AlarmRule.RETRIES,
+            retried,
+            MAX_RETRIES,
+            retried > MAX_RETRIES,
+            "of requests were tried again",
+        ),
     ]
     return [
         Alarm(rule, round(value, 4), limit, f"{value:.1%} {told} (limit {limit:.0%})")
@@ -119,10 +132,10 @@ def _shares(figures: Figures) -> list[Alarm]:
     ]
 
 
-def _slow(figures: Figures) -> list[Alarm]:
+def _slow(figures: JobFigures) -> list[Alarm]:
     return [
         Alarm(
-            Rule.LATENCY,
+            AlarmRule.LATENCY,
             round(seconds, 3),
             MAX_LATENCY_S,
             f"{host} takes {seconds * 1000:,.0f} ms to answer (limit {MAX_LATENCY_S * 1000:,.0f})",
@@ -133,18 +146,18 @@ def _slow(figures: Figures) -> list[Alarm]:
     ]
 
 
-def _whole(figures: Figures) -> list[Alarm]:
+def _whole(figures: JobFigures) -> list[Alarm]:
     found: list[Alarm] = []
     if figures.active_s > MAX_DURATION_S:
         hours, limit = figures.active_s / 3600, MAX_DURATION_S / 3600
         message = f"it has worked for {hours:.1f} hours (limit {limit:g})"
-        found.append(Alarm(Rule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
+        found.append(Alarm(AlarmRule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
     before, now = figures.indexed_before, figures.indexed
     if figures.is_over and before:
         change = abs(now - before) / before
         if change >= MAX_CHANGE:
             message = f"{now:,} pages are indexed; after the last run it were {before:,}"
-            found.append(Alarm(Rule.INDEXED, round(change, 4), MAX_CHANGE, message))
+            found.append(Alarm(AlarmRule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
 
 
@@ -167,3 +180,36 @@ def _sum(outcomes: Outcomes, *, status: int | None = None, outcome: Outcome | No
         for (_, its_outcome, its_status), many in outcomes.items()
         if (status is None or its_status == status) and (outcome is None or its_outcome is outcome)
     )
+
+
+async def report_run(world: World, job: CrawlJob, provider: str) -> None:
+    """Emit the change report of a provider's run.
+
+    Args:
+        provider: its name, as people write it.
+    """
+    changes = await recrawl.changes(world, job)
+    counts = changes.counts
+    share = success_share(await world.census.outcomes(job.id))
+    world.sink.emit(
+        Reported(
+            job=job.id,
+            provider=provider,
+            total=changes.total,
+            new=counts[Change.NEW],
+            updated=counts[Change.CHANGED],
+            deleted=counts[Change.DELETED] + counts[Change.UNREACHABLE],
+            change_percent=round(changes.rate_percent, 3),
+            success_percent=round(100 * share, 3),
+            response_ms=await _response_ms(world, job),
+            seconds=round(job.active_s, 3),
+        )
+    )
+
+
+async def _response_ms(world: World, job: CrawlJob) -> int:
+    """Return how long the provider's own hosts take to answer, on average."""
+    own = {url.authority for url in map(parse_url, job.seeds) if url}
+    hosts = await world.census.hosts(limit=MOST_HOSTS)
+    times = [one.latency_s for one in hosts if one.host in own and one.latency_s]
+    return round(1000 * fmean(times)) if times else 0

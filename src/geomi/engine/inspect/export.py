@@ -28,7 +28,7 @@ async def records(world: World, job: str) -> AsyncIterator[bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchivedPage:
     """A page as it lies in the archive.
 
     Args:
@@ -40,12 +40,12 @@ class Kept:
     response: bytes
 
 
-async def kept_pages(world: World, job: str) -> AsyncIterator[Kept]:
+async def archived_pages(world: World, job: str) -> AsyncIterator[ArchivedPage]:
     """Return every committed page of a job with its response, the oldest first."""
     async for rows in captures(world.pages, job):
         for row in rows:
             response = await world.archive.read(row.response) if row.response else b""
-            yield Kept(row.url, await world.archive.read(row.record), response)
+            yield ArchivedPage(row.url, await world.archive.read(row.record), response)
 
 
 async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:

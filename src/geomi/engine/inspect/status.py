@@ -10,21 +10,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from geomi.engine.freshness import Dues, dues
+from geomi.engine.recrawl import Beliefs, walk_pages
 from geomi.engine.world import World
-from geomi.model.entry import UrlEntry
+from geomi.model.entry import Source, UrlEntry
+from geomi.model.history import History, Stage, Standing
 from geomi.model.job import CrawlJob
-from geomi.model.verdict import Outcome, State
+from geomi.model.verdict import Outcome, State, Verdict
+from geomi.recrawl.rate import stage
+from geomi.recrawl.reason import reason
 
 # A read looks at every host for its share of entries, so that few large ones are cheaper than many.
 MAX_ENTRIES = 50_000
 ENTRIES_PER_READ = 5000
 MAX_PROBLEMS = 1000  # URLs that brought no page, told one by one
+LOOKED_AT = 100  # entries of a job that collected nothing
+# A walk over so many pages takes a second.
+MAX_PAGES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class UrlProblem:
     """A URL that brought no page, and why."""
 
     url: str
@@ -52,17 +59,17 @@ class Status:
     next_in_s: float | None
     outcomes: Mapping[str, int]
     hosts: Mapping[str, Mapping[State, int]]
-    problems: tuple[Problem, ...]
+    problems: tuple[UrlProblem, ...]
     exclusions: Mapping[str, tuple[int, tuple[str, ...]]]
     is_whole: bool
-    due: Dues | None = None
+    due: DuePages | None = None
 
 
 @dataclass(slots=True)
 class _Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     hosts: dict[str, Counter[State]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[UrlProblem] = field(default_factory=list)
 
     def add(self, entry: UrlEntry) -> None:
         self.hosts.setdefault(entry.host, Counter())[entry.state] += 1
@@ -71,7 +78,7 @@ class _Tally:
         no_page = (State.FAILED, State.BLOCKED, State.SKIPPED)
         if entry.state in no_page and len(self.problems) < MAX_PROBLEMS:
             self.problems.append(
-                Problem(entry.url, entry.state, entry.outcome, entry.status, entry.detail)
+                UrlProblem(entry.url, entry.state, entry.outcome, entry.status, entry.detail)
             )
 
 
@@ -95,7 +102,7 @@ async def status(world: World, job: CrawlJob) -> Status:
         problems=tuple(tally.problems),
         exclusions=await world.census.exclusions(job.id),
         is_whole=is_whole,
-        due=await dues(world, job),
+        due=await count_due(world, job),
     )
 
 
@@ -107,3 +114,63 @@ async def _entries(world: World, job: str) -> AsyncIterator[UrlEntry]:
         for entry in entries:
             yield entry
         after = entries[-1].url_hash
+
+
+async def seed_leading_out(world: World, job: CrawlJob) -> str:
+    """Name a start URL that leads out of the crawl, where that left nothing to collect."""
+    if job.stats.collected:
+        return ""
+    entries = await world.census.entries(job.id, state=None, after=b"", limit=LOOKED_AT)
+    for entry in entries:
+        if entry.outcome is Outcome.REDIRECT_EXCLUDED and entry.source is Source.SEED:
+            return f"{entry.origin or entry.url} {entry.detail}: geomi why {entry.url}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class DuePages:
+    """What of a crawl is due.
+
+    Args:
+        pages: how many are due now.
+        next_s: when the next of the others is (wall clock); None where there is none.
+        stages: how far the rates of all pages are learned.
+    """
+
+    pages: int
+    next_s: float | None
+    stages: Mapping[Stage, int]
+
+
+async def count_due(world: World, job: CrawlJob) -> DuePages | None:
+    """Count what of a job's crawl is due; None where that would take long, or it is not over."""
+    if not job.state.is_final or job.stats.collected > MAX_PAGES:
+        return None
+    now_s = world.clock.wall_s()
+    times: dict[bytes, float] = {}
+    stages: Counter[Stage] = Counter()
+    async for page in walk_pages(world, job.crawl or job.id):
+        if page.url_hash not in times:
+            times[page.url_hash] = page.due_s
+            stages[stage(page.history)] += 1
+        if len(times) > MAX_PAGES:
+            return None
+    later = [due_s for due_s in times.values() if due_s > now_s]
+    return DuePages(len(times) - len(later), min(later, default=None), dict(stages))
+
+
+async def when_due(world: World, job: CrawlJob, entry: UrlEntry) -> Verdict | None:
+    """Say when the page behind an entry is due and why; None where there is no page."""
+    page = await world.pages.get(entry.url_hash)
+    if page is None:
+        return None
+    now_s = world.clock.wall_s()
+    histories = await world.histories.of([entry.url_hash])
+    history = histories.get(entry.url_hash, History())
+    standing = Standing(
+        page.url_hash, entry.url, entry.host, entry.depth, page.fetched_at_s, page.due_s, history
+    )
+    belief = await Beliefs(world, job.config, now_s=now_s).of(standing)
+    on = datetime.fromtimestamp(page.due_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    when = f"due since {on}" if page.due_s <= now_s else f"due on {on}"
+    return Verdict(True, "due", f"{when}: {reason(history, belief)}")

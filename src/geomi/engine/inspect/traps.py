@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from geomi.admit.shape import kind_of
 from geomi.admit.trap import BUDGETS, DETECTORS, STILL_GROWING, judge_tally
-from geomi.engine.review import TRAP_RULES, Reviews
+from geomi.engine.visit.patterns import TRAP_RULES, SiteDecisions
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.entry import Tally
@@ -23,7 +23,7 @@ SUSPECTED_AT = 0.5
 DEEP = 1_000_000  # what a URL may be told of a pattern's cap, however deep it lies
 
 
-class Standing(StrEnum):
+class PatternStatus(StrEnum):
     """How a pattern stands."""
 
     TRAP = "trap"
@@ -32,28 +32,30 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class SuspectedTrap:
     """A pattern of a job that is a trap, may be one, or was found to be none."""
 
     host: str  # name without port
     pattern: str
-    standing: Standing
+    standing: PatternStatus
     tally: Tally
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicions:
+class SuspectedTraps:
     """All that a person needs to review the traps of a job."""
 
     job: str
-    patterns: tuple[Suspect, ...]
+    patterns: tuple[SuspectedTrap, ...]
     rules: dict[str, tuple[int, tuple[str, ...]]]  # links kept out by each detector, examples
     reviews: tuple[SiteRule, ...]
 
 
-async def suspicions(world: World, job: CrawlJob, decided: Sequence[SiteRule]) -> Suspicions:
+async def list_suspected_traps(
+    world: World, job: CrawlJob, decided: Sequence[SiteRule]
+) -> SuspectedTraps:
     """List what looks endless in a job, beside what was decided about sites."""
-    reviews = Reviews(decided)
+    reviews = SiteDecisions(decided)
     suspects = [
         suspect
         for host, pattern, tally in await world.census.patterns(job.id)
@@ -61,7 +63,7 @@ async def suspicions(world: World, job: CrawlJob, decided: Sequence[SiteRule]) -
     ]
     exclusions = await world.census.exclusions(job.id)
     rules = {rule: told for rule, told in exclusions.items() if rule.startswith(TRAP_RULES)}
-    return Suspicions(job.id, tuple(suspects), rules, tuple(decided))
+    return SuspectedTraps(job.id, tuple(suspects), rules, tuple(decided))
 
 
 async def decide(world: World, host: str, pattern: str, review: Review, note: str) -> SiteRule:
@@ -111,24 +113,26 @@ def _check_pattern(text: str) -> None:
         )
 
 
-def _suspect(authority: str, pattern: str, tally: Tally, reviews: Reviews) -> Suspect | None:
+def _suspect(
+    authority: str, pattern: str, tally: Tally, reviews: SiteDecisions
+) -> SuspectedTrap | None:
     host, _ = split_authority(authority)
     budget = BUDGETS.get(kind_of(pattern))
     if budget is None:
         return None
     if judge_tally(pattern, tally, host=host, depth=DEEP, is_inside=True) is not None:
-        standing = Standing.TRAP
+        standing = PatternStatus.TRAP
     elif (
         tally.visited >= SUSPECTED_AT * budget.visits
         and tally.stale_growth < STILL_GROWING
         and tally.stale_links >= SUSPECTED_AT * budget.stale
     ):
-        standing = Standing.SUSPECTED
+        standing = PatternStatus.SUSPECTED
     else:
         return None
     if reviews.allow(host, pattern):
-        standing = Standing.ALLOWED
-    return Suspect(host, pattern, standing, tally)
+        standing = PatternStatus.ALLOWED
+    return SuspectedTrap(host, pattern, standing, tally)
 
 
 def _host_name(text: str) -> str:

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+import orjson
+
 from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS, judge_tally
-from geomi.engine.freshness import when_due
 from geomi.engine.host.robots import read_copy
-from geomi.engine.mention import Mention, find_mention, without_room
-from geomi.engine.review import Reviews
-from geomi.engine.visit.identity import Naming
-from geomi.engine.visit.patterns import Patterns
+from geomi.engine.inspect.status import when_due
+from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.patterns import Patterns, SiteDecisions
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
@@ -28,9 +28,29 @@ from geomi.model.entry import Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.robots import RobotsKey
 from geomi.model.site import SiteRule
-from geomi.model.verdict import Outcome, State, Verdict
+from geomi.model.verdict import Outcome, Room, State, Verdict
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
+
+# Endings that say what a rule said, which names itself and its remedy better.
+_BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED, Outcome.LEFT_ALONE})
+# Endings without a request, whatever the state they lead to is called.
+_NOT_ASKED = {
+    Outcome.EXCLUDED: "not fetched",
+    Outcome.TRAPPED: "not fetched",
+    Outcome.LEFT_ALONE: "not fetched: it is left alone",
+}
+_ANSWERS = {
+    State.COMPLETED: "fetched and kept",
+    State.FAILED: "fetched without success",
+    State.SKIPPED: "visited and not kept",
+    State.BLOCKED: "not fetched: it is not allowed",
+}
+# How many collected pages are read back to find who links to a URL that has no entry.
+PAGES_READ_BACK = 20_000
+PAGES_PER_READ = 500
+# A change of the job's own limit lets its pages be read once more.
+_HINTS = {Room.OF_ALL: "set GEOMI_MAX_QUEUED higher, then --resume --set limits.max_queued=0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +82,12 @@ async def explain(
     Args:
         reviews: what people decided about sites.
     """
-    naming = Naming(job.config)
+    naming = UrlIdentity(job.config)
     url = naming.wire(url)
     entry = await _find(world, job, naming.hash(url), url.authority)
-    mention = None if entry else await find_mention(world, job, url, naming)
-    room = await without_room(world, job, url) if mention else None
-    rules = await _rules(world, job, url, entry, mention, Reviews(reviews))
+    mention = None if entry else await find_linking_page(world, job, url, naming)
+    room = await queue_limit_verdict(world, job, url) if mention else None
+    rules = await _rules(world, job, url, entry, mention, SiteDecisions(reviews))
     steps = [*rules, _frontier(url, entry, mention, job, room)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
@@ -93,8 +113,8 @@ async def _rules(
     job: CrawlJob,
     url: Url,
     entry: UrlEntry | None,
-    mention: Mention | None,
-    reviews: Reviews,
+    mention: LinkingPage | None,
+    reviews: SiteDecisions,
 ) -> list[Step]:
     """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
     own = (("site", reviews.refusal(url.host)), ("safety", Privacy(job.config.safety).refusal(url)))
@@ -106,10 +126,10 @@ async def _rules(
         is_lifted = not verdict.admitted and reviews.lift(url.host, verdict)
         told = Verdict(True, name, f"{verdict.rule}, allowed by a review") if is_lifted else verdict
         steps.append(Step(name, _with_origin(job, told)))
-    exhausted = Patterns(Naming(job.config), reviews).exhausted(entry) if entry else None
+    exhausted = Patterns(UrlIdentity(job.config), reviews).exhausted(entry) if entry else None
     later = (
         ("pattern", exhausted or await _pattern(world, job, url, entry, reviews)),
-        ("blocked_urls", await _refused(world, url, Naming(job.config).hash(url))),
+        ("blocked_urls", await _refused(world, url, UrlIdentity(job.config).hash(url))),
         ("robots", await _robots(world, job, url)),
     )
     return steps + [Step(name, verdict) for name, verdict in later if verdict is not None]
@@ -150,26 +170,12 @@ def _answer(entry: UrlEntry | None, *, is_refused: bool) -> str:
     return _ANSWERS[entry.state]
 
 
-# Endings that say what a rule said, which names itself and its remedy better.
-_BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED, Outcome.LEFT_ALONE})
-
-# Endings without a request, whatever the state they lead to is called.
-_NOT_ASKED = {
-    Outcome.EXCLUDED: "not fetched",
-    Outcome.TRAPPED: "not fetched",
-    Outcome.LEFT_ALONE: "not fetched: it is left alone",
-}
-
-_ANSWERS = {
-    State.COMPLETED: "fetched and kept",
-    State.FAILED: "fetched without success",
-    State.SKIPPED: "visited and not kept",
-    State.BLOCKED: "not fetched: it is not allowed",
-}
-
-
 def _frontier(
-    url: Url, entry: UrlEntry | None, mention: Mention | None, job: CrawlJob, room: Verdict | None
+    url: Url,
+    entry: UrlEntry | None,
+    mention: LinkingPage | None,
+    job: CrawlJob,
+    room: Verdict | None,
 ) -> Step:
     if entry is not None:
         found = f"found on {entry.parent}" if entry.parent else f"a {entry.source} of this job"
@@ -221,10 +227,10 @@ def _visit(entry: UrlEntry) -> Step:
 
 
 async def _pattern(
-    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, reviews: Reviews
+    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, reviews: SiteDecisions
 ) -> Verdict | None:
     """Say what the URLs of the same pattern have brought, and whether it may go on."""
-    pattern = entry.pattern if entry else Naming(job.config).pattern(url)
+    pattern = entry.pattern if entry else UrlIdentity(job.config).pattern(url)
     if not pattern:
         return None
     tally = entry.tally if entry else await _tally(world, job, url.authority, pattern)
@@ -281,3 +287,58 @@ def _year(world: World) -> int:
 
 def _day(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingPage:
+    """The shallowest collected page that links to a URL."""
+
+    parent: str
+    depth: int
+
+
+async def find_linking_page(
+    world: World, job: CrawlJob, url: Url, naming: UrlIdentity
+) -> LinkingPage | None:
+    """Read collected pages back until the shallowest one that links to this URL is known."""
+    wanted = naming.hash(url)
+    needle = url.path.encode()
+    best: LinkingPage | None = None
+    after = seen = 0
+    while seen < PAGES_READ_BACK:
+        rows = await world.pages.feed(job.id, after=after, limit=PAGES_PER_READ)
+        for row in rows:
+            line = await world.archive.read(row.record)
+            if needle in line and (found := _links_to(line, wanted, naming)) is not None:
+                best = found if best is None or found.depth < best.depth else best
+        if len(rows) < PAGES_PER_READ:
+            break
+        after, seen = rows[-1].seq, seen + len(rows)
+    return best
+
+
+async def queue_limit_verdict(world: World, job: CrawlJob, url: Url) -> Verdict | None:
+    """Say which limit of what may wait has kept a URL out, or may have; None where none has any."""
+    told = await world.census.exclusions(job.id)
+    kept_out = [(rule, *told[rule]) for rule in Room if rule in told]
+    for rule, count, examples in kept_out:
+        if url.href in examples:
+            detail = f"too many URLs were waiting for it to wait, too, as for {count:,} links"
+            return Verdict(False, rule, detail, _hint(rule))
+    for rule, count, _ in kept_out:
+        detail = f"it may be among the {count:,} links that found too many URLs waiting"
+        return Verdict(False, rule, detail, _hint(rule))
+    return None
+
+
+def _links_to(line: bytes, wanted: bytes, naming: UrlIdentity) -> LinkingPage | None:
+    record = orjson.loads(line)
+    for link in record["links"]:
+        target = parse_url(link["url"])
+        if target is not None and naming.hash(target) == wanted:
+            return LinkingPage(record["final_url"], record["depth"] + 1)
+    return None
+
+
+def _hint(rule: Room) -> str:
+    return _HINTS.get(rule, f"--resume --set {rule}=0")

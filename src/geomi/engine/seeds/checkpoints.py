@@ -14,18 +14,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from geomi.engine.seeds.context import SeedContext
+from geomi.engine.world import World
 from geomi.errors import SeedError
 from geomi.model.contract import Contract
+from geomi.model.message import Worked
 from geomi.model.seed import Checksum, Manifest, Partition, Placed
 from geomi.ports.dataset import Dataset
 from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest
 from geomi.seed.contract import MAX_CONTRACT_BYTES, read_contract
 from geomi.seed.partition import metadata_path, success_path
+from geomi.seed.record import RawFile, read_raw
 from geomi.text.digest import sha256_hex
+from geomi.text.ulid import new_ulid
+
+# How far clocks of machines may differ. A run of a later time was named by a clock that was wrong,
+# or by nobody: nothing would be forced any more until that time has come.
+AHEAD_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ContractState:
     """What was found.
 
     Args:
@@ -50,25 +59,25 @@ class Standing:
         return tuple(Placed(at, name, url) for at, url in pairs)
 
 
-async def read_standing(dataset: Dataset, partition: Partition, domain: str) -> Standing:
+async def read_contract_state(dataset: Dataset, partition: Partition, domain: str) -> ContractState:
     """Read the checkpoint of a domain's contract, and what it answers for."""
     metadata = metadata_path(partition, domain)
     checkpoint = success_path(metadata)
     if await dataset.size(checkpoint) is None:
-        return Standing()
+        return ContractState()
     manifest = await checkpoint_at(dataset, checkpoint)
     if manifest is None or metadata not in manifest.outputs:
-        return Standing(True, manifest)
+        return ContractState(True, manifest)
     others = {key: sum_ for key, sum_ in manifest.outputs.items() if key != metadata}
     data = await matching(dataset, metadata, manifest.outputs[metadata])
     if data is None:
-        return Standing(True, manifest, is_another=await dataset.size(metadata) is not None)
+        return ContractState(True, manifest, is_another=await dataset.size(metadata) is not None)
     contract = read_contract(data)
     if contract is None or not await _all_match(dataset, others):
-        return Standing(True, manifest)
+        return ContractState(True, manifest)
     is_of = (contract.domain, contract.partition) == (domain, partition)
     is_placed = len(contract.urls) == len(manifest.positions)
-    return Standing(True, manifest, contract if is_of and is_placed else None)
+    return ContractState(True, manifest, contract if is_of and is_placed else None)
 
 
 def checksum_of(data: bytes) -> Checksum:
@@ -102,3 +111,33 @@ async def bytes_within(dataset: Dataset, key: str, max_bytes: int) -> bytes | No
         return await dataset.read(key, max_bytes=max_bytes)
     except SeedError:
         return None
+
+
+async def file_manifest(dataset: Dataset, key: str, *, size: int | None) -> Manifest | None:
+    """Read the checkpoint of a raw file of a size; None where it does not answer for it."""
+    manifest = await checkpoint_at(dataset, success_path(key))
+    answered = manifest.inputs.get(key) if manifest is not None else None
+    return manifest if answered is not None and answered.size == size else None
+
+
+def read_raw_file(seeding: SeedContext, key: str, data: bytes, partition: Partition) -> RawFile:
+    """Read a raw file; whatever is wrong with it is told with its name."""
+    try:
+        return read_raw(data, partition, max_records=seeding.config.seeds.max_records)
+    except SeedError as error:
+        raise SeedError(f"{key}: {error.message}", kind=error.kind, hint=error.hint) from error
+
+
+def known_run(manifest: Manifest | None, world: World, *, run: str) -> str:
+    """Say for which forced orchestration a checkpoint was made; empty where that is none.
+
+    Args:
+        run: the one that is asked about, which is done where it has just been done.
+    """
+    latest = max(run, new_ulid(world.clock.now_s() + AHEAD_S, world.rng))
+    return manifest.run if manifest is not None and manifest.run <= latest else ""
+
+
+def work_done(manifest: Manifest) -> Worked:
+    """Say what a raw file has come to, for the tallies."""
+    return Worked(urls=manifest.counts.get("urls", 0), duration_ms=manifest.duration_ms)

@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 
 from geomi.admit.rules import Admission
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.reserve import Walk
-from geomi.engine.seeds.context import Seeding
-from geomi.engine.seeds.hearing import Hearing
-from geomi.engine.seeds.hosts import Reach
-from geomi.engine.seeds.line import Line
-from geomi.engine.seeds.sitemaps import Maps, map_entry
+from geomi.engine.host.reserve import RedirectFollower
+from geomi.engine.seeds.context import SeedContext
+from geomi.engine.seeds.hosts import DomainSession, HostProbe, RecordingFetcher
+from geomi.engine.seeds.sitemaps import HostSitemaps, sitemap_entry
 from geomi.engine.visit.links import LinkGate
 from geomi.errors import LeaseLost, SeedError, StoreBusy
 from geomi.model.config import CrawlConfig
@@ -30,7 +28,7 @@ ANY_YEAR = 9999
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedHost:
     """What is known of a host, and its files where there are any."""
 
     facts: HostFacts
@@ -39,8 +37,8 @@ class Collected:
 
 
 async def collect(
-    seeding: Seeding, domain: str, names: Sequence[str], reviews: Sequence[SiteRule] = ()
-) -> dict[str, Collected]:
+    seeding: SeedContext, domain: str, names: Sequence[str], reviews: Sequence[SiteRule] = ()
+) -> dict[str, CollectedHost]:
     """Collect the facts of some hosts of a domain, one after the other.
 
     Args:
@@ -52,17 +50,17 @@ async def collect(
     """
     config = facts_config(seeding.config)
     clock = seeding.world.clock
-    hearing = Hearing(seeding.world.fetcher, clock, domain, config.seeds.domain_timeout_s)
+    hearing = RecordingFetcher(seeding.world.fetcher, clock, domain, config.seeds.domain_timeout_s)
     world = replace(seeding.world, fetcher=hearing)
     requests = Requests(config, (), version=world.version)
     gate = LinkGate(config, Admission(config, (), now_year=ANY_YEAR), reviews)
-    line = Line(world, config)
-    walk = Walk(config, gate, requests)
+    line = DomainSession(world, config)
+    walk = RedirectFollower(config, gate, requests)
     collector = _Collector(
         gate,
         hearing,
-        Reach(world, config, requests, line, hearing),
-        Maps(clock, line, walk, hearing, max_lists=config.seeds.max_sitemaps),
+        HostProbe(world, config, requests, line, hearing),
+        HostSitemaps(clock, line, walk, hearing, max_lists=config.seeds.max_sitemaps),
     )
     try:
         return {name: await collector.collect(name) for name in names}
@@ -88,14 +86,14 @@ def facts_config(config: CrawlConfig) -> CrawlConfig:
 @dataclass(frozen=True, slots=True)
 class _Collector:
     gate: LinkGate
-    hearing: Hearing
-    reach: Reach
-    maps: Maps
+    hearing: RecordingFetcher
+    reach: HostProbe
+    maps: HostSitemaps
 
-    async def collect(self, name: str) -> Collected:
+    async def collect(self, name: str) -> CollectedHost:
         """Collect the facts of one host."""
         if refusal := self._refusal(name):
-            return Collected(
+            return CollectedHost(
                 HostFacts(
                     RobotsFacts(False, error=refusal),
                     SitemapFacts(False, error=refusal),
@@ -105,7 +103,7 @@ class _Collector:
         self.hearing.check()
         reached, robots = await self.reach.reach(name)
         sitemap, listing = await self.maps.find(reached, robots.sitemap_urls)
-        return Collected(
+        return CollectedHost(
             HostFacts(robots, sitemap, self.hearing.server_info(name)),
             self.reach.file(reached) if robots.exists else None,
             listing,
@@ -115,5 +113,5 @@ class _Collector:
         """Say why a host is not asked at all: a rule, or somebody, has blocked it."""
         root = parse_url(f"https://{name}/")
         assert root is not None, "the host of a URL is one of another scheme, too"
-        verdict = self.gate.recheck(map_entry(root))
+        verdict = self.gate.recheck(sitemap_entry(root))
         return "" if verdict is None else f"{verdict.rule}: {verdict.detail}"

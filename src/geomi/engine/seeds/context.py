@@ -13,7 +13,7 @@ from geomi.ports.queues import Queues
 
 
 @dataclass(frozen=True, slots=True)
-class Seeding:
+class SeedContext:
     """One dataset, the queues of its tenant, the rules, and the world around them."""
 
     world: World
@@ -22,7 +22,7 @@ class Seeding:
     dataset: Dataset
 
 
-class Held(Protocol):
+class HeldTask(Protocol):
     """A task that is worked on, with the messages that waited for it."""
 
     @property

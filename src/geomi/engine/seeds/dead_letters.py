@@ -8,11 +8,14 @@ is sent again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 
-from geomi.engine.seeds.context import Seeding
-from geomi.errors import SeedError, StoreError
+import orjson
+
+from geomi.engine.seeds.context import SeedContext
+from geomi.errors import SeedError, StoreError, UnknownName
 from geomi.model.message import (
     MAX_ERROR_CHARS,
     DeadLetter,
@@ -29,42 +32,46 @@ from geomi.text.ulid import new_ulid
 # process each time would end all of them, one after the other. A deployment that is restarted often
 # loses a few by itself.
 MAX_LOSSES = 20
-
 # What a whole loan may suffer from because of one of its messages.
-OF_ONE = frozenset({ErrorType.PARSE, ErrorType.VALIDATION})
+ONE_MESSAGE_ERRORS = frozenset({ErrorType.PARSE, ErrorType.VALIDATION})
+PER_READ = 100
+MAX_ID_CHARS = 80  # shown of one that is not there
+# Of a message, as an object; of a larger one the beginning is shown as text. A domain may have as
+# many URLs as a raw file holds, and a hundred megabytes of them take a gigabyte as objects.
+MAX_SHOWN_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TaskFailure:
     """Why work ended, in the words of a dead letter."""
 
     kind: ErrorType
     message: str
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_of(error: Exception) -> TaskFailure:
     """Say what kind of failure an error is."""
     text = str(error) if isinstance(error, SeedError | StoreError) else _described(error)
     # It may quote what came from outside; a lone surrogate can be written nowhere.
     written = text.encode("utf-8", "replace").decode()
-    return Failure(_kind_of(error), written[:MAX_ERROR_CHARS])
+    return TaskFailure(_kind_of(error), written[:MAX_ERROR_CHARS])
 
 
-def worn_out(messages: Iterable[Message]) -> tuple[Message, ...]:
+def lost_too_often(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Return those messages that cost too many workers."""
     return tuple(message for message in messages if message.losses >= MAX_LOSSES)
 
 
-def buried(
-    seeding: Seeding, messages: Iterable[Message], why: Failure, *, began_s: float
+def give_up(
+    seeding: SeedContext, messages: Iterable[Message], why: TaskFailure, *, began_s: float
 ) -> Settlement:
     """Give messages up, however often they were tried."""
     dead = (_letter(seeding, message, why, began_s=began_s) for message in messages)
     return Settlement(dead=tuple(dead))
 
 
-def put_off(
-    seeding: Seeding, messages: Iterable[Message], why: Failure, *, began_s: float
+def try_later(
+    seeding: SeedContext, messages: Iterable[Message], why: TaskFailure, *, began_s: float
 ) -> Settlement:
     """Try messages again after 1, 2, 4 s and so on; give up those that had all their tries."""
     later: list[tuple[str, float]] = []
@@ -78,7 +85,9 @@ def put_off(
     return Settlement(later=tuple(later), dead=tuple(dead))
 
 
-def _letter(seeding: Seeding, message: Message, why: Failure, *, began_s: float) -> DeadLetter:
+def _letter(
+    seeding: SeedContext, message: Message, why: TaskFailure, *, began_s: float
+) -> DeadLetter:
     world = seeding.world
     wall_s = world.clock.wall_s()
     return DeadLetter(
@@ -110,3 +119,88 @@ def _kind_of(error: Exception) -> ErrorType:
 def _described(error: Exception) -> str:
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+async def find(seeding: SeedContext, letter: str) -> DeadLetter:
+    """Find a dead letter by its id."""
+    found = await seeding.queues.letter(seeding.dataset.name, _plain(seeding, letter))
+    if found is None:
+        raise _unknown(seeding, letter)
+    return found
+
+
+async def every(seeding: SeedContext) -> AsyncIterator[DeadLetter]:
+    """Read all dead letters, some at a time."""
+    after = ""
+    while found := await seeding.queues.dead(seeding.dataset.name, after=after, limit=PER_READ):
+        after = found[-1].id
+        for letter in found:
+            yield letter
+
+
+async def each(seeding: SeedContext, act: Callable[[SeedContext, str], Awaitable[None]]) -> int:
+    """Do something with every dead letter; return with how many that somebody else has not taken.
+
+    Whoever works meanwhile may take them: a raw file that is sent again is dead no more.
+    """
+    many = 0
+    for letter in [letter.id async for letter in every(seeding)]:
+        with suppress(UnknownName):
+            await act(seeding, letter)
+            many += 1
+    return many
+
+
+async def retry(seeding: SeedContext, letter: str) -> None:
+    """Let a dead letter wait again, from the beginning."""
+    now_s = seeding.world.clock.now_s()
+    name = _plain(seeding, letter)
+    if not await seeding.queues.revive(seeding.dataset.name, name, now_s=now_s):
+        raise _unknown(seeding, letter)
+
+
+async def drop(seeding: SeedContext, letter: str) -> None:
+    """Forget a dead letter, and its raw file, which counts again when it is sent again.
+
+    A domain stays failed: nobody sends it again, and its contract is missing.
+    """
+    dataset, name = seeding.dataset.name, _plain(seeding, letter)
+    if not await seeding.queues.drop(dataset, name, forgets=seeding.config.seeds.seed_queue):
+        raise _unknown(seeding, letter)
+
+
+def reason(letter: DeadLetter) -> str:
+    """Say why it failed, without the name of what failed: that stands beside it."""
+    return letter.error_info.error_message.removeprefix(f"{letter.message.task}: ")
+
+
+def letter_json(letter: DeadLetter) -> dict[str, object]:
+    """Write a dead letter as the catalogue has it (SED-43)."""
+    return {
+        "original_message": _body(letter.message.body),
+        "error_info": asdict(letter.error_info),
+        "context": asdict(letter.context),
+    }
+
+
+def _body(body: bytes) -> object:
+    if len(body) > MAX_SHOWN_BYTES:
+        return body[:MAX_SHOWN_BYTES].decode("utf-8", "ignore") + "…"
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:  # nobody of ours has written it
+        return body.decode("utf-8", "backslashreplace")
+
+
+def _plain(seeding: SeedContext, letter: str) -> str:
+    """Return what can be an id: a command line brings bytes that no store can be asked for."""
+    if not letter.isascii():
+        raise _unknown(seeding, letter)
+    return letter
+
+
+def _unknown(seeding: SeedContext, letter: str) -> UnknownName:
+    return UnknownName(
+        f"no dead letter `{ascii(letter[:MAX_ID_CHARS])[1:-1]}` in {seeding.dataset.name}",
+        hint="the list of dead letters tells those that there are",
+    )

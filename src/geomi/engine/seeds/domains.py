@@ -13,21 +13,34 @@ Rules kept (C-50, C-52, C-92):
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from geomi.engine.review import reviews
-from geomi.engine.seeds.checkpoints import Standing, checksum_of, read_standing
-from geomi.engine.seeds.collect import Collected, collect
-from geomi.engine.seeds.context import Held, Seeding
-from geomi.engine.seeds.earlier import covered_files, read_again
-from geomi.engine.seeds.filed import known_run
-from geomi.engine.seeds.hearing import name_of
+from geomi.engine.seeds.checkpoints import (
+    ContractState,
+    checksum_of,
+    file_manifest,
+    known_run,
+    read_contract_state,
+    read_raw_file,
+)
+from geomi.engine.seeds.collect import CollectedHost, collect
+from geomi.engine.seeds.context import HeldTask, SeedContext
+from geomi.engine.seeds.hosts import contract_host_name
+from geomi.engine.visit.patterns import read_site_decisions
 from geomi.errors import SeedError
 from geomi.model.contract import Contract, HostFacts
 from geomi.model.event import SeedDomainDone, SeedSkipped
 from geomi.model.message import Loan, Worked
-from geomi.model.seed import Checksum, DomainMessage, ErrorType, Manifest, Placed
+from geomi.model.seed import (
+    Checksum,
+    DomainMessage,
+    ErrorType,
+    Manifest,
+    Partition,
+    PartitionFilter,
+    Placed,
+)
 from geomi.seed.checkpoint import write_manifest
 from geomi.seed.contract import MAX_CONTRACT_BYTES, merged, write_contract
 from geomi.seed.message import read_domain_message
@@ -36,6 +49,7 @@ from geomi.seed.partition import (
     SITEMAP,
     host_paths,
     metadata_path,
+    raw_prefix,
     read_raw_key,
     result_path,
     success_path,
@@ -44,7 +58,7 @@ from geomi.text.times import iso_utc
 from geomi.url.parse import split
 
 
-async def collect_domain(seeding: Seeding, held: Held) -> Worked:
+async def collect_domain(seeding: SeedContext, held: HeldTask) -> Worked:
     """Work on a domain until its contract covers every message that waited for it."""
     messages = await asyncio.to_thread(_read_messages, held.loan)
     return await _Domain(seeding, held, messages, seeding.world.clock.now_s()).work()
@@ -61,8 +75,8 @@ class _Urls:
 
 @dataclass(frozen=True, slots=True)
 class _Domain:
-    seeding: Seeding
-    held: Held
+    seeding: SeedContext
+    held: HeldTask
     messages: tuple[DomainMessage, ...]
     began_s: float
 
@@ -72,7 +86,9 @@ class _Domain:
 
     async def work(self) -> Worked:
         first = self._first
-        standing = await read_standing(self.seeding.dataset, first.partition_info, first.domain)
+        standing = await read_contract_state(
+            self.seeding.dataset, first.partition_info, first.domain
+        )
         run = max((one.run for one in self.messages if one.force), default="")
         run_before = known_run(standing.manifest, self.seeding.world, run=run)
         is_forced = run > run_before
@@ -86,17 +102,17 @@ class _Domain:
         facts = {name: found[name].facts if name in found else known[name] for name in urls.hosts}
         return await self._write(standing, urls, facts, found, run=max(run, run_before))
 
-    def _is_covered(self, standing: Standing) -> bool:
+    def _is_covered(self, standing: ContractState) -> bool:
         inputs = standing.manifest.inputs if standing.manifest else {}
         return all(inputs.get(one.file_path) == one.file for one in self.messages)
 
-    async def _collect(self, names: Sequence[str]) -> dict[str, Collected]:
+    async def _collect(self, names: Sequence[str]) -> dict[str, CollectedHost]:
         if not names:
             return {}
-        decided = await reviews(self.seeding.world)
+        decided = await read_site_decisions(self.seeding.world)
         return await collect(self.seeding, self._first.domain, names, decided)
 
-    async def _urls(self, standing: Standing) -> _Urls:
+    async def _urls(self, standing: ContractState) -> _Urls:
         """Bring together the URLs of the messages, and of the raw files before them."""
         own = {one.file_path: one for one in self.messages}
         before = standing.manifest.inputs if standing.manifest else {}
@@ -122,10 +138,10 @@ class _Domain:
 
     async def _write(
         self,
-        standing: Standing,
+        standing: ContractState,
         urls: _Urls,
         facts: Mapping[str, HostFacts],
-        found: Mapping[str, Collected],
+        found: Mapping[str, CollectedHost],
         *,
         run: str,
     ) -> Worked:
@@ -171,7 +187,7 @@ class _Domain:
         return worked
 
     async def _write_files(
-        self, standing: Standing, hosts: Sequence[str], found: Mapping[str, Collected]
+        self, standing: ContractState, hosts: Sequence[str], found: Mapping[str, CollectedHost]
     ) -> dict[str, Checksum]:
         """Write what was collected; return what the contract has then, with what it had before."""
         first, outputs = self._first, dict[str, Checksum]()
@@ -257,7 +273,7 @@ def _folded(
     for one in urls:
         if len(hosts) == max_hosts:
             break
-        hosts.setdefault(name_of(split(one.seed.url)))
+        hosts.setdefault(contract_host_name(split(one.seed.url)))
     return _Urls(urls, dict(sorted(inputs.items())), tuple(hosts))
 
 
@@ -270,3 +286,51 @@ def _written(contract: Contract) -> bytes:
             kind=ErrorType.VALIDATION,
         )
     return data
+
+
+async def read_again(seeding: SeedContext, first: DomainMessage, path: str) -> DomainMessage:
+    """Make the message of a raw file once more; without URLs where it does not name the domain.
+
+    Args:
+        first: any message about the domain.
+    """
+    data = await seeding.dataset.read(path, max_bytes=seeding.config.seeds.max_file_bytes)
+    if data is None:
+        raise SeedError(f"File not found: {path}", kind=ErrorType.STORAGE)
+    file = await asyncio.to_thread(read_raw_file, seeding, path, data, first.partition_info)
+    group = next((one for one in file.groups if one.domain == first.domain), None)
+    return DomainMessage(
+        first.domain,
+        group.domain_id if group else "",
+        group.urls if group else (),
+        first.partition_info,
+        path,
+        checksum_of(data),
+        group.indexes if group else (),
+    )
+
+
+async def covered_files(
+    seeding: SeedContext, standing: ContractState, first: DomainMessage
+) -> dict[str, bool]:
+    """Name the raw files that a contract was made of, and whether that is known of each.
+
+    Where a contract has lost its checkpoint, or has one of another contract, any raw file that is
+    processed may be one of them.
+    """
+    known = dict.fromkeys(standing.manifest.inputs if standing.manifest else (), True)
+    if standing.manifest is not None and not standing.is_another:
+        return known
+    metadata = metadata_path(first.partition_info, first.domain)
+    if not standing.has_checkpoint and await seeding.dataset.size(metadata) is None:
+        return {}  # nobody has ever begun one
+    return {key: False async for key in _processed(seeding, first.partition_info)} | known
+
+
+async def _processed(seeding: SeedContext, partition: Partition) -> AsyncIterator[str]:
+    which = PartitionFilter(partition.country, partition.category, partition.date)
+    async for listed in seeding.dataset.list(raw_prefix(which)):
+        if read_raw_key(listed.key) is None:
+            continue
+        if await file_manifest(seeding.dataset, listed.key, size=listed.size) is not None:
+            yield listed.key

@@ -19,24 +19,28 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from geomi.engine.host.requests import Requests
+from geomi.engine.host.robots import read_copy
 from geomi.engine.jobs import MAX_SEEDS
-from geomi.engine.seeds.finished import Finished, read_finished, whole_copy
-from geomi.engine.seeds.hearing import name_of
+from geomi.engine.seeds.checkpoints import checkpoint_at, matching
+from geomi.engine.seeds.hosts import contract_host_name
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import GeomiError, first_error
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import HostFacts
+from geomi.model.contract import Contract, HostFacts
 from geomi.model.handover import Handover, HostCopy, LeftOut
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.seed import Partition, PartitionFilter
+from geomi.model.seed import Checksum, Manifest, Partition, PartitionFilter
 from geomi.ports.dataset import Dataset
+from geomi.seed.contract import read_contract
 from geomi.seed.partition import (
     METADATA,
     SUCCESS,
     host_paths,
+    metadata_path,
     prod_prefix,
     read_prod_key,
+    success_path,
 )
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split
@@ -44,10 +48,16 @@ from geomi.url.parse import split
 MAX_CONTRACTS = 10_000  # that are looked at for one crawl
 READERS = 8  # contracts in memory at once
 CLOCKS_DIFFER_S = 300.0  # a copy of a later time was fetched nobody knows when
-
 FORBIDDEN = "its robots.txt does not allow crawling"
-
-_Named = tuple[Partition, str]
+_DomainKey = tuple[Partition, str]
+# An answer that there is no such file, for anybody. Of other failures nothing follows for long, and
+# a refusal (403) is about who has asked.
+_MISSING = re.compile(r"HTTP (404|410)")
+MAX_TAKEN_BYTES = 64 * 1024 * 1024  # more URLs than a crawl may start from
+# The least that `robots.max_bytes` may be: a copy that has more may end where its collector's did.
+WHOLE_BYTES = 512_000
+UNFINISHED = "its contract is unfinished"
+_ANY = split("https://any.invalid/")  # whose root a robots.txt is asked about
 
 
 async def read_handover(dataset: Dataset, which: PartitionFilter, config: CrawlConfig) -> Handover:
@@ -108,11 +118,11 @@ async def keep_copies(
     return kept
 
 
-async def _named(dataset: Dataset, which: PartitionFilter) -> tuple[list[_Named], int]:
+async def _named(dataset: Dataset, which: PartitionFilter) -> tuple[list[_DomainKey], int]:
     """Name the domains that have a contract, or the beginning of one; count those beyond."""
-    found: dict[_Named, None] = {}
+    found: dict[_DomainKey, None] = {}
     unread = 0
-    last: _Named | None = None
+    last: _DomainKey | None = None
     async for listed in dataset.list(prod_prefix(which)):
         named = read_prod_key(listed.key)
         if named is None or named[2] not in (METADATA, METADATA + SUCCESS):
@@ -128,8 +138,8 @@ async def _named(dataset: Dataset, which: PartitionFilter) -> tuple[list[_Named]
 
 
 async def _read_some(
-    dataset: Dataset, named: Sequence[_Named], config: CrawlConfig
-) -> list[Finished | str]:
+    dataset: Dataset, named: Sequence[_DomainKey], config: CrawlConfig
+) -> list[FinishedContract | str]:
     try:
         async with asyncio.TaskGroup() as group:
             reading = [
@@ -157,7 +167,7 @@ class _Taken:
     def is_full(self) -> bool:
         return len(self.seeds) >= MAX_SEEDS
 
-    def take(self, domain: str, found: Finished | str) -> None:
+    def take(self, domain: str, found: FinishedContract | str) -> None:
         if isinstance(found, str):
             self.left_out.append(LeftOut(domain, found))
             return
@@ -176,16 +186,16 @@ class _Taken:
             if name in facts:
                 self._learn_robots(found, name, facts[name])
 
-    def _take_urls(self, found: Finished) -> tuple[list[str], int]:
+    def _take_urls(self, found: FinishedContract) -> tuple[list[str], int]:
         """Take the URLs of hosts that may be crawled; return these hosts, and what was left."""
         urls, hosts = found.contract.urls, dict[str, None]()
         for number, url in enumerate(split(one.url) for one in urls):
-            if name_of(url) in found.forbidden:
+            if contract_host_name(url) in found.forbidden:
                 continue
             if self.is_full and url.href not in self.seeds:
                 return list(hosts), len(urls) - number
             self.seeds[url.href] = None
-            hosts[name_of(url)] = None
+            hosts[contract_host_name(url)] = None
         return list(hosts), 0
 
     def _learn_sitemap(self, facts: HostFacts) -> None:
@@ -193,7 +203,7 @@ class _Taken:
         if url is not None:
             self.sitemaps[url.href] = None
 
-    def _learn_robots(self, found: Finished, name: str, facts: HostFacts) -> None:
+    def _learn_robots(self, found: FinishedContract, name: str, facts: HostFacts) -> None:
         """Note a host's robots.txt; of one that several contracts know, the latest."""
         copy = _copy(found, name, facts)
         if copy is None:
@@ -203,7 +213,7 @@ class _Taken:
             self.robots[copy.scheme, copy.host] = copy
 
 
-def _copy(found: Finished, name: str, facts: HostFacts) -> HostCopy | None:
+def _copy(found: FinishedContract, name: str, facts: HostFacts) -> HostCopy | None:
     """Say what a host's robots.txt is; None where that is not known, or not any more."""
     robots = facts.robots_txt
     root = parse_url(f"{'https' if facts.server_info.supports_https else 'http'}://{name}/")
@@ -232,6 +242,58 @@ def _seconds(text: str | None) -> float | None:
     return at.timestamp() if at.tzinfo is not None else None
 
 
-# An answer that there is no such file, for anybody. Of other failures nothing follows for long, and
-# a refusal (403) is about who has asked.
-_MISSING = re.compile(r"HTTP (404|410)")
+@dataclass(frozen=True, slots=True)
+class FinishedContract:
+    """A contract that holds.
+
+    Args:
+        forbidden: those of its hosts that forbid crawling.
+    """
+
+    contract: Contract
+    manifest: Manifest
+    forbidden: frozenset[str]
+
+
+async def read_finished(
+    dataset: Dataset, partition: Partition, domain: str, config: CrawlConfig
+) -> FinishedContract | str:
+    """Read a contract that its checkpoint answers for, or say why it is left out."""
+    metadata = metadata_path(partition, domain)
+    manifest = await checkpoint_at(dataset, success_path(metadata))
+    if manifest is None or metadata not in manifest.outputs:
+        return UNFINISHED
+    size = manifest.outputs[metadata].size
+    if size > MAX_TAKEN_BYTES:
+        return f"its contract has {size} bytes; the limit is {MAX_TAKEN_BYTES}"
+    data = await matching(dataset, metadata, manifest.outputs[metadata])
+    contract = None if data is None else await asyncio.to_thread(read_contract, data)
+    if contract is None or (contract.partition, contract.domain) != (partition, domain):
+        return UNFINISHED
+    for key, wanted in manifest.outputs.items():
+        if await dataset.size(key) != wanted.size:
+            return UNFINISHED
+    forbidden = [
+        name
+        for name, facts in contract.every_host.items()
+        if facts.robots_txt.exists
+        and not facts.robots_txt.allows_crawling
+        and await _forbids(dataset, manifest, host_paths(partition, domain, name)[0], config)
+    ]
+    return FinishedContract(contract, manifest, frozenset(forbidden))
+
+
+async def _forbids(dataset: Dataset, manifest: Manifest, key: str, config: CrawlConfig) -> bool:
+    """Whether the crawl's own agent may not fetch `/`: the collector has asked for another one."""
+    checksum = manifest.outputs.get(key)
+    body = await whole_copy(dataset, key, checksum) if checksum is not None else None
+    if body is None:
+        return True
+    token = Requests(config, (), version="").token
+    copy = RobotsCopy(RobotsKey(_ANY.scheme, _ANY.authority, token), 200, body, 0.0)
+    return not read_copy(copy, config.robots, now_s=0.0).judge(_ANY).admitted
+
+
+async def whole_copy(dataset: Dataset, key: str, checksum: Checksum) -> bytes | None:
+    """Return a copy of a robots.txt; None where it may be a part of one, or is another."""
+    return await matching(dataset, key, checksum) if checksum.size < WHOLE_BYTES else None

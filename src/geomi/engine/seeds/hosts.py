@@ -12,31 +12,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.robots import Reading, RobotsKeeper
-from geomi.engine.seeds.hearing import Hearing
-from geomi.engine.seeds.line import Line
-from geomi.engine.seeds.retries import lasting
+from geomi.engine.host.reserve import reserve_host
+from geomi.engine.host.robots import JobRobots, RobotsKeeper
+from geomi.engine.host.session import CROWDED_S, HostSession, MustRest
 from geomi.engine.world import World
 from geomi.errors import SeedError
 from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import RobotsFacts
+from geomi.model.contract import RobotsFacts, ServerInfo
+from geomi.model.entry import Batch
 from geomi.model.message import MAX_ERROR_CHARS
+from geomi.model.page import Fetched, Headers, Request
 from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome
+from geomi.ports.clock import Clock
+from geomi.ports.web import Fetcher
 from geomi.seed.lastmod import lastmod_s
 from geomi.text.signs import whole_signs
 from geomi.text.times import iso_utc
-from geomi.url.parse import Url
+from geomi.url.parse import DEFAULT_PORTS, Url
 from geomi.url.parse import parse as parse_url
 
 UNKNOWN = "Unknown error"  # SED-29
 LAST_S = 253_402_300_799.0  # 9999-12-31T23:59:59Z: no date after it can be written
-
 # Failures of the network, which may pass; what is left is an answer that we do not take.
 _PASSING = frozenset(
     {
@@ -47,25 +53,37 @@ _PASSING = frozenset(
         Outcome.RATE_LIMITED,  # where it is no status: another host could not be asked in time
     }
 )
+# How long a host is waited for that others ask, or that has to rest. A crawl gives its hosts back
+# every minute or so.
+LONGEST_TURN_S = 300.0
+T = TypeVar("T")
+# What a request that is under way may take when the time is over: of a chain of redirects the last
+# ones are asked for before anybody looks.
+SHORTEST_S = 0.1
+MAX_HEADER_CHARS = 200  # of what a server says of itself
+# Nobody there speaks https; one that was connected to and is slow does.
+_SHUT = frozenset({Outcome.CONNECT_ERROR, Outcome.TLS_ERROR})
+MAX_RETRIES = 3
+RETRYABLE = frozenset({ErrorType.NETWORK, ErrorType.TIMEOUT})
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedHost:
     """A host, by the scheme that it was asked by, its robots.txt, and who reads those of others."""
 
     root: Url
-    reading: Reading
+    reading: JobRobots
     keeper: RobotsKeeper
 
 
-def told(status: int, failure: Outcome | None, detail: str) -> str:
+def why_no_file(status: int, failure: Outcome | None, detail: str) -> str:
     """Say why there is no file (SED-26, SED-29)."""
     if failure is None:
         return f"HTTP {status}"
     return detail or UNKNOWN
 
 
-def brief(error: str) -> str:
+def short_error(error: str) -> str:
     """Shorten an error that may quote what a server wrote."""
     return whole_signs(error[:MAX_ERROR_CHARS])
 
@@ -94,11 +112,16 @@ def http_date(text: str | None) -> str | None:
     return iso_utc(at_s) if at_s is not None else None
 
 
-class Reach:
+class HostProbe:
     """Reaches hosts of one domain."""
 
     def __init__(
-        self, world: World, config: CrawlConfig, requests: Requests, line: Line, hearing: Hearing
+        self,
+        world: World,
+        config: CrawlConfig,
+        requests: Requests,
+        line: DomainSession,
+        hearing: RecordingFetcher,
     ) -> None:
         self._world = world
         self._config = config
@@ -106,9 +129,9 @@ class Reach:
         self._line = line
         self._hearing = hearing
 
-    async def reach(self, name: str) -> tuple[Reached, RobotsFacts]:
+    async def reach(self, name: str) -> tuple[ReachedHost, RobotsFacts]:
         """Ask a host for its robots.txt, and again where that may help."""
-        reached, facts = await lasting(
+        reached, facts = await ask_until_lasting(
             self._world.clock,
             partial(self._ask, name),
             _judge,
@@ -117,21 +140,21 @@ class Reach:
         raise_unasked(reached.root, reached.reading.copy.failure)
         return reached, facts
 
-    async def _ask(self, name: str) -> tuple[Reached, RobotsFacts]:
+    async def _ask(self, name: str) -> tuple[ReachedHost, RobotsFacts]:
         reached = await self._ask_by("https", name)
         if self._hearing.is_shut(name):
             reached = await self._ask_by("http", name)
         return reached, self._facts(reached)
 
-    async def _ask_by(self, scheme: str, name: str) -> Reached:
+    async def _ask_by(self, scheme: str, name: str) -> ReachedHost:
         root = parse_url(f"{scheme}://{name}/")
         assert root is not None, "the host of a URL is one of another scheme, too"
         # A new keeper for each attempt: one keeps what it has heard, failures too.
         keeper = RobotsKeeper(self._world, "", self._config, self._requests)
         reading = await self._line.use(root.authority, partial(keeper.read, root))
-        return Reached(root, reading, keeper)
+        return ReachedHost(root, reading, keeper)
 
-    def _facts(self, reached: Reached) -> RobotsFacts:
+    def _facts(self, reached: ReachedHost) -> RobotsFacts:
         copy, heard = reached.reading.copy, self._hearing.last(Purpose.ROBOTS)
         fetched_at = iso_utc(heard.at_s) if heard is not None else None
         is_there = copy.failure is None and 200 <= copy.status < 300
@@ -139,8 +162,8 @@ class Reach:
             # A chain of redirects that leads nowhere is told as such; it has no status of its own.
             is_status = heard is not None and heard.status == copy.status
             said = copy.detail if copy.failure is None and not is_status else ""
-            error = said or told(copy.status, copy.failure, copy.detail)
-            return RobotsFacts(False, fetched_at=fetched_at, error=brief(error))
+            error = said or why_no_file(copy.status, copy.failure, copy.detail)
+            return RobotsFacts(False, fetched_at=fetched_at, error=short_error(error))
         named = (parse_url(text, reached.root.href) for text in reached.reading.file.sitemaps)
         return RobotsFacts(
             exists=True,
@@ -152,11 +175,227 @@ class Reach:
             max_age_s=None if copy.max_age_s is None else round(copy.max_age_s),
         )
 
-    def file(self, reached: Reached) -> bytes:
+    def file(self, reached: ReachedHost) -> bytes:
         """Return the robots.txt as far as it is read; the keeper asks for one byte more."""
         return reached.reading.copy.body[: self._config.robots.max_bytes]
 
 
-def _judge(answer: tuple[Reached, RobotsFacts]) -> None:
+def _judge(answer: tuple[ReachedHost, RobotsFacts]) -> None:
     copy = answer[0].reading.copy
     raise_passing(copy.status, copy.failure, answer[1].error)
+
+
+class DomainSession:
+    """Holds at most one host."""
+
+    def __init__(self, world: World, config: CrawlConfig) -> None:
+        self._world = world
+        self._config = config
+        self._asker: HostSession | None = None
+
+    @property
+    def must_rest(self) -> bool:
+        """Whether the host in hand has to rest so long that asking it again now is pointless."""
+        return self._asker is not None and (self._asker.must_rest() or self._asker.is_down())
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the host in hand has to rest for longer than anybody waits for it here."""
+        held = self._asker
+        return held is not None and (held.is_down() or held.delay_s() > LONGEST_TURN_S)
+
+    async def use(self, host: str, work: Callable[[HostSession], Awaitable[T]]) -> T:
+        """Ask a host (`name:port`) for something; wait where a cap on all requests is reached.
+
+        Raises `StoreBusy` where its turn does not come, and `LeaseLost` where it was over.
+        """
+        while True:
+            try:
+                return await work(await self._to(host))
+            except MustRest as rest:
+                await self.hang_up()
+                await self._world.clock.sleep_until(rest.until_s)
+
+    async def hang_up(self) -> None:
+        """Give back the host in hand, with what was learned of it."""
+        asker, self._asker = self._asker, None
+        if asker is not None:
+            await self._world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+
+    async def _to(self, host: str) -> HostSession:
+        if self._asker is not None and (self._asker.lease.host != host or self._asker.must_rest()):
+            await self.hang_up()
+        last_s = self._world.clock.now_s() + LONGEST_TURN_S
+        while self._asker is None:
+            wait_s = last_s - self._world.clock.now_s()
+            lease = await reserve_host(self._world, self._config, host, longest_wait_s=wait_s)
+            asker = self._asker = HostSession(
+                self._world, lease, self._config, asyncio.Semaphore(1)
+            )
+            if not await asker.take_place():
+                await self._step_back()
+        return self._asker
+
+    async def _step_back(self) -> None:
+        """Give back a host whose address has enough to do; not all of them come again at once."""
+        await self.hang_up()
+        clock = self._world.clock
+        await clock.sleep_until(clock.now_s() + self._world.rng.uniform(0, CROWDED_S))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """One answer, or why none came.
+
+    Args:
+        is_connected: whether there was a connection, TLS included.
+        at_s: when it was over (wall clock).
+    """
+
+    url: Url
+    purpose: Purpose
+    status: int
+    failure: Outcome | None
+    headers: Headers
+    is_connected: bool
+    ms: int
+    at_s: float
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of that lower-case name; None where there is none."""
+        said = next((value for key, value in self.headers if key == name and value), None)
+        return said[:MAX_HEADER_CHARS] if said is not None else None
+
+
+def contract_host_name(url: Url) -> str:
+    """Name the host of a URL as a contract does: its port only where it is an unusual one."""
+    return url.host if url.port in DEFAULT_PORTS.values() else url.authority
+
+
+class RecordingFetcher:
+    """A `Fetcher` that notes what it hears; the one behind it stays open."""
+
+    def __init__(self, inner: Fetcher, clock: Clock, domain: str, timeout_s: float) -> None:
+        self._inner = inner
+        self._domain = domain
+        self._clock = clock
+        self._timeout_s = timeout_s
+        self._took_s = 0.0
+        self._heard: list[RecordedAnswer] = []
+
+    async def fetch(self, request: Request) -> Fetched:
+        """Send a request, in no more than the time that is left."""
+        left_s = max(self._timeout_s - self._took_s, SHORTEST_S)
+        fetched = await self._inner.fetch(
+            replace(request, total_timeout_s=min(request.total_timeout_s, left_s))
+        )
+        self._took_s += fetched.ended_s - fetched.started_s
+        url = parse_url(request.url)
+        assert url is not None, "only URLs that parse are asked for"
+        self._heard.append(
+            RecordedAnswer(
+                url,
+                request.purpose,
+                fetched.status,
+                fetched.failure,
+                fetched.headers,
+                bool(fetched.ip),
+                fetched.fetch_ms,
+                self._clock.wall_s(),
+            )
+        )
+        return fetched
+
+    async def aclose(self) -> None:
+        """Leave the network open: others use it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the servers of the domain have had their time."""
+        return self._took_s >= self._timeout_s
+
+    def check(self) -> None:
+        """Raise where the servers of the domain have had their time, and something is left."""
+        if self.is_over:
+            raise SeedError(
+                f"the servers of `{self._domain}` took {self._took_s:.1f} s; the limit is "
+                f"{self._timeout_s:g} s",
+                kind=ErrorType.TIMEOUT,
+                hint="raise seeds.domain_timeout_s, or drop the domain",
+            )
+
+    def last(self, purpose: Purpose) -> RecordedAnswer | None:
+        """Return what was heard last of a kind."""
+        return next((one for one in reversed(self._heard) if one.purpose is purpose), None)
+
+    def is_shut(self, name: str) -> bool:
+        """Say whether nobody speaks https on a host, as far as was heard."""
+        asked = [one for one in self._of(name) if one.url.scheme == "https"]
+        if not asked or any(one.status for one in asked):
+            return False
+        last = asked[-1]
+        return last.failure in _SHUT or (last.failure is Outcome.TIMEOUT and not last.is_connected)
+
+    def server_info(self, name: str) -> ServerInfo:
+        """Say what the answers of a host show of it (SED-30)."""
+        heard = self._of(name)
+        answers = [one for one in heard if one.failure is None]
+        return ServerInfo(
+            server=_first(answers, "server"),
+            content_encoding=_first(answers, "content-encoding"),
+            supports_https=not self.is_shut(name)  # or it was asked over http (C-57)
+            and any(
+                one.url.scheme == "https" and one.is_connected and one.failure not in _SHUT
+                for one in heard
+            ),
+            response_time_avg_ms=(
+                round(sum(one.ms for one in answers) / len(answers)) if answers else None
+            ),
+        )
+
+    def _of(self, name: str) -> list[RecordedAnswer]:
+        return [one for one in self._heard if contract_host_name(one.url) == name]
+
+
+def _first(answers: Sequence[RecordedAnswer], header: str) -> str | None:
+    return next((said for one in answers if (said := one.header(header))), None)
+
+
+async def with_retries(
+    clock: Clock, operation: Callable[[], Awaitable[T]], *, max_retries: int = MAX_RETRIES
+) -> T:
+    """Do something; after a failure that may pass, again after 1, 2 and 4 s. Raise the last one."""
+    for attempt in range(max_retries):
+        try:
+            return await operation()
+        except SeedError as error:
+            if error.kind not in RETRYABLE:
+                raise
+        await clock.sleep_until(clock.now_s() + 2**attempt)
+    return await operation()
+
+
+async def ask_until_lasting(
+    clock: Clock,
+    ask: Callable[[], Awaitable[T]],
+    judge: Callable[[T], None],
+    *,
+    goes_on: Callable[[], bool],
+) -> T:
+    """Ask until an answer is none that may pass, or asking again is pointless; return the last.
+
+    Args:
+        judge: raises where an answer is a failure that may pass.
+        goes_on: whether it may be asked again.
+    """
+    latest: list[T] = []
+
+    async def attempt() -> None:
+        if latest and not goes_on():
+            return
+        latest[:] = [await ask()]
+        judge(latest[0])
+
+    with suppress(SeedError):
+        await with_retries(clock, attempt)
+    return latest[0]

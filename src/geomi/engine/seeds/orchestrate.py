@@ -17,8 +17,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from geomi.engine.seeds.context import Seeding
-from geomi.engine.seeds.filed import file_manifest
+from geomi.engine.seeds.checkpoints import file_manifest
+from geomi.engine.seeds.context import SeedContext
 from geomi.errors import StoreError, first_error
 from geomi.model.event import SeedSendFailed
 from geomi.model.message import Message
@@ -36,7 +36,7 @@ MAX_REFUSALS = 3
 
 
 async def orchestrate(
-    seeding: Seeding, which: PartitionFilter, *, force: bool = False
+    seeding: SeedContext, which: PartitionFilter, *, force: bool = False
 ) -> Orchestrated:
     """Send every raw file of some partitions that is not processed yet, or all of them."""
     world = seeding.world
@@ -128,7 +128,7 @@ async def _done(dataset: Dataset, files: Sequence[_File]) -> frozenset[str]:
 class _Sender:
     """Sends messages, and tells of those that cannot be sent."""
 
-    def __init__(self, seeding: Seeding) -> None:
+    def __init__(self, seeding: SeedContext) -> None:
         self._seeding = seeding
         self._refusals = 0  # in a row
         self._reason = ""

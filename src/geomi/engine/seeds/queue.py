@@ -15,15 +15,42 @@ Rules kept:
 from __future__ import annotations
 
 import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
-from geomi.engine.seeds.consume import Consumer, Shape
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.host.lease import hear_every_s
+from geomi.engine.seeds.context import HeldTask, SeedContext
+from geomi.engine.seeds.dead_letters import (
+    ONE_MESSAGE_ERRORS,
+    TaskFailure,
+    failure_of,
+    give_up,
+    lost_too_often,
+    try_later,
+)
 from geomi.engine.seeds.domains import collect_domain
-from geomi.engine.seeds.held import Handler
 from geomi.engine.seeds.raw_files import process_file
+from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
+from geomi.engine.world import wait_for_event
+from geomi.errors import GeomiError, LeaseLost, StoreError, StoreFull
+from geomi.model.event import SeedFailed, Warned
+from geomi.model.message import Loan, Message, Settlement, Worked
+from geomi.model.seed import ErrorType
+
+# How long an idle consumer waits before it looks again, doubled while nothing comes. Others may
+# send at any time.
+SHORTEST_LOOK_S = 0.05
+LONGEST_LOOK_S = 1.0
+AGAIN = "!"  # stands before the token of a lost loan, in the name of what looks after it
+# How long whoever leaves still works on what it has in hand.
+FAREWELL_S = 20.0
+TaskHandler = Callable[[SeedContext, HeldTask], Awaitable[Worked]]
 
 
-async def work(seeding: Seeding, *, leaving: asyncio.Event, is_done_when_empty: bool) -> None:
+async def work_on_queues(
+    seeding: SeedContext, *, leaving: asyncio.Event, is_done_when_empty: bool
+) -> None:
     """Work on the queues of a dataset until somebody leaves.
 
     Args:
@@ -39,9 +66,9 @@ async def work(seeding: Seeding, *, leaving: asyncio.Event, is_done_when_empty: 
 
 
 async def consume_both(
-    seeding: Seeding,
-    on_file: Handler,
-    on_domain: Handler,
+    seeding: SeedContext,
+    on_file: TaskHandler,
+    on_domain: TaskHandler,
     *,
     leaving: asyncio.Event,
     is_done_when_empty: bool,
@@ -50,14 +77,14 @@ async def consume_both(
     rules = seeding.config.seeds
     both = _Both(seeding, is_done_when_empty=is_done_when_empty)
     shapes = (
-        Shape(
+        QueueSettings(
             rules.seed_queue,
             on_file,
             rules.seed_batch,
             rules.seed_batch_wait_s,
             both.is_served,
         ),
-        Shape(
+        QueueSettings(
             rules.domain_queue,
             on_domain,
             rules.domain_batch,
@@ -66,7 +93,7 @@ async def consume_both(
         ),
     )
     for shape in shapes:
-        consumer = Consumer(seeding, shape, is_over=both.is_over, on_ended=both.nudge)
+        consumer = QueueConsumer(seeding, shape, is_over=both.is_over, on_ended=both.nudge)
         both.consumers.append(consumer)
     try:
         async with asyncio.TaskGroup() as group:
@@ -79,11 +106,11 @@ async def consume_both(
 class _Both:
     """What the two consumers have to know of each other."""
 
-    def __init__(self, seeding: Seeding, *, is_done_when_empty: bool) -> None:
+    def __init__(self, seeding: SeedContext, *, is_done_when_empty: bool) -> None:
         self._seeding = seeding
         self._is_done_when_empty = is_done_when_empty
         self._is_over = False
-        self.consumers: list[Consumer] = []
+        self.consumers: list[QueueConsumer] = []
 
     def nudge(self) -> None:
         """Let both look again: a file that is done has sent domains."""
@@ -114,3 +141,295 @@ class _Both:
             self._seeding.dataset.name, queue, now_s=self._seeding.world.clock.now_s()
         )
         return depth.waiting == depth.lent == 0
+
+
+async def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSettings:
+    """What is told apart between queues.
+
+    Args:
+        slots: tasks in hand at once.
+        batch_wait_s: how long an idle consumer waits for so many to come together.
+        more_may_come: whether a batch may still grow; else it is not waited for.
+    """
+
+    queue: str
+    handler: TaskHandler
+    slots: int
+    batch_wait_s: float = 0.0
+    more_may_come: Callable[[], Awaitable[bool]] = _never
+
+
+class QueueConsumer:
+    """Works on one queue of a dataset.
+
+    Args:
+        is_over: whether nothing is left to do, asked when this queue seems empty.
+        on_ended: is called whenever a task was ended.
+    """
+
+    def __init__(
+        self,
+        seeding: SeedContext,
+        shape: QueueSettings,
+        *,
+        is_over: Callable[[], Awaitable[bool]],
+        on_ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._seeding = seeding
+        self._shape = shape
+        self._is_over = is_over
+        self._on_ended = on_ended
+        self._changed = asyncio.Event()
+        self._busy: set[asyncio.Task[None]] = set()
+        self._look_s = SHORTEST_LOOK_S
+        self._filling_s: float | None = None  # since when a batch is waited for
+        self.longest_look_s = LONGEST_LOOK_S
+
+    def nudge(self) -> None:
+        """Look at the queue again, without waiting."""
+        self._look_s = SHORTEST_LOOK_S
+        self._changed.set()
+
+    async def run(self, leaving: asyncio.Event) -> None:
+        """Work until somebody leaves, or nothing is left to do."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(self._watch(leaving), name="leaving")
+                await self._consume(group, leaving)
+                await self._say_farewell()
+                watching.cancel()
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from failures
+
+    async def _watch(self, leaving: asyncio.Event) -> None:
+        await leaving.wait()
+        self.nudge()
+
+    async def _consume(self, group: asyncio.TaskGroup, leaving: asyncio.Event) -> None:
+        while not leaving.is_set():
+            self._changed.clear()
+            loans = await self._claim()
+            for loan in loans:
+                self._start(group, loan)
+            if not loans and not self._busy and await self._is_over():
+                return
+            if not leaving.is_set():
+                await self._rest(came=bool(loans))
+
+    async def _claim(self) -> list[Loan]:
+        free = self._shape.slots - len(self._busy)
+        if free == 0 or await self._is_filling():
+            return []
+        world = self._seeding.world
+        return list(
+            await self._seeding.queues.claim(
+                self._seeding.dataset.name,
+                self._shape.queue,
+                owner=world.owner,
+                tasks=free,
+                lease_s=world.silence_s,
+                now_s=world.clock.now_s(),
+            )
+        )
+
+    async def _is_filling(self) -> bool:
+        """Whether an idle consumer still waits for a batch to come together (C-86)."""
+        shape, now_s = self._shape, self._seeding.world.clock.now_s()
+        if self._busy or shape.batch_wait_s == 0 or shape.slots == 1:
+            return False
+        depth = await self._seeding.queues.depth(
+            self._seeding.dataset.name, shape.queue, now_s=now_s
+        )
+        is_partial = 0 < depth.waiting < shape.slots
+        if not is_partial or not await shape.more_may_come():
+            self._filling_s = None
+            return False
+        self._filling_s = now_s if self._filling_s is None else self._filling_s
+        if now_s < self._filling_s + shape.batch_wait_s:
+            return True
+        self._filling_s = None
+        return False
+
+    def _start(self, group: asyncio.TaskGroup, loan: Loan) -> None:
+        task = group.create_task(self._work(loan), name=f"{loan.queue} {loan.task}")
+        self._busy.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._busy.discard(task)
+        self.nudge()
+        self._on_ended()
+
+    async def _rest(self, *, came: bool) -> None:
+        if len(self._busy) == self._shape.slots:
+            await self._changed.wait()
+            return
+        world = self._seeding.world
+        depth = await self._seeding.queues.depth(
+            self._seeding.dataset.name, self._shape.queue, now_s=world.clock.now_s()
+        )
+        self._look_s = SHORTEST_LOOK_S if came else min(self._look_s * 2, self.longest_look_s)
+        wait_s = self._look_s
+        if depth.next_s is not None and depth.next_s > world.clock.now_s():
+            wait_s = min(wait_s, depth.next_s - world.clock.now_s())
+        await wait_for_event(self._changed, wait_s)
+
+    async def _say_farewell(self) -> None:
+        """Let what is in hand end; give back what takes too long."""
+        if self._busy:
+            await asyncio.wait(self._busy, timeout=FAREWELL_S)
+        for task in self._busy:
+            task.cancel()
+
+    async def _work(self, loan: Loan) -> None:
+        """Work on one task, and settle what became of its messages."""
+        hand = HeldLoan(self._seeding, loan)
+        try:
+            await self._try_all(hand)
+        except LeaseLost as lost:
+            self._seeding.world.sink.emit(Warned("", lost.message))
+            await self._look_again(loan)
+        except (asyncio.CancelledError, StoreFull):
+            # We leave, or have no room to write: somebody else may be able to work on it at once.
+            names = tuple(message.name for message in loan.messages)
+            await self._seeding.queues.settle(
+                self._seeding.dataset.name, hand.loan, Settlement(back=names)
+            )
+            raise
+
+    async def _look_again(self, loan: Loan) -> None:
+        """Have somebody look at a task once more that we may have written to when it was not ours.
+
+        A process can be stopped between the moment it asks and the moment it writes, for as long as
+        anybody likes; no file can be told whose writes it shall refuse. A look costs nothing where
+        everything is as its checkpoint says.
+        """
+        first = loan.messages[0]
+        name = f"{first.name.partition(AGAIN)[0]}{AGAIN}{loan.token}"
+        await self._seeding.queues.send(self._seeding.dataset.name, [replace(first, name=name)])
+
+    async def _try_all(self, hand: HeldLoan) -> None:
+        began_s = self._seeding.world.clock.now_s()
+        worn = lost_too_often(hand.loan.messages)
+        if worn:
+            why = TaskFailure(
+                ErrorType.TIMEOUT, f"{worn[0].losses} workers were lost with it in hand"
+            )
+            await self._fail(hand, give_up(self._seeding, worn, why, began_s=began_s), why)
+        messages = tuple(one for one in hand.loan.messages if one not in worn)
+        failure = await self._try(hand, messages) if messages else None
+        if failure is None:
+            return
+        if failure.kind not in ONE_MESSAGE_ERRORS or len(messages) == 1:
+            end = try_later(self._seeding, messages, failure, began_s=began_s)
+            await self._fail(hand, end, failure)
+            return
+        for message in messages:
+            if (alone := await self._try(hand, (message,))) is not None:
+                end = try_later(self._seeding, (message,), alone, began_s=began_s)
+                await self._fail(hand, end, alone)
+
+    async def _try(self, hand: HeldLoan, messages: tuple[Message, ...]) -> TaskFailure | None:
+        """Let the handler work on messages and acknowledge them; say why that failed."""
+        try:
+            worked = await hand.work(self._shape.handler, messages)
+        except (LeaseLost, StoreFull):
+            raise
+        except Exception as error:  # a fault of ours, too, must cost these messages alone
+            if not isinstance(error, GeomiError):
+                told = f"`{hand.loan.task}` could not be worked on: {traceback.format_exc()}"
+                self._seeding.world.sink.emit(Warned("", told))
+            return failure_of(error)
+        names = tuple(message.name for message in messages)
+        await self._settle(hand, Settlement(done=names, worked=worked))
+        return None
+
+    async def _fail(self, hand: HeldLoan, end: Settlement, why: TaskFailure) -> None:
+        await self._settle(hand, end)
+        loan = hand.loan
+        self._seeding.world.sink.emit(
+            SeedFailed(loan.queue, loan.task, why.kind, why.message, is_dead=bool(end.dead))
+        )
+
+    async def _settle(self, hand: HeldLoan, end: Settlement) -> None:
+        if not await self._seeding.queues.settle(self._seeding.dataset.name, hand.loan, end):
+            raise LeaseLost(f"the loan of `{hand.loan.task}` was lost before it was settled")
+
+
+class HeldLoan:
+    """A loan of this process, as long as it is one."""
+
+    def __init__(self, seeding: SeedContext, loan: Loan) -> None:
+        self._seeding = seeding
+        self._clock = seeding.world.clock
+        self._lease_s = seeding.world.silence_s
+        self._renewed_s = loan.until_s - self._lease_s
+        self.loan = loan
+
+    async def keep(self) -> None:
+        """Make sure that it is still ours, before something is written; `LeaseLost` if not.
+
+        What was renewed a moment ago is ours for much longer than a write takes.
+        """
+        now_s = self._clock.now_s()
+        if now_s - self._renewed_s >= hear_every_s(self._lease_s):
+            await self._renew(now_s)
+
+    async def work(self, handler: TaskHandler, messages: tuple[Message, ...]) -> Worked:
+        """Let a handler work on some messages of the loan, which is renewed meanwhile."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                beating = group.create_task(self._beat(), name=f"renew {self.loan.task}")
+                worked = await handler(self._seeding, _Part(self, messages))
+                beating.cancel()
+            return worked
+        except ExceptionGroup as failures:
+            raise _reason(failures) from failures
+
+    async def _beat(self) -> None:
+        """Renew the loan until it is lost."""
+        while True:
+            await asyncio.sleep(self._lease_s / BEATS_PER_SILENCE)
+            now_s = self._clock.now_s()
+            try:
+                await self._renew(now_s)
+            except StoreError:
+                # The store is away for a while. Nobody has the loan before its time is over.
+                if now_s >= self.loan.until_s:
+                    raise LeaseLost(f"the loan of `{self.loan.task}` has passed") from None
+
+    async def _renew(self, now_s: float) -> None:
+        renewed = await self._seeding.queues.renew(
+            self._seeding.dataset.name, self.loan, lease_s=self._lease_s, now_s=now_s
+        )
+        if renewed is None:
+            raise LeaseLost(f"the loan of `{self.loan.task}` was lost: somebody else has it")
+        self._renewed_s = now_s
+        self.loan = replace(self.loan, until_s=renewed.until_s)
+
+
+class _Part:
+    """`HeldTask` of some messages of a loan."""
+
+    def __init__(self, hand: HeldLoan, messages: tuple[Message, ...]) -> None:
+        self._hand = hand
+        self._messages = messages
+
+    @property
+    def loan(self) -> Loan:
+        return replace(self._hand.loan, messages=self._messages)
+
+    async def keep(self) -> None:
+        await self._hand.keep()
+
+
+def _reason(failures: ExceptionGroup[Exception]) -> Exception:
+    """Return why work ended: first of all that the loan was lost, else the first error in it."""
+    lost, others = failures.split(LeaseLost)
+    first = (lost or others or failures).exceptions[0]
+    return _reason(first) if isinstance(first, ExceptionGroup) else first

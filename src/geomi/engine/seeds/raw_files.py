@@ -14,9 +14,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from geomi.engine.seeds.checkpoints import checksum_of
-from geomi.engine.seeds.context import Held, Seeding
-from geomi.engine.seeds.filed import file_manifest, known_run, read_named, worked_of
+from geomi.engine.seeds.checkpoints import (
+    checksum_of,
+    file_manifest,
+    known_run,
+    read_raw_file,
+    work_done,
+)
+from geomi.engine.seeds.context import HeldTask, SeedContext
 from geomi.errors import SeedError
 from geomi.model.event import SeedFileDone, SeedSkipped
 from geomi.model.message import Loan, Message, Worked
@@ -38,15 +43,15 @@ SENT_AT_ONCE = 100  # messages in one transaction
 SENT_BYTES = 4 * 1024 * 1024  # of them together, unless one alone has more
 
 
-async def process_file(seeding: Seeding, held: Held) -> Worked:
+async def process_file(seeding: SeedContext, held: HeldTask) -> Worked:
     """Send the domains of a raw file to the collector, and write its checkpoint."""
     return await _File(seeding, held, _latest(held.loan), seeding.world.clock.now_s()).work()
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    seeding: Seeding
-    held: Held
+    seeding: SeedContext
+    held: HeldTask
     message: SeedMessage
     began_s: float
 
@@ -73,15 +78,15 @@ class _File:
         self.seeding.world.sink.emit(
             SeedFileDone(key, len(found.groups), len(found.rejects), manifest.duration_ms)
         )
-        return worked_of(manifest)
+        return work_done(manifest)
 
     def _pass_over(self, before: Manifest) -> Worked:
         self.seeding.world.sink.emit(SeedSkipped(self.message.file_path))
-        return worked_of(before)
+        return work_done(before)
 
     def _read(self, data: bytes) -> tuple[RawFile, Checksum]:
         key, partition = self.message.file_path, self.message.partition_info
-        return read_named(self.seeding, key, data, partition), checksum_of(data)
+        return read_raw_file(self.seeding, key, data, partition), checksum_of(data)
 
     async def _send(self, groups: Sequence[Group], checksum: Checksum) -> None:
         rules, name = self.seeding.config.seeds, self.seeding.dataset.name

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.engine.seeds.context import Seeding
+from geomi.engine.inspect.alarms import Alarm, AlarmRule
+from geomi.engine.seeds.context import SeedContext
 from geomi.model.message import Depth, TaskTally
 from geomi.model.seed import PartitionFilter
 
 EVERYTHING = PartitionFilter()
+MAX_FILE_FAILURES = 0.05
+MAX_DOMAIN_FAILURES = 0.10
+MAX_PROCESSING_S = 5.0
+MAX_DEAD_LETTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DatasetProgress:
     """A dataset at one moment.
 
     Args:
@@ -74,11 +79,13 @@ class SeedReport:
     collection_stats: CollectionStats
 
 
-async def look(seeding: Seeding, which: PartitionFilter = EVERYTHING) -> Standing:
+async def read_progress(
+    seeding: SeedContext, which: PartitionFilter = EVERYTHING
+) -> DatasetProgress:
     """Ask the queues of a dataset how far it is."""
     queues, name, rules = seeding.queues, seeding.dataset.name, seeding.config.seeds
     now_s = seeding.world.clock.now_s()
-    return Standing(
+    return DatasetProgress(
         files=await queues.tally(name, rules.seed_queue, which),
         domains=await queues.tally(name, rules.domain_queue, which),
         seed_queue=await queues.depth(name, rules.seed_queue, now_s=now_s),
@@ -86,7 +93,7 @@ async def look(seeding: Seeding, which: PartitionFilter = EVERYTHING) -> Standin
     )
 
 
-def report(standing: Standing) -> SeedReport:
+def make_report(standing: DatasetProgress) -> SeedReport:
     """Write a standing as the dashboard has it; rates are of all domains (RPT-05)."""
     files, domains = standing.files, standing.domains
     return SeedReport(
@@ -113,3 +120,39 @@ def report(standing: Standing) -> SeedReport:
 def share(part: int, whole: int) -> float:
     """Return which part of a whole something is; 0 where there is nothing."""
     return part / whole if whole else 0.0
+
+
+def judge_seeds(standing: DatasetProgress) -> tuple[Alarm, ...]:
+    """Return every figure that is out of its bounds."""
+    files, domains = standing.files, standing.domains
+    found = [
+        _failures(AlarmRule.FILE_FAILURES, files, MAX_FILE_FAILURES, "raw files"),
+        _failures(AlarmRule.DOMAIN_FAILURES, domains, MAX_DOMAIN_FAILURES, "domains"),
+        _slowness(files, "raw file"),
+        _slowness(domains, "domain"),
+        _backlog(standing.dead_letters),
+    ]
+    return tuple(alarm for alarm in found if alarm is not None)
+
+
+def _failures(rule: AlarmRule, tally: TaskTally, limit: float, what: str) -> Alarm | None:
+    value = share(tally.failed, tally.total)
+    if value <= limit:
+        return None
+    told = f"{value:.1%} of {what} failed ({tally.failed:,} of {tally.total:,}; limit {limit:.0%})"
+    return Alarm(rule, round(value, 4), limit, told)
+
+
+def _slowness(tally: TaskTally, what: str) -> Alarm | None:
+    seconds = tally.duration_ms / 1000
+    if seconds <= MAX_PROCESSING_S:
+        return None
+    told = f"a {what} takes {seconds:,.1f} s on average (limit {MAX_PROCESSING_S:g})"
+    return Alarm(AlarmRule.PROCESSING, round(seconds, 3), MAX_PROCESSING_S, told, subject=what)
+
+
+def _backlog(dead: int) -> Alarm | None:
+    if dead <= MAX_DEAD_LETTERS:
+        return None
+    told = f"{dead:,} dead letters wait for somebody (limit {MAX_DEAD_LETTERS})"
+    return Alarm(AlarmRule.DEAD_LETTERS, dead, MAX_DEAD_LETTERS, told)

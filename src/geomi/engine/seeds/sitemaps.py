@@ -13,11 +13,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from geomi.engine.host.reserve import Walk, as_entry
-from geomi.engine.seeds.hearing import Hearing
-from geomi.engine.seeds.hosts import Reached, brief, http_date, raise_passing, raise_unasked, told
-from geomi.engine.seeds.line import Line
-from geomi.engine.seeds.retries import lasting
+from geomi.engine.host.reserve import RedirectFollower, as_entry
+from geomi.engine.seeds.hosts import (
+    DomainSession,
+    ReachedHost,
+    RecordingFetcher,
+    ask_until_lasting,
+    http_date,
+    raise_passing,
+    raise_unasked,
+    short_error,
+    why_no_file,
+)
 from geomi.engine.visit.sitemaps import SITEMAP_NESTING
 from geomi.model.contract import SitemapFacts
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
@@ -92,11 +99,17 @@ class _Tally:
         self.lists += 1
 
 
-class Maps:
+class HostSitemaps:
     """Reads the sitemaps of one domain's hosts."""
 
     def __init__(
-        self, clock: Clock, line: Line, walk: Walk, hearing: Hearing, *, max_lists: int
+        self,
+        clock: Clock,
+        line: DomainSession,
+        walk: RedirectFollower,
+        hearing: RecordingFetcher,
+        *,
+        max_lists: int,
     ) -> None:
         self._clock = clock
         self._line = line
@@ -106,7 +119,7 @@ class Maps:
         self._room = MAX_KEPT_BYTES
 
     async def find(
-        self, reached: Reached, named: Sequence[str]
+        self, reached: ReachedHost, named: Sequence[str]
     ) -> tuple[SitemapFacts, bytes | None]:
         """Find a host's sitemap and describe it; return its bytes where there is room for them.
 
@@ -123,7 +136,7 @@ class Maps:
             if one.is_there:
                 self._room -= len(one.kept or b"")
                 return await self._described(one, reached), one.kept
-            facts = SitemapFacts(False, fetched_at=one.fetched_at, error=brief(one.error))
+            facts = SitemapFacts(False, fetched_at=one.fetched_at, error=short_error(one.error))
         return facts, None
 
     @property
@@ -132,7 +145,7 @@ class Maps:
             return "its host has to rest"
         return f"no more than {self._max_lists} sitemaps are asked for (seeds.max_sitemaps)"
 
-    async def _described(self, one: _List, reached: Reached) -> SitemapFacts:
+    async def _described(self, one: _List, reached: ReachedHost) -> SitemapFacts:
         tally = _Tally()
         tally.add(one.content, self._clock.wall_s())
         is_index = bool(one.content.sitemaps)
@@ -150,10 +163,10 @@ class Maps:
             sitemaps_read=tally.lists - 1 if is_index else None,
             url=one.url.href,
             fetched_at=one.fetched_at,
-            error=brief(one.content.problem or unkept),
+            error=short_error(one.content.problem or unkept),
         )
 
-    async def _add_children(self, index: _List, reached: Reached, tally: _Tally) -> None:
+    async def _add_children(self, index: _List, reached: ReachedHost, tally: _Tally) -> None:
         """Read what an index lists, and what indexes among that list, down to the limits.
 
         The time of the domain is one of them: how many pages there are is worth no second try.
@@ -173,7 +186,7 @@ class Maps:
                 room = max(0, self._left - len(waiting))
                 waiting.extend((below, nesting + 1) for below in islice(_own(child), room))
 
-    async def _read(self, href: str, reached: Reached, *, room: int) -> _List:
+    async def _read(self, href: str, reached: ReachedHost, *, room: int) -> _List:
         """Ask for a list, and again where that may help."""
         self._left -= 1
         url = parse_url(href)
@@ -181,7 +194,7 @@ class Maps:
         if refusal := self._refusal(url, reached):
             return _List(url, None, refusal)
         self._hearing.check()
-        entry = map_entry(url)
+        entry = sitemap_entry(url)
 
         async def ask() -> tuple[Fetched | Verdict, _Body]:
             body = _Body(room)
@@ -194,7 +207,7 @@ class Maps:
             )
             return await self._line.use(reached.root.authority, lambda it: walk(asker=it)), body
 
-        answer, body = await lasting(
+        answer, body = await ask_until_lasting(
             self._clock,
             ask,
             _judge,
@@ -202,9 +215,9 @@ class Maps:
         )
         return self._as_list(url, answer, body)
 
-    def _refusal(self, url: Url, reached: Reached) -> str:
+    def _refusal(self, url: Url, reached: ReachedHost) -> str:
         """Say why a list is not asked for: somebody blocked its host, or robots.txt forbids it."""
-        blocked = self._walk.gate.recheck(map_entry(url))
+        blocked = self._walk.gate.recheck(sitemap_entry(url))
         if blocked is not None:
             return f"{blocked.rule}: {blocked.detail}"
         if url.authority != reached.root.authority:  # another host's rules are another file
@@ -218,7 +231,7 @@ class Maps:
         raise_unasked(url, answer.failure)
         fetched_at = iso_utc(self._clock.wall_s())
         if answer.failure is not None or not 200 <= answer.status < 300:
-            error = told(answer.status, answer.failure, answer.detail)
+            error = why_no_file(answer.status, answer.failure, answer.detail)
             return _List(url, fetched_at, error)
         content = body.reader.close()
         return _List(
@@ -235,11 +248,11 @@ class Maps:
 def _judge(answered: tuple[Fetched | Verdict, _Body]) -> None:
     answer, _ = answered
     if isinstance(answer, Fetched):
-        error = told(answer.status, answer.failure, answer.detail)
+        error = why_no_file(answer.status, answer.failure, answer.detail)
         raise_passing(answer.status, answer.failure, error)
 
 
-def map_entry(url: Url) -> UrlEntry:
+def sitemap_entry(url: Url) -> UrlEntry:
     """Give a sitemap the form in which the gate and the requests know it; nothing stores it."""
     return as_entry(
         Discovered(

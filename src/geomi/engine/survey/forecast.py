@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from geomi.engine.survey.survey import Listed, Survey
+from geomi.engine.survey.survey import ListedUrl, Survey
 from geomi.model.config import CrawlConfig
 from geomi.model.verdict import Outcome
 from geomi.url.parse import Url
@@ -100,13 +100,13 @@ def _capped_s(requests: int, cap: int, window_s: float) -> float:
     return (requests - 1) // cap * window_s if cap and requests else 0.0
 
 
-def _parsed(one: Listed) -> Url:
+def _parsed(one: ListedUrl) -> Url:
     url = parse_url(one.url)
     assert url is not None, "only URLs that parse are listed"
     return url
 
 
-def _folder(one: Listed) -> str:
+def _folder(one: ListedUrl) -> str:
     url = _parsed(one)
     names = url.path.split("/")[1:-1][:FOLDERS]
     return f"{url.host}/{''.join(f'{name}/' for name in names)}*"

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from geomi.analyse.page import analyse
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.reserve import Walk, as_entry, reserved
+from geomi.engine.host.reserve import RedirectFollower, as_entry, reserve_host
 from geomi.engine.host.robots import RobotsKeeper
-from geomi.engine.host.session import Asker, MustRest
+from geomi.engine.host.session import HostSession, MustRest
 from geomi.engine.visit.links import LinkGate
-from geomi.engine.visit.parsing import Reader
+from geomi.engine.visit.parsing import PageReader
 from geomi.engine.world import World
 from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
 from geomi.fetch.respond import respond
@@ -45,8 +45,8 @@ async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -
     answer = gate.seed(url)
     if isinstance(answer, Verdict):
         raise ConfigError(f"{url.href} is excluded: {answer.detail}", hint=answer.hint)
-    lease = await reserved(world, config, url.authority, longest_wait_s=LONGEST_WAIT_S)
-    asker = Asker(world, lease, config, asyncio.Semaphore(1))
+    lease = await reserve_host(world, config, url.authority, longest_wait_s=LONGEST_WAIT_S)
+    asker = HostSession(world, lease, config, asyncio.Semaphore(1))
     try:
         await asker.take_place()
         requests = Requests(config, [url.href], version=world.version)
@@ -54,7 +54,9 @@ async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -
         reading = await keeper.read(url, asker)
         if reading.unreached is not None:
             raise _nothing(url, reading.unreached, f"robots.txt: {reading.copy.detail}")
-        fetched = await Walk(config, gate, requests).ask(as_entry(answer), asker, reading, keeper)
+        fetched = await RedirectFollower(config, gate, requests).ask(
+            as_entry(answer), asker, reading, keeper
+        )
         if isinstance(fetched, Verdict):
             raise _nothing(url, Outcome.ROBOTS, fetched.detail)
         article = await _read(world, config, url, fetched, asker)
@@ -69,14 +71,14 @@ async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -
 
 
 async def _read(
-    world: World, config: CrawlConfig, url: Url, fetched: Fetched, asker: Asker
+    world: World, config: CrawlConfig, url: Url, fetched: Fetched, asker: HostSession
 ) -> Article:
     outcome = respond(fetched)
     if outcome is Outcome.REDIRECTED:
         raise _nothing(url, outcome, f"it leads to {fetched.header('location')[:500]}")
     if outcome is not Outcome.OK:
         raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
-    article = await Reader(world, _nobodys(config, url)).read(fetched, asker)
+    article = await PageReader(world, _nobodys(config, url)).read(fetched, asker)
     if article is None:
         raise _nothing(url, Outcome.TOO_COMPLEX, "it takes too long to read")
     if article.unreadable:

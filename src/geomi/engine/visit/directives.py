@@ -10,17 +10,24 @@ answers under both names would be crawled twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from geomi.engine.host.robots import Reading
+from geomi.engine.host.robots import JobRobots
+from geomi.engine.visit.links import LinkGate
+from geomi.model.config import CrawlConfig
+from geomi.model.entry import Discovered, Source, UrlEntry
 from geomi.model.page import Article, Fetched
 from geomi.model.signals import Signals
+from geomi.model.verdict import Verdict
 from geomi.robots.meta import directives
 from geomi.robots.signals import read_signals
+from geomi.url.parse import split
+
+_NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Directives:
     """What was asked.
 
     Args:
@@ -34,7 +41,9 @@ class Wishes:
     signals: Signals
 
 
-def hear(reading: Reading, fetched: Fetched, article: Article | None = None) -> Wishes:
+def read_directives(
+    reading: JobRobots, fetched: Fetched, article: Article | None = None
+) -> Directives:
     """Put together what is said about one page; an answer without content has no tags."""
     token = reading.copy.key.token
     tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
@@ -46,7 +55,26 @@ def hear(reading: Reading, fetched: Fetched, article: Article | None = None) -> 
         noindex = "X-Robots-Tag header" if "noindex" in answered else "meta robots tag"
     rights = article.rights if article else ()
     signals = read_signals(reading.usage(fetched.url), fetched.headers, words, rights)
-    return Wishes("nofollow" in words, noindex, signals)
+    return Directives("nofollow" in words, noindex, signals)
 
 
-_NOTHING: frozenset[str] = frozenset()
+def canonical_target(
+    entry: UrlEntry, canonical: str, gate: LinkGate, config: CrawlConfig
+) -> Discovered | None:
+    """Return the other page that a page names; None where it names itself, or is not believed."""
+    if canonical in ("", entry.url) or not config.scope.honor_canonical:
+        return None
+    if entry.hops >= config.http.max_redirects:
+        return None
+    # Only what links may lead to; a seed may lie outside.
+    named = gate.follow(replace(entry, source=Source.LINK), canonical)
+    if isinstance(named, Verdict) or named.url_hash == entry.url_hash:
+        return None
+    if _place(named.url) == _place(entry.url):
+        return None
+    return replace(named, parent=entry.url, origin=None)
+
+
+def _place(href: str) -> tuple[str, str]:
+    url = split(href)
+    return url.host.removeprefix("www."), url.target

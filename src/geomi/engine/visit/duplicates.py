@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.dedup.decide import Duplicate, Evidence, decide, exact_keys
-from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.world import World
 from geomi.model.entry import Discovered, UrlEntry
@@ -26,10 +26,10 @@ FRESH_KEYS = 1024
 MAX_CHAIN = 8  # pages that name one another as canonical, followed one by one
 
 
-class Twins:
+class Duplicates:
     """The pages one worker has kept for one job, and those that its tenant has."""
 
-    def __init__(self, world: World, gate: LinkGate, naming: Naming) -> None:
+    def __init__(self, world: World, gate: LinkGate, naming: UrlIdentity) -> None:
         self._world = world
         self._gate = gate
         self._naming = naming
@@ -114,12 +114,12 @@ class Twins:
         return self._gate.respelled(entry, known.duplicate_of) is not None
 
 
-def twin_of(duplicate: Duplicate | None) -> KnownPage | None:
+def exact_duplicate(duplicate: Duplicate | None) -> KnownPage | None:
     """Return the page of the same job that has the same text and links."""
     return duplicate.twin if duplicate else None
 
 
-def told(duplicate: Duplicate | None) -> str:
+def describe_duplicate(duplicate: Duplicate | None) -> str:
     """Say for people which page a page repeats, and why."""
     if duplicate is None:
         return ""

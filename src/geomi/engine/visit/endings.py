@@ -14,26 +14,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from geomi.engine.brought import Brought
-from geomi.engine.host.robots import Reading
-from geomi.engine.host.session import Asker
-from geomi.engine.visit.duplicates import told, twin_of
-from geomi.engine.visit.links import Found, LinkGate
+from geomi.dedup.decide import Duplicate
+from geomi.engine.host.robots import JobRobots
+from geomi.engine.host.session import HostSession
+from geomi.engine.visit.duplicates import describe_duplicate, exact_duplicate
+from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
-from geomi.engine.visit.record import Keepsake
+from geomi.engine.visit.record import StoredPage
 from geomi.engine.world import World
 from geomi.fetch import redirect
 from geomi.fetch.retry import parse_retry_after, retry
 from geomi.frontier.state import settle_state
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import EntryKind, Novelty, Settlement, Source, UrlEntry
+from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, UrlEntry
 from geomi.model.page import Capture, Fetched
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State, Verdict
 
 # robots.txt that is out of order is asked for again this often before its pages count as blocked.
 ROBOTS_TRIES = 3
-
 # Endings that never reached a page of their own: they do not use up `max_pages`.
 UNCOUNTED = frozenset(
     {
@@ -49,12 +48,11 @@ UNCOUNTED = frozenset(
 )
 # G-01: 401, 407 and 451 refuse in the same way, and not for longer than this job.
 REFUSED_FOR_LONG = 403
-
-NOTHING = Found()
+NO_LINKS = FoundLinks()
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ClosedVisit:
     """A closed visit on its way to the store; `fetch_ms` and `links` are for its event.
 
     Args:
@@ -67,7 +65,7 @@ class Visit:
     links: int = 0
     is_news: bool = True
 
-    def adding(self, found: Found) -> Visit:
+    def adding(self, found: FoundLinks) -> ClosedVisit:
         """Return this visit with what else was found on the way."""
         if not found.discovered and not found.excluded:
             return self
@@ -91,14 +89,14 @@ class _End:
 
     detail: str = ""
     wait_s: float | None = None
-    found: Found = NOTHING
+    found: FoundLinks = NO_LINKS
     novelty: Novelty | None = None
     refusal: Refusal | None = None
-    keepsake: Keepsake | None = None
+    keepsake: StoredPage | None = None
     is_asked: bool = True
 
 
-class Fates:
+class VisitEndings:
     """The endings of one job's visits."""
 
     def __init__(self, world: World, config: CrawlConfig, gate: LinkGate) -> None:
@@ -109,37 +107,39 @@ class Fates:
 
     # nothing was asked
 
-    def expanded(self, entry: UrlEntry, asker: Asker, found: Found) -> Visit:
+    def expanded(self, entry: UrlEntry, asker: HostSession, found: FoundLinks) -> ClosedVisit:
         """Close a page once more, whose links were found to lie less deep; it stays as it was."""
         assert entry.outcome is not None, "only a page that was kept is expanded"
         answer = Fetched(entry.url, entry.status or 0)
         end = _End(detail=entry.detail, found=found, is_asked=False)
         return replace(self._close(entry, asker, entry.outcome, answer, end), is_news=False)
 
-    def put_off(self, entry: UrlEntry, asker: Asker, wait_s: float) -> Visit:
+    def put_off(self, entry: UrlEntry, asker: HostSession, wait_s: float) -> ClosedVisit:
         """Let a page that was kept wait, with its outcome: its bytes are not here yet."""
-        visit = self.expanded(entry, asker, NOTHING)
+        visit = self.expanded(entry, asker, NO_LINKS)
         due_s = self._world.clock.now_s() + wait_s
         settlement = replace(visit.settlement, state=State.PENDING, due_s=due_s)
         return replace(visit, settlement=settlement)
 
-    def dropped(self, entry: UrlEntry, asker: Asker, verdict: Verdict) -> Visit:
+    def dropped(self, entry: UrlEntry, asker: HostSession, verdict: Verdict) -> ClosedVisit:
         """Close a URL that a rule no longer wants."""
         is_trap = verdict.rule.startswith("trap.")
         outcome = Outcome.TRAPPED if is_trap else Outcome.EXCLUDED
         detail = f"{verdict.rule}: {verdict.detail}" if verdict.detail else verdict.rule
-        found = Found(excluded=(Exclusion(verdict.rule, entry.url, verdict.detail),))
+        found = FoundLinks(excluded=(Exclusion(verdict.rule, entry.url, verdict.detail),))
         end = _End(detail=detail, found=found, is_asked=False)
         return self._close(entry, asker, outcome, Fetched(entry.url), end)
 
-    def left_alone(self, entry: UrlEntry, asker: Asker, refusal: Refusal) -> Visit:
+    def left_alone(self, entry: UrlEntry, asker: HostSession, refusal: Refusal) -> ClosedVisit:
         """Close a URL whose site refused it before (ERR-04, C-91)."""
         until = "for good" if refusal.until_s is None else f"until {_day(refusal.until_s)}"
         detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
         end = _End(detail=detail, is_asked=False)
         return self._close(entry, asker, Outcome.LEFT_ALONE, Fetched(entry.url), end)
 
-    def blocked(self, entry: UrlEntry, asker: Asker, reading: Reading, verdict: Verdict) -> Visit:
+    def blocked(
+        self, entry: UrlEntry, asker: HostSession, reading: JobRobots, verdict: Verdict
+    ) -> ClosedVisit:
         """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
         waits = reading.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
         wait_s = reading.policy.expires_s - self._world.clock.now_s() if waits else None
@@ -151,11 +151,11 @@ class Fates:
     def failed(
         self,
         entry: UrlEntry,
-        asker: Asker,
+        asker: HostSession,
         outcome: Outcome,
         detail: str,
         fetched: Fetched | None = None,
-    ) -> Visit:
+    ) -> ClosedVisit:
         """Close a visit that brought no page; the retry table says whether it is tried again."""
         if outcome is Outcome.GONE and _is_guess(entry):
             outcome, detail = Outcome.EMPTY, "there is none"
@@ -168,39 +168,39 @@ class Fates:
         )
         return self._close(entry, asker, outcome, answer, end)
 
-    def redirected(self, entry: UrlEntry, asker: Asker, fetched: Fetched) -> Visit:
+    def redirected(self, entry: UrlEntry, asker: HostSession, fetched: Fetched) -> ClosedVisit:
         """Close a redirect: its target becomes an entry of its own, judged like any other."""
         target = redirect.target(fetched) or ""
-        outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NOTHING
+        outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NO_LINKS
         if entry.hops >= self._config.http.max_redirects:
             outcome = Outcome.TOO_MANY_REDIRECTS
             detail = f"more than {self._config.http.max_redirects} redirects, the last to {target}"
         elif isinstance(answer := self._gate.follow(entry, target), Verdict):
             outcome = Outcome.REDIRECT_EXCLUDED
             detail = f"redirects to {target}, which rule {answer.rule} excludes"
-            found = Found(excluded=(Exclusion(answer.rule, target, answer.detail),))
+            found = FoundLinks(excluded=(Exclusion(answer.rule, target, answer.detail),))
         else:
-            found = Found(discovered=(answer,))
+            found = FoundLinks(discovered=(answer,))
         end = _End(detail=detail, found=found, novelty=self._gate.redirect_novelty(entry, found))
         return self._close(entry, asker, outcome, fetched, end)
 
     # something was read
 
     def listed(
-        self, entry: UrlEntry, asker: Asker, fetched: Fetched, found: Found, problem: str
-    ) -> Visit:
+        self, entry: UrlEntry, asker: HostSession, fetched: Fetched, found: FoundLinks, problem: str
+    ) -> ClosedVisit:
         """Close a list of URLs: what it names is found, the file itself is not a page."""
         return self._close(entry, asker, Outcome.OK, fetched, _End(detail=problem, found=found))
 
     def passed_over(
         self,
         entry: UrlEntry,
-        asker: Asker,
+        asker: HostSession,
         outcome: Outcome,
         fetched: Fetched,
-        brought: Brought,
+        brought: VisitFindings,
         detail: str = "",
-    ) -> Visit:
+    ) -> ClosedVisit:
         """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
         end = _End(detail=detail, found=brought.all_found, novelty=self._novelty(entry, brought))
         return self._close(entry, asker, outcome, fetched, end)
@@ -208,15 +208,15 @@ class Fates:
     def kept(
         self,
         entry: UrlEntry,
-        asker: Asker,
+        asker: HostSession,
         outcome: Outcome,
         fetched: Fetched,
-        brought: Brought,
-        keepsake: Keepsake,
-    ) -> Visit:
+        brought: VisitFindings,
+        keepsake: StoredPage,
+    ) -> ClosedVisit:
         """Close a page that is kept."""
         end = _End(
-            detail=told(brought.duplicate),
+            detail=describe_duplicate(brought.duplicate),
             found=brought.all_found,
             novelty=self._novelty(entry, brought),
             keepsake=keepsake,
@@ -251,13 +251,13 @@ class Fates:
             until_s=now_s + long_s if long_s else None,
         )
 
-    def _novelty(self, entry: UrlEntry, brought: Brought) -> Novelty | None:
-        repeats = twin_of(brought.duplicate) is not None
+    def _novelty(self, entry: UrlEntry, brought: VisitFindings) -> Novelty | None:
+        repeats = exact_duplicate(brought.duplicate) is not None
         return self._gate.novelty(entry, brought.found, brought.text, repeats=repeats)
 
     def _close(
-        self, entry: UrlEntry, asker: Asker, outcome: Outcome, fetched: Fetched, end: _End
-    ) -> Visit:
+        self, entry: UrlEntry, asker: HostSession, outcome: Outcome, fetched: Fetched, end: _End
+    ) -> ClosedVisit:
         now_s = self._world.clock.now_s()
         state = settle_state(outcome, will_retry=end.wait_s is not None)
         spent = asker.spend()
@@ -282,7 +282,7 @@ class Fates:
             endorsed=end.found.endorsed,
         )
         archived = end.keepsake.capture if end.keepsake else None
-        return Visit(settlement, archived, fetched.fetch_ms, end.found.links)
+        return ClosedVisit(settlement, archived, fetched.fetch_ms, end.found.links)
 
 
 def _counts(entry: UrlEntry, outcome: Outcome, state: State) -> bool:
@@ -296,3 +296,26 @@ def _is_guess(entry: UrlEntry) -> bool:
 
 def _day(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class VisitFindings:
+    """Links after the rules, a text, and whose it repeats.
+
+    Args:
+        found: what may count as new. That every page of a calendar names its front page as
+            canonical does not make the calendar worth going on with.
+        named: what the page names as canonical, if that is followed.
+    """
+
+    found: FoundLinks
+    text: str
+    duplicate: Duplicate | None
+    named: Discovered | None
+
+    @property
+    def all_found(self) -> FoundLinks:
+        """Everything the page leads to."""
+        if self.named is None:
+            return self.found
+        return replace(self.found, discovered=(*self.found.discovered, self.named))

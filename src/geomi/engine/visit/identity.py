@@ -15,7 +15,7 @@ from geomi.url.parse import Url, split
 from geomi.url.parse import parse as parse_url
 
 
-class Naming:
+class UrlIdentity:
     """The names of URLs in one job."""
 
     __slots__ = ("_rules", "_sends_keys", "counts_patterns")
@@ -31,7 +31,7 @@ class Naming:
 
     def hash(self, url: Url, kind: EntryKind = EntryKind.PAGE) -> bytes:
         """Return what names an entry in the store."""
-        return url_hash(told_apart(self.key(url), kind))
+        return url_hash(key_of_kind(self.key(url), kind))
 
     def wire(self, url: Url) -> Url:
         """Return the form that goes over the wire (C-15)."""
@@ -45,14 +45,14 @@ class Naming:
         """
         if not self.counts_patterns:
             return ""
-        return pattern_of(split(key or self.key(url)) if has_extras(url.href) else url)
+        return pattern_of(split(key or self.key(url)) if may_hold_trackers(url.href) else url)
 
 
-def told_apart(text: str, kind: EntryKind) -> str:
+def key_of_kind(text: str, kind: EntryKind) -> str:
     """Keep a sitemap from taking a page's place: one that redirects home is not the home page."""
     return text if kind is EntryKind.PAGE else f"{kind} {text}"
 
 
-def has_extras(href: str) -> bool:
+def may_hold_trackers(href: str) -> bool:
     """Tell whether an href holds anything where trackers and sessions stand."""
     return "?" in href or ";" in href or "/(" in href

@@ -19,16 +19,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geomi.admit.rules import Admission
-from geomi.engine.endorse import Endorsements
-from geomi.engine.review import Reviews
-from geomi.engine.visit.identity import Naming, has_extras, told_apart
-from geomi.engine.visit.patterns import Patterns
+from geomi.engine.visit.identity import UrlIdentity, key_of_kind, may_hold_trackers
+from geomi.engine.visit.patterns import Patterns, SiteDecisions
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.sitemaps import Sitemaps
-from geomi.frontier.priority import priority
+from geomi.engine.world import World
+from geomi.frontier.freshness import freshness
+from geomi.frontier.priority import merit, priority
 from geomi.frontier.seen import Seen
+from geomi.frontier.traffic import names_of, raised, traffic
 from geomi.model.config import CrawlConfig, Within
-from geomi.model.entry import Discovered, EntryKind, Novelty, Source, Target, UrlEntry
+from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, Target, UrlEntry
 from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.site import SiteRule
@@ -39,14 +40,15 @@ from geomi.url.canonical import url_hash
 from geomi.url.parse import Url, absolute, split
 from geomi.url.parse import parse as parse_url
 
-Reader = Callable[[str], Url | None]
-
+UrlParser = Callable[[str], Url | None]
 ANY_DEPTH = sys.maxsize
 NEAREST = 1  # where a link may lead at all, it does from the start URLs
+COUNTED_LINKS_CAPACITY = 100_000  # per generation; about 40 MB for both with URLs of 80 characters
+MOST_HOSTS = 100_000  # whose traffic one worker remembers
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundLinks:
     """The links of a page after the rules: what may be new, what was kept out, how many.
 
     Args:
@@ -67,14 +69,14 @@ class LinkGate:
     ) -> None:
         self._config = config
         self._admission = admission
-        self._reviews = Reviews(reviews)
+        self._reviews = SiteDecisions(reviews)
         self._privacy = Privacy(config.safety)
-        self._naming = Naming(config)
+        self._naming = UrlIdentity(config)
         self._patterns = Patterns(self._naming, self._reviews)
         self._seen = Seen()
         self._sitemaps = Sitemaps(config, self._naming, self._seen, self._host_verdict)
         counts_links = config.order is Order.WEIGHTED
-        self._endorsements = Endorsements(self._target) if counts_links else None
+        self._endorsements = CountedLinks(self._target) if counts_links else None
 
     def seed(self, url: Url) -> Discovered | Verdict:
         """Judge one of the URLs the crawl was asked to start from."""
@@ -92,7 +94,7 @@ class LinkGate:
         *,
         nofollow: bool,
         left_out: int = 0,
-    ) -> Found:
+    ) -> FoundLinks:
         """Judge the links of a page.
 
         Args:
@@ -100,7 +102,7 @@ class LinkGate:
             left_out: how many links beyond the limit of a page were not read.
         """
         if nofollow:
-            return Found(links=len(links))
+            return FoundLinks(links=len(links))
         # The URLs of links are parsed already, which costs more than all rules together.
         offered = self.offered(links)
         found = self._judge(offered, split, entry.depth + 1, Source.LINK, final_url)
@@ -118,7 +120,9 @@ class LinkGate:
             return [link.url for link in links]
         return [url for url, _, rel in links if not rel or "nofollow" not in rel]
 
-    def admit_sitemap(self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0) -> Found:
+    def admit_sitemap(
+        self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0
+    ) -> FoundLinks:
         """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""
         listed = [loc for loc, _ in content.pages]
         dated = ((loc, lastmod_s(text, wall_s=wall_s)) for loc, text in content.pages)
@@ -126,19 +130,19 @@ class LinkGate:
         urls = [*listed, *content.alternates]
         pages = self._judge(urls, parse_url, 1, Source.SITEMAP, entry.url, changed)
         nested, excluded = self._sitemaps.listed(entry, content.sitemaps)
-        return Found(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
+        return FoundLinks(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
 
-    def admit_listing(self, entry: UrlEntry, final_url: str, hrefs: Sequence[str]) -> Found:
+    def admit_listing(self, entry: UrlEntry, final_url: str, hrefs: Sequence[str]) -> FoundLinks:
         """Judge the pages that a site's owner lists in its /llms.txt."""
         urls = [url for url in absolute(hrefs, final_url) if url is not None]
         return self._judge(urls, split, 1, Source.SITEMAP, entry.url)
 
-    def sitemaps(self, urls: Sequence[str], host: Url) -> Found:
+    def sitemaps(self, urls: Sequence[str], host: Url) -> FoundLinks:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
         if not self._config.scope.sitemaps or self._config.scope.within is Within.ANY:
-            return Found()
+            return FoundLinks()
         named, left = self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt")
-        return Found(named, self._privacy.exclusions(left))
+        return FoundLinks(named, self._privacy.exclusions(left))
 
     def probes(self, seed: Url) -> tuple[Discovered, ...]:
         """Return what a seed's host is asked for on the chance that it is there."""
@@ -187,7 +191,9 @@ class LinkGate:
             verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
         return self._patterns.exhausted(entry) if verdict.admitted else verdict
 
-    def novelty(self, entry: UrlEntry, found: Found, text: str, *, repeats: bool) -> Novelty | None:
+    def novelty(
+        self, entry: UrlEntry, found: FoundLinks, text: str, *, repeats: bool
+    ) -> Novelty | None:
         """Say what a visit brought, where its pattern is counted.
 
         Args:
@@ -196,7 +202,7 @@ class LinkGate:
         """
         return self._patterns.novelty(entry, found.discovered, text, repeats=repeats)
 
-    def redirect_novelty(self, entry: UrlEntry, found: Found) -> Novelty | None:
+    def redirect_novelty(self, entry: UrlEntry, found: FoundLinks) -> Novelty | None:
         """Say what a redirect brought, where its pattern is counted: perhaps a new place."""
         new = [target for target in found.discovered if not self._has_seen(target)]
         return self._patterns.redirected(entry, new)
@@ -204,19 +210,19 @@ class LinkGate:
     def remember(self, discovered: Sequence[Discovered]) -> None:
         """Note URLs that a committed settlement has put into the store."""
         for found in discovered:
-            self._seen.remember(told_apart(found.url, found.kind), found.depth)
-            if found.kind is EntryKind.PAGE and has_extras(found.url):
+            self._seen.remember(key_of_kind(found.url, found.kind), found.depth)
+            if found.kind is EntryKind.PAGE and may_hold_trackers(found.url):
                 self._seen.remember(self._naming.key(split(found.url)), found.depth)
 
     def _judge(
         self,
         urls: Sequence[str],
-        read: Reader,
+        read: UrlParser,
         depth: int,
         source: Source,
         parent: str,
         changed: Mapping[str, float] = {},
-    ) -> Found:
+    ) -> FoundLinks:
         discovered: list[Discovered] = []
         excluded: list[Exclusion] = []
         is_known = self._seen.is_known
@@ -234,10 +240,10 @@ class LinkGate:
                 excluded.append(Exclusion(verdict.rule, raw, verdict.detail))
                 continue
             key = self._naming.key(url)
-            if not (has_extras(raw) and is_known(key, depth)):
+            if not (may_hold_trackers(raw) and is_known(key, depth)):
                 changed_s = changed.get(raw)
                 discovered.append(self._discovered(url, key, depth, source, parent, changed_s))
-        return Found(tuple(discovered), tuple(excluded), len(urls))
+        return FoundLinks(tuple(discovered), tuple(excluded), len(urls))
 
     def _target(self, raw: str) -> Target | None:
         """Name what a link leads to; None for what no page of this job may lead to."""
@@ -247,10 +253,12 @@ class LinkGate:
         return url.authority, url_hash(self._naming.key(url))
 
     def _has_seen(self, target: Discovered) -> bool:
-        if self._seen.is_known(told_apart(target.url, target.kind), ANY_DEPTH):
+        if self._seen.is_known(key_of_kind(target.url, target.kind), ANY_DEPTH):
             return True
         url = target.url
-        return has_extras(url) and self._seen.is_known(self._naming.key(split(url)), ANY_DEPTH)
+        return may_hold_trackers(url) and self._seen.is_known(
+            self._naming.key(split(url)), ANY_DEPTH
+        )
 
     def _verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
         """Judge a page by the job's rules and by what people decided about its site."""
@@ -296,3 +304,89 @@ class LinkGate:
             pattern=self._naming.pattern(url, key),
             lastmod_s=changed_s,
         )
+
+
+class CountedLinks:
+    """The links of one worker's pages as the store knows them.
+
+    Args:
+        name: judges a URL as a page has it; None for one that the job does not want.
+    """
+
+    def __init__(
+        self, name: Callable[[str], Target | None], capacity: int = COUNTED_LINKS_CAPACITY
+    ) -> None:
+        self._name = name
+        self._capacity = capacity
+        self._young: dict[str, Target | None] = {}
+        self._old: dict[str, Target | None] = {}
+
+    def of(self, urls: Sequence[str]) -> tuple[Target, ...]:
+        """Return where some links lead, each place once."""
+        targets = dict.fromkeys(map(self._target, urls))
+        return tuple(target for target in targets if target is not None)
+
+    def _target(self, url: str) -> Target | None:
+        young = self._young
+        if url in young:
+            return young[url]
+        target = self._old[url] if url in self._old else self._name(url)
+        if len(young) >= self._capacity:
+            self._old, self._young = young, {}
+        self._young[url] = target
+        return target
+
+
+class LinkValue:
+    """Values what the visits of one job have found."""
+
+    def __init__(self, world: World, config: CrawlConfig) -> None:
+        self._world = world
+        self._weights = config.weights
+        self._traffic: dict[str, float] = {}
+
+    async def settlements(self, visits: Sequence[Settlement]) -> list[Settlement]:
+        """Value what was found; a page of a busy site lends its links some of that."""
+        found = [(visit.entry.host, url) for visit in visits for url in visit.discovered]
+        if not found:
+            return list(visits)
+        valued = iter(await self._valued(found))
+        return [
+            replace(visit, discovered=tuple(next(valued) for _ in visit.discovered))
+            for visit in visits
+        ]
+
+    async def of(self, found: Sequence[Discovered]) -> list[Discovered]:
+        """Value what no page has led to."""
+        return await self._valued([(url.host, url) for url in found])
+
+    async def _valued(self, found: Sequence[tuple[str, Discovered]]) -> list[Discovered]:
+        visited = await self._world.pages.visited([url.url_hash for _, url in found])
+        if len(self._traffic) >= MOST_HOSTS:
+            self._traffic.clear()
+        for host in {host for page, url in found for host in (page, url.host)}:
+            await self._learn(host)
+        now_s = self._world.clock.wall_s()
+        valued = []
+        for page, url in found:
+            fetched_at_s, due_s = visited.get(url.url_hash, (None, None))
+            fresh = freshness(
+                now_s, fetched_at_s=fetched_at_s, due_s=due_s, lastmod_s=url.lastmod_s
+            )
+            busy = raised(self._traffic[url.host], self._traffic[page])
+            worth = merit(self._weights, traffic=busy, freshness=fresh)
+            valued.append(replace(url, priority=worth))
+        return valued
+
+    async def _learn(self, host: str) -> None:
+        """Find out how busy a host's site is: by its own name, or by the nearest above it."""
+        if host in self._traffic:
+            return
+        names = names_of(host)
+        ranks = await self._world.ranks.find(names)
+        self._traffic[host] = traffic(next((ranks[name] for name in names if name in ranks), None))
+
+
+def link_value_of(world: World, config: CrawlConfig) -> LinkValue | None:
+    """Return what values the finds of a job; None where its order does not ask for it."""
+    return LinkValue(world, config) if config.order is Order.WEIGHTED else None

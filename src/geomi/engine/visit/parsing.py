@@ -13,23 +13,46 @@ Two things are learned from pages on the way:
 
 from __future__ import annotations
 
-from geomi.engine.drift import Drift
-from geomi.engine.host.session import Asker
+from geomi.dedup.sketch import sketch
+from geomi.dedup.soft404 import MAX_TEMPLATES, Sign, Suspect, judge, says_missing
+from geomi.engine.host.session import HostSession
+from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
-from geomi.extract.media import is_risky
+from geomi.extract.document import WITHOUT_TREE
+from geomi.extract.ladder import SELECTOR
+from geomi.extract.media import Form, form_of, is_readable, is_risky
 from geomi.extract.page import extract
+from geomi.model.config import Extraction
+from geomi.model.entry import EntryKind, UrlEntry
+from geomi.model.event import Warned
 from geomi.model.job import CrawlJob
-from geomi.model.page import Article, Fetched, Template
+from geomi.model.page import Article, Fetched, Sink, Template
+from geomi.ports.sink import EventSink
+from geomi.seed import llms
+from geomi.seed.sitemap import SitemapReader
+from geomi.url.parse import split
 
 # Bodies up to this size cost a few milliseconds to parse and stay in the worker; larger ones go to
 # a process that can be killed, because a native parser cannot be interrupted.
 INLINE_BYTES = 256 * 1024
 PARSE_DEADLINE_S = 20.0
 MAX_PROBLEM_CHARS = 200
+# A selector that misses half of so many pages in a row is told. A few pages without the usual frame
+# (an index, a licence) are normal.
+WINDOW_PAGES = 10
+MISSED_SHARE = 0.5
+MAX_WATCHED_HOSTS = 1000  # under watch at once; the one that was met first makes room
+# Error pages are read while the worker waits, the first few of a host: a millisecond each.
+MAX_TEMPLATE_BYTES = 128 * 1024
+# Hosts whose error pages a worker remembers: half a megabyte.
+MAX_HOSTS = 1024
+_GONE = frozenset({404, 410})
+# An API that answers in JSON shows no page, and readers that may take long are not for here.
+_FORMS = (Form.HTML, Form.PLAIN)
 
 
-class Reader:
+class PageReader:
     """What turns the pages of one job into articles."""
 
     def __init__(self, world: World, job: CrawlJob) -> None:
@@ -39,14 +62,14 @@ class Reader:
         self._max_links = job.config.limits.max_links_per_page
         self._privacy = Privacy(job.config.safety)
         self._extract = world.meter.timed("extract", extract)
-        self._drift = Drift(world.sink, job.id, job.config.extract.content)
+        self._drift = SelectorDrift(world.sink, job.id, job.config.extract.content)
 
-    async def read(self, fetched: Fetched, asker: Asker) -> Article | None:
+    async def read(self, fetched: Fetched, asker: HostSession) -> Article | None:
         """Read a page as it may be kept; None when that took too long or too much memory."""
         article = await self._read(fetched, asker)
         return self._privacy.read(article) if article is not None else None
 
-    async def _read(self, fetched: Fetched, asker: Asker) -> Article | None:
+    async def _read(self, fetched: Fetched, asker: HostSession) -> Article | None:
         body, kind = fetched.body, fetched.header("content-type")
         if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url):
             return self._read_here(fetched, kind, asker.state.template)
@@ -78,7 +101,108 @@ class Reader:
             problem = f"reading it failed: {type(error).__name__}: {error}"[:MAX_PROBLEM_CHARS]
             return Article(title="", markdown="", text="", links=(), unreadable=problem)
 
-    def learn(self, article: Article, asker: Asker) -> None:
+    def learn(self, article: Article, asker: HostSession) -> None:
         """Learn from a page that is kept what its site repeats, and whether its selector fits."""
         asker.teach(article.sections)
         self._drift.note(asker.lease.host, article)
+
+
+class SelectorDrift:
+    """How often the content selector of one job has matched, by host, as one worker saw it."""
+
+    def __init__(self, sink: EventSink, job: str, selector: str) -> None:
+        self._sink = sink
+        self._job = job
+        self._selector = selector
+        self._windows: dict[str, list[bool]] = {}  # of each host: whether its last pages matched
+        self._told: set[str] = set()
+
+    def note(self, host: str, article: Article) -> None:
+        """Count a page; warn once when the selector of its host has stopped matching."""
+        if not self._selector or host in self._told or article.strategy in WITHOUT_TREE:
+            return
+        window = self._windows.setdefault(host, [])
+        window.append(article.strategy == SELECTOR)
+        if len(window) == WINDOW_PAGES:
+            del self._windows[host]
+            if sum(window) <= WINDOW_PAGES * MISSED_SHARE:
+                self._warn(host, sum(window))
+        elif len(self._windows) > MAX_WATCHED_HOSTS:
+            del self._windows[next(iter(self._windows))]
+
+    def _warn(self, host: str, matched: int) -> None:
+        if len(self._told) < MAX_WATCHED_HOSTS:
+            self._told.add(host)
+        self._sink.emit(
+            Warned(
+                self._job,
+                f"`extract.content` ({self._selector}) matched {matched} of the last "
+                f"{WINDOW_PAGES} pages of `{host}`",
+                "the site may have changed; look at a page of it and mend the selector",
+            )
+        )
+
+
+class Soft404:
+    """The error pages of hosts, as one worker has seen them."""
+
+    def __init__(self, rules: Extraction) -> None:
+        self._rules = rules
+        self._templates: dict[str, list[bytes]] = {}
+
+    def learn(self, host: str, fetched: Fetched) -> None:
+        """Look at an answer that brought no page: it may be the error page of its host."""
+        kind, body = fetched.header("content-type"), fetched.body
+        if fetched.status not in _GONE or not 0 < len(body) <= MAX_TEMPLATE_BYTES:
+            return
+        templates = self._templates.setdefault(host, [])
+        is_read = is_readable(kind) and form_of(kind, fetched.url) in _FORMS
+        if len(templates) < MAX_TEMPLATES and is_read:
+            text = extract(body, fetched.url, kind, self._rules, max_links=1).text
+            templates.append(sketch(text))
+        if len(self._templates) > MAX_HOSTS:
+            del self._templates[next(iter(self._templates))]
+
+    def sign(self, host: str, fetched: Fetched, article: Article) -> Sign | None:
+        """Say what gives a page away, or None; hardly any page is looked at closely."""
+        heading = _heading(article.markdown)
+        if not (says_missing(article.title) or says_missing(heading)):
+            return None
+        suspect = Suspect(
+            status=fetched.status,
+            title=article.title,
+            heading=heading,
+            text_chars=len(article.text),
+            sketch=sketch(article.text),
+            path=split(fetched.url).target,
+        )
+        return judge(suspect, self._templates.get(host, ()))
+
+
+def _heading(markdown: str) -> str:
+    """Return the first heading of a page."""
+    start = 0 if markdown.startswith("#") else markdown.find("\n#") + 1
+    if not markdown.startswith("#", start):
+        return ""
+    end = markdown.find("\n", start)
+    return markdown[start : end if end >= 0 else None].lstrip("#").strip()
+
+
+class ListReader:
+    """Reads the list behind one entry; for a page it does nothing."""
+
+    def __init__(self, entry: UrlEntry) -> None:
+        self._entry = entry
+        self._sitemap = SitemapReader() if entry.kind is EntryKind.SITEMAP else None
+
+    @property
+    def sink(self) -> Sink | None:
+        """Where the body goes, so that fifty megabytes are never in memory at once."""
+        return self._sitemap.feed if self._sitemap is not None else None
+
+    def found(self, fetched: Fetched, gate: LinkGate, *, wall_s: float) -> tuple[FoundLinks, str]:
+        """Return what the list names, after the rules, and what is wrong with it."""
+        if self._sitemap is None:
+            return gate.admit_listing(self._entry, fetched.url, llms.read(fetched.body)), ""
+        content = self._sitemap.close()
+        return gate.admit_sitemap(self._entry, content, wall_s=wall_s), content.problem

@@ -11,30 +11,34 @@ and a site that somebody excluded, or whose provider forbids crawling, is left a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from geomi.admit.novelty import text_mark
 from geomi.admit.shape import ENDLESS, kind_of
 from geomi.admit.trap import heeds_text, judge_tally
-from geomi.engine.marks import Marks
-from geomi.engine.review import Reviews
-from geomi.engine.visit.identity import Naming
+from geomi.engine.visit.identity import UrlIdentity
 from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
+from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
+from geomi.ports.site import Providers, SiteRules
 from geomi.url.host import split_authority
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split
 
 # What the site itself lists has an end, and what a person asked for, or is here already, is wanted.
 FINITE = frozenset({Source.SEED, Source.SITEMAP, Source.REVISIT})
+MAX_MARKED_PATTERNS = 1024
+MARKS_PER_PATTERN = 64
+TRAP_RULES = "trap."  # how the names of all detectors begin
 
 
 class Patterns:
     """The patterns of one job, as one worker sees them."""
 
-    def __init__(self, naming: Naming, reviews: Reviews) -> None:
+    def __init__(self, naming: UrlIdentity, reviews: SiteDecisions) -> None:
         self._naming = naming
         self._reviews = reviews
-        self._marks = Marks()
+        self._marks = PatternMarks()
 
     def exhausted(self, entry: UrlEntry) -> Verdict | None:
         """Refuse an entry whose pattern has brought nothing new for long."""
@@ -89,3 +93,90 @@ def _kin(entry: UrlEntry, discovered: Sequence[Discovered]) -> frozenset[str]:
 def _leads_out(pattern: str, found: Discovered) -> bool:
     """Tell whether a find is a place outside the space of a pattern, and of its like."""
     return found.pattern != pattern and kind_of(found.pattern) not in ENDLESS
+
+
+class PatternMarks:
+    """The marks of texts by host and pattern."""
+
+    __slots__ = ("_by_pattern",)
+
+    def __init__(self) -> None:
+        self._by_pattern: dict[tuple[str, str], dict[bytes, None]] = {}
+
+    def is_told(self, host: str, pattern: str, mark: bytes) -> bool:
+        """Say whether a page of this pattern had this mark before, and remember it."""
+        place = host, pattern
+        marks = self._by_pattern.pop(place, {})
+        is_told = mark in marks
+        marks.pop(mark, None)
+        marks[mark] = None
+        self._by_pattern[place] = marks  # the one that was used last is the last to go
+        if len(marks) > MARKS_PER_PATTERN:
+            del marks[next(iter(marks))]
+        if len(self._by_pattern) > MAX_MARKED_PATTERNS:
+            del self._by_pattern[next(iter(self._by_pattern))]
+        return is_told
+
+
+class SiteDecisions:
+    """The decisions of one tenant, by host name."""
+
+    __slots__ = ("_allowed", "_excluded")
+
+    def __init__(self, rules: Sequence[SiteRule] = ()) -> None:
+        self._allowed: dict[str, set[str]] = {}
+        self._excluded: dict[str, SiteRule] = {}
+        for rule in rules:
+            if rule.review is Review.ALLOW:
+                self._allowed.setdefault(rule.host, set()).add(rule.pattern)
+            else:
+                self._excluded[rule.host] = rule
+
+    def allow(self, host: str, name: str) -> bool:
+        """Tell whether a pattern, or the rule `trap.…`, was found to be no trap on a host."""
+        allowed = self._allowed.get(host)
+        return allowed is not None and ("" in allowed or name in allowed)
+
+    def lift(self, host: str, verdict: Verdict) -> bool:
+        """Tell whether a refusal is that of a detector which was overruled on a host."""
+        return verdict.rule.startswith(TRAP_RULES) and self.allow(host, verdict.rule)
+
+    def refusal(self, host: str) -> Verdict | None:
+        """Refuse a host that somebody has excluded."""
+        rule = self._excluded.get(host)
+        if rule is None:
+            return None
+        detail = rule.note or "somebody has looked at this site and excluded it"
+        return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")
+
+
+class DecisionSource(Protocol):
+    """What has both lists of decisions: a world, or the store behind one."""
+
+    @property
+    def providers(self) -> Providers:
+        """The registered providers."""
+        ...
+
+    @property
+    def sites(self) -> SiteRules:
+        """The rules of sites."""
+        ...
+
+
+async def read_site_decisions(world: DecisionSource) -> tuple[SiteRule, ...]:
+    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
+    forbidden = (
+        SiteRule(
+            url.host,
+            "",
+            Review.EXCLUDE,
+            note=f"provider {provider.key} forbids crawling",
+            remedy=f"geomi providers review {provider.key} --allows",
+        )
+        for provider in await world.providers.list()
+        if provider.tos_allows_crawling is False
+        for url in map(parse_url, provider.seed_urls)
+        if url is not None
+    )
+    return (*await world.sites.list(), *forbidden)

@@ -17,9 +17,9 @@ import orjson
 
 from geomi.analyse.data import STRUCTURED
 from geomi.analyse.prose import cut
-from geomi.engine.enrich.follower import Read
+from geomi.engine.enrich.follower import ReadCapture
 from geomi.engine.visit.privacy import keeps_raw
-from geomi.engine.visit.record import Fields, Portrait, capture, read_line, write_line
+from geomi.engine.visit.record import KeptPage, RecordFields, capture, read_line, write_line
 from geomi.engine.world import World
 from geomi.errors import StoreError, StoreFull
 from geomi.model.config import CrawlConfig
@@ -38,7 +38,7 @@ UNTIL = "whole_until"
 _REPEATING = frozenset({"headings", "things"})
 
 
-def kept_capture(portrait: Portrait, config: CrawlConfig) -> Capture:
+def kept_capture(portrait: KeptPage, config: CrawlConfig) -> Capture:
     """Make what is archived of a page, and what waits beside it."""
     full = capture(portrait, raw=keeps_raw(config))
     if not config.store.is_preview:
@@ -49,7 +49,7 @@ def kept_capture(portrait: Portrait, config: CrawlConfig) -> Capture:
     return replace(full, record=record, whole=full.record if waits_s else None)
 
 
-def shortened(fields: Fields, *, until_s: float | None) -> Fields:
+def shortened(fields: RecordFields, *, until_s: float | None) -> RecordFields:
     """Return a record with a preview in place of its text.
 
     Args:
@@ -89,7 +89,7 @@ def read_note(content_hash: str, *, is_whole: bool) -> dict[str, object]:
     return {"content_hash": content_hash, "is_whole": is_whole}
 
 
-async def sweep(world: World) -> None:
+async def erase_expired_texts(world: World) -> None:
     """Erase whole texts whose time is over; where that cannot be now, the next one does it."""
     try:
         await world.spool.sweep(wall_s=world.clock.wall_s())
@@ -97,7 +97,7 @@ async def sweep(world: World) -> None:
         world.sink.emit(Warned("", error.message, error.hint))
 
 
-async def let_wait(world: World, job: str, captures: Sequence[Capture]) -> None:
+async def spool_texts(world: World, job: str, captures: Sequence[Capture]) -> None:
     """Let the whole texts of some pages wait to be indexed.
 
     A bucket that is away costs no page: those are found by their previews, and their next visit
@@ -114,7 +114,7 @@ async def let_wait(world: World, job: str, captures: Sequence[Capture]) -> None:
         world.sink.emit(Warned(job, message, "their pages are found by their previews for now"))
 
 
-class Desk:
+class SpooledTexts:
     """The whole texts of one job's pages, for whoever reads them to index them."""
 
     def __init__(self, world: World, job: CrawlJob) -> None:
@@ -129,7 +129,7 @@ class Desk:
         name = spool_name(record)
         return await self._spool.get(self._job, name) if name else None
 
-    async def clear(self, read: Sequence[Read]) -> None:
+    async def clear(self, read: Sequence[ReadCapture]) -> None:
         """Erase the whole texts of records that need not be read again."""
         if self._is_preview:
             names = [name for _, record in read if (name := spool_name(record))]

@@ -7,6 +7,7 @@ bytes: `subject_of` and `article_of` read it from the record alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypedDict
@@ -16,6 +17,7 @@ import orjson
 from geomi.dedup.decide import Duplicate
 from geomi.fetch.conditional import modified
 from geomi.fetch.render import Rendering
+from geomi.model.analysis import Subject
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
 from geomi.model.markdown import MarkdownRules
@@ -36,6 +38,14 @@ from geomi.url.parse import split
 # A page is placed in the archive when its batch is settled; until then it lies nowhere.
 UNPLACED = Ref("", 0, 0)
 RULES_CHARS = 12
+# What a record says of itself; its other texts are what the page said.
+_OURS = frozenset(
+    (
+        "author", "canonical", "duplicate_of", "duplicate_reason", "extracted_with", "kind",
+        "language_detected", "markdown_rule_failed", "modified_at", "needs_browser",
+        "published_at", "render", "robots", "strategy",
+    )
+)  # fmt: skip
 
 
 class HeadingFields(TypedDict):
@@ -67,7 +77,7 @@ class LinkFields(TypedDict):
     internal: bool
 
 
-class Fields(TypedDict):
+class RecordFields(TypedDict):
     """One record of pages.jsonl; docs/reference/output.md says what each field means."""
 
     url: str
@@ -91,7 +101,7 @@ class Fields(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Portrait:
+class KeptPage:
     """Everything known of a page that is kept.
 
     Args:
@@ -112,7 +122,7 @@ class Portrait:
 
 
 @dataclass(frozen=True, slots=True)
-class Keepsake:
+class StoredPage:
     """What is written down of a page: its row and its record."""
 
     page: PageRecord
@@ -135,7 +145,7 @@ def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> s
     return sha256_hex(repr(told))[:RULES_CHARS]
 
 
-def capture(portrait: Portrait, *, raw: bool) -> Capture:
+def capture(portrait: KeptPage, *, raw: bool) -> Capture:
     """Make what the archive takes; without `raw` only the record is kept."""
     return Capture(
         url=portrait.fetched.url,
@@ -145,7 +155,7 @@ def capture(portrait: Portrait, *, raw: bool) -> Capture:
     )
 
 
-def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
+def page_record(portrait: KeptPage, *, due_s: float) -> PageRecord:
     """Make the store's row of a page, not yet placed in the archive."""
     fetched = portrait.fetched
     return PageRecord(
@@ -169,18 +179,18 @@ def page_record(portrait: Portrait, *, due_s: float) -> PageRecord:
     )
 
 
-def write_line(fields: Fields) -> bytes:
+def write_line(fields: RecordFields) -> bytes:
     """Write one record of pages.jsonl, without its newline."""
     return orjson.dumps(fields, option=orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS)
 
 
-def read_line(line: bytes) -> Fields:
+def read_line(line: bytes) -> RecordFields:
     """Read a record back."""
-    fields: Fields = orjson.loads(line)
+    fields: RecordFields = orjson.loads(line)
     return fields
 
 
-def links_of(fields: Fields) -> tuple[Link, ...]:
+def links_of(fields: RecordFields) -> tuple[Link, ...]:
     """Return the links of a record as its page had them."""
     return tuple(Link(link["url"], link["text"], link["rel"]) for link in fields["links"])
 
@@ -200,7 +210,7 @@ def signal_fields(signals: Signals) -> Metadata:
     return {"signals": dict(signals.pairs)} if signals.pairs else {}
 
 
-def _fields(portrait: Portrait) -> Fields:
+def _fields(portrait: KeptPage) -> RecordFields:
     entry, fetched, article = portrait.entry, portrait.fetched, portrait.article
     return {
         "url": entry.origin or entry.url,
@@ -224,7 +234,7 @@ def _fields(portrait: Portrait) -> Fields:
     }
 
 
-def _links(portrait: Portrait) -> list[LinkFields]:
+def _links(portrait: KeptPage) -> list[LinkFields]:
     here = split(portrait.fetched.url)
     home = f"{here.scheme}://{here.host}"
     inside = (f"{home}/", f"{home}:")  # on another port it is still the same host
@@ -239,7 +249,7 @@ def _links(portrait: Portrait) -> list[LinkFields]:
     ]
 
 
-def _metadata(portrait: Portrait) -> Metadata:
+def _metadata(portrait: KeptPage) -> Metadata:
     article, rendering = portrait.article, portrait.rendering
     known: Metadata = {
         "canonical": article.canonical,
@@ -265,3 +275,78 @@ def _metadata(portrait: Portrait) -> Metadata:
     told |= duplicate_fields(portrait.duplicate) | signal_fields(portrait.signals)
     told |= {"strategy": article.strategy, "confidence": round(article.confidence, 3)}
     return dict(article.metadata) | told | {"extracted_with": portrait.rules}
+
+
+def subject_of(fields: RecordFields, *, now_s: float) -> Subject:
+    """Return a kept page as it is analysed; a page that asks for `noindex` is never kept."""
+    told = fields["metadata"]
+    return Subject(
+        url=fields["final_url"],
+        article=article_of(fields),
+        now_s=now_s,
+        duplicate_of=_text(told, "duplicate_of"),
+        similarity=_number(told, "similarity") or 1.0,
+    )
+
+
+def article_of(fields: RecordFields) -> Article:
+    """Return what a record keeps of an article: its markdown and facts, not its plain text."""
+    told = fields["metadata"]
+    return Article(
+        title=fields["title"],
+        markdown=fields["markdown"],
+        text="",
+        links=links_of(fields),
+        description=fields["description"],
+        language=fields["language"],
+        canonical=_text(told, "canonical"),
+        author=_text(told, "author"),
+        published_at=_text(told, "published_at"),
+        modified_at=_text(told, "modified_at"),
+        strategy=_text(told, "strategy"),
+        confidence=_number(told, "confidence"),
+        detected_language=_text(told, "language_detected"),
+        words=int(_number(told, "words")),
+        types=_texts(told, "types"),
+        things=_texts(told, "things"),
+        metadata=tuple((n, v) for n, v in told.items() if isinstance(v, str) and n not in _OURS),
+        kind=_text(told, "kind"),
+        kinds=tuple(_numbers(told, "kinds")),
+    )
+
+
+def date_of(fields: RecordFields) -> float:
+    """Return when a page was changed by its own word, or else when it was fetched."""
+    told = fields["metadata"]
+    texts = (_text(told, "modified_at"), _text(told, "published_at"), str(fields["fetched_at"]))
+    return next((at_s for text in texts if (at_s := _seconds(text)) is not None), 0.0)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _text(told: Metadata, name: str) -> str:
+    value = told.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(told: Metadata, name: str) -> tuple[str, ...]:
+    value = told.get(name)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _numbers(told: Metadata, name: str) -> Iterator[tuple[str, float]]:
+    values = told.get(name)
+    for key, value in values.items() if isinstance(values, dict) else ():
+        if isinstance(value, int | float):
+            yield key, float(value)
+
+
+def _number(told: Metadata, name: str) -> float:
+    value = told.get(name)
+    return value if isinstance(value, int | float) else 0.0

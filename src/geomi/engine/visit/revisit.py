@@ -21,13 +21,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from geomi.dedup.decide import Duplicate
+from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.preview_text import UNTIL, was_read_whole
 from geomi.engine.visit.record import (
     UNPLACED,
-    Fields,
     Metadata,
+    RecordFields,
     duplicate_fields,
     links_of,
     read_line,
@@ -40,21 +42,40 @@ from geomi.errors import BytesMissing, StoreError
 from geomi.fetch.conditional import conditions
 from geomi.model.config import CrawlConfig
 from geomi.model.document import document_id
-from geomi.model.entry import EntryKind, UrlEntry
+from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
+from geomi.model.history import History, Learned, Pool, Version
+from geomi.model.job import CrawlJob
 from geomi.model.page import Capture, Fetched, Headers, Link, PageRecord
 from geomi.model.signals import Signal, Signals
-from geomi.model.verdict import Outcome
+from geomi.model.verdict import Outcome, State
+from geomi.recrawl.due import due_s
+from geomi.recrawl.pattern import pattern_of
+from geomi.recrawl.rate import Belief, Gap, believe, learn
 
 # An entry that ended so and waits again was found on a shorter way: its links lie less deep now.
-KEPT = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
-
+KEPT_OUTCOMES = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
 _OF_ONE_VISIT = frozenset(
     {"duplicate_of", "duplicate_reason", "similarity", "not_modified", "signals", UNTIL}
 )
+# The site has answered, and the page that we have is not there any more.
+NO_LONGER = frozenset(
+    {
+        Outcome.GONE,
+        Outcome.SOFT_404,
+        Outcome.EMPTY,
+        Outcome.NOINDEX,
+        Outcome.WRONG_TYPE,
+        Outcome.REDIRECTED,
+        Outcome.REDIRECT_EXCLUDED,
+    }
+)
+# A rule said no before anything was asked for.
+NOT_ASKED = frozenset({Outcome.EXCLUDED, Outcome.TRAPPED, Outcome.LEFT_ALONE})
+MAX_DATE_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class EarlierPage:
     """A page of an earlier visit.
 
     Args:
@@ -62,7 +83,7 @@ class Known:
     """
 
     page: PageRecord
-    fields: Fields | None
+    fields: RecordFields | None
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -94,7 +115,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Renewal:
+class UnchangedVisit:
     """A visit that found a page as it was; `signals` are those that hold from now on."""
 
     entry: UrlEntry
@@ -115,7 +136,7 @@ class Revisits:
         self._needs_whole = config.store.is_preview and config.analysis.index
         self.rules = reading_rules(config, world.markdown_rules, version=world.version)
 
-    async def known(self, entry: UrlEntry) -> Known | None:
+    async def known(self, entry: UrlEntry) -> EarlierPage | None:
         """Find what is stored of an entry; only a record that this job would write is read."""
         if entry.kind is not EntryKind.PAGE or not entry.is_known:
             return None
@@ -123,17 +144,17 @@ class Revisits:
         if page is None:
             return None
         if not (conditions(page, page.final_url, self._http) and _has_sketch(page)):
-            return Known(page, None)
+            return EarlierPage(page, None)
         fields = await self._read_back(page)
         is_ours = fields is not None and fields["metadata"].get("extracted_with") == self.rules
-        return Known(page, fields if is_ours and await self._is_read(page) else None)
+        return EarlierPage(page, fields if is_ours and await self._is_read(page) else None)
 
-    async def again(self, entry: UrlEntry) -> Known | None:
+    async def again(self, entry: UrlEntry) -> EarlierPage | None:
         """Read a page of this job back, whatever the rules it was made under."""
         page = await self._world.pages.get(entry.url_hash)
-        return Known(page, await self._read_line(page)) if page else None
+        return EarlierPage(page, await self._read_line(page)) if page else None
 
-    def conditions(self, known: Known | None, url: str) -> Headers:
+    def conditions(self, known: EarlierPage | None, url: str) -> Headers:
         """Return what a request for a URL says of the page that is stored."""
         if known is None or known.fields is None:
             return ()
@@ -146,13 +167,13 @@ class Revisits:
         name = document_id(self._collection, page.url_hash)
         return was_read_whole(await self._world.documents.get(name), page.fingerprint.content_hash)
 
-    async def _read_back(self, page: PageRecord) -> Fields | None:
+    async def _read_back(self, page: PageRecord) -> RecordFields | None:
         try:
             return await self._read_line(page)
         except StoreError:  # its job was deleted, or its segment is lost: the page is fetched anew
             return None
 
-    async def _read_line(self, page: PageRecord) -> Fields | None:
+    async def _read_line(self, page: PageRecord) -> RecordFields | None:
         """Read a record; `BytesMissing` where its segment is not here, or not yet."""
         try:
             return read_line(await self._world.archive.read(page.record))
@@ -167,12 +188,12 @@ def _has_sketch(page: PageRecord) -> bool:
     return bool(page.fingerprint.sketch) or not page.fingerprint.exact_key
 
 
-def past(known: Known | None) -> str:
+def last_seen(known: EarlierPage | None) -> str:
     """Say of a page that is gone when it was last there."""
     return f"collected on {_time(known.page.fetched_at_s):%Y-%m-%d}, gone now" if known else ""
 
 
-def renewed_row(known: Known, renewal: Renewal) -> PageRecord:
+def unchanged_row(known: EarlierPage, renewal: UnchangedVisit) -> PageRecord:
     """Make the store's row of a page that has not changed, not yet placed in the archive."""
     fetched = renewal.fetched
     return replace(
@@ -189,7 +210,7 @@ def renewed_row(known: Known, renewal: Renewal) -> PageRecord:
     )
 
 
-def renewed_capture(known: Known, renewal: Renewal) -> Capture:
+def unchanged_capture(known: EarlierPage, renewal: UnchangedVisit) -> Capture:
     """Make this job's record of a page that has not changed."""
     fields, entry, at_s = known.fields, renewal.entry, renewal.fetched_at_s
     assert fields is not None, "a condition is sent only where the record was read back"
@@ -209,9 +230,121 @@ def renewed_capture(known: Known, renewal: Renewal) -> Capture:
     return Capture(renewal.fetched.url, at_s, line, fetched=None)
 
 
-def _told(renewal: Renewal) -> Metadata:
+def _told(renewal: UnchangedVisit) -> Metadata:
     return duplicate_fields(renewal.duplicate) | signal_fields(renewal.signals)
 
 
 def _time(at_s: float) -> datetime:
     return datetime.fromtimestamp(at_s, UTC)
+
+
+class ChangeTracker:
+    """What one job learns of pages that its tenant has."""
+
+    def __init__(self, world: World, job: CrawlJob) -> None:
+        self._world = world
+        self._rules = job.config.recrawl
+        self._crawl = job.crawl
+
+    @property
+    def is_again(self) -> bool:
+        """Whether the job visits a crawl again."""
+        return bool(self._crawl)
+
+    async def learn(self, visit: ClosedVisit, before: PageRecord) -> ClosedVisit:
+        """Add to a visit of a known page what it has taught."""
+        settled = visit.settlement
+        if settled.state is State.PENDING:  # the next try tells
+            return visit
+        learned = await self._learned(settled, before)
+        page = replace(settled.page, due_s=learned.due_s) if settled.page else None
+        return replace(visit, settlement=replace(settled, page=page, learned=learned))
+
+    async def put_off(self, visit: ClosedVisit) -> ClosedVisit:
+        """Let a page that was put back, and not asked for after all, be due later."""
+        settled = visit.settlement
+        before = await self._world.pages.get(settled.entry.url_hash)
+        if before is None or settled.outcome not in NOT_ASKED:
+            return visit
+        return await self.learn(visit, before)
+
+    async def only_news(self, visit: ClosedVisit) -> ClosedVisit:
+        """Leave out what a visit found that the crawl has met, unless it is known to differ."""
+        settled = visit.settlement
+        pages = [found for found in settled.discovered if found.kind is EntryKind.PAGE]
+        if not pages:
+            return visit
+        met = await self._world.histories.met(self._crawl, pages)
+        news = tuple(
+            found
+            for found in settled.discovered
+            if found.kind is not EntryKind.PAGE or _is_news(found, met.get(found.url_hash))
+        )
+        return replace(visit, settlement=replace(settled, discovered=news))
+
+    async def _learned(self, settled: Settlement, before: PageRecord) -> Learned:
+        entry, now_s = settled.entry, self._world.clock.wall_s()
+        histories = await self._world.histories.of([entry.url_hash])
+        history = histories.get(entry.url_hash) or History(before.fetched_at_s, visits=1)
+        pattern = pattern_of(entry.url)
+        pools = await self._world.histories.pools(entry.host, ("", pattern))
+
+        def belief(of: History) -> Belief:
+            kin, host = pools.get(pattern, Pool()), pools.get("", Pool())
+            return believe(of, kin, host, now_s=now_s, rules=self._rules)
+
+        changed = _changed(settled, before, history)
+        gap = Gap(
+            from_s=max(history.visited_at_s, before.fetched_at_s),
+            to_s=now_s,
+            changed=changed,
+            modified_at_s=_modified_s(settled),
+            is_gone=settled.page is None,
+        )
+        known, evidence = learn(history, gap, belief(history))
+        if changed is None:
+            known = replace(history, missed_at_s=now_s)
+        again_s = due_s(
+            now_s, known, belief(known), self._rules, gap_s=gap.length_s, depth=entry.depth
+        )
+        old = (
+            Version(before.fingerprint.content_hash, gap.from_s)
+            if _is_other(settled, before)
+            else None
+        )
+        return Learned(known, again_s, pattern, evidence, old)
+
+
+def _changed(settled: Settlement, before: PageRecord, history: History) -> bool | None:
+    """Say whether a page is another than at its last visit; None where that cannot be told."""
+    if settled.page is not None:
+        return history.gone_at_s is not None or _is_other(settled, before)
+    if settled.outcome in NO_LONGER:
+        return history.gone_at_s is None
+    return None
+
+
+def _is_other(settled: Settlement, before: PageRecord) -> bool:
+    """Whether a page is here that says something else than the one that was stored."""
+    if settled.page is None:
+        return False
+    now, then = settled.page.fingerprint, before.fingerprint
+    return now.content_hash != then.content_hash and now.html_hash != then.html_hash
+
+
+def _modified_s(settled: Settlement) -> float | None:
+    """Return when a page changed by its own word or its sitemap's."""
+    text = settled.page.last_modified if settled.page else ""
+    if not text or len(text) > MAX_DATE_CHARS:
+        return settled.entry.lastmod_s
+    try:
+        at = parsedate_to_datetime(text)
+        return at.replace(tzinfo=at.tzinfo or UTC).timestamp()
+    except (ValueError, OverflowError):
+        return settled.entry.lastmod_s
+
+
+def _is_news(found: Discovered, collected_s: float | None) -> bool:
+    if collected_s is None:
+        return True
+    return bool(collected_s and found.lastmod_s and found.lastmod_s > collected_s)

@@ -7,31 +7,27 @@ for the store and, where something is kept, a capture for the archive. Nothing h
 from __future__ import annotations
 
 from geomi.dedup.decide import fingerprint
-from geomi.engine.brought import Brought
-from geomi.engine.canonical import believed
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.robots import Reading, RobotsKeeper
-from geomi.engine.host.session import Asker
-from geomi.engine.lessons import Lessons
-from geomi.engine.lists import ListReader
-from geomi.engine.missing import Missing
-from geomi.engine.visit.directives import Wishes, hear
-from geomi.engine.visit.duplicates import Twins, twin_of
-from geomi.engine.visit.endings import NOTHING, Fates, Visit
-from geomi.engine.visit.identity import Naming
-from geomi.engine.visit.links import Found, LinkGate
-from geomi.engine.visit.parsing import Reader
+from geomi.engine.host.robots import JobRobots, RobotsKeeper
+from geomi.engine.host.session import HostSession
+from geomi.engine.visit.directives import Directives, canonical_target, read_directives
+from geomi.engine.visit.duplicates import Duplicates, exact_duplicate
+from geomi.engine.visit.endings import NO_LINKS, ClosedVisit, VisitEndings, VisitFindings
+from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.links import FoundLinks, LinkGate
+from geomi.engine.visit.parsing import ListReader, PageReader, Soft404
 from geomi.engine.visit.preview_text import kept_capture
 from geomi.engine.visit.privacy import Privacy
-from geomi.engine.visit.record import Keepsake, Portrait, page_record
+from geomi.engine.visit.record import KeptPage, StoredPage, page_record
 from geomi.engine.visit.revisit import (
-    KEPT,
-    Known,
-    Renewal,
+    KEPT_OUTCOMES,
+    ChangeTracker,
+    EarlierPage,
     Revisits,
-    past,
-    renewed_capture,
-    renewed_row,
+    UnchangedVisit,
+    last_seen,
+    unchanged_capture,
+    unchanged_row,
 )
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
@@ -63,16 +59,16 @@ class Road:
         self._requests = Requests(job.config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
         self._revisits = Revisits(world, job.config)
-        self._lessons = Lessons(world, job)
-        self._twins = Twins(world, gate, Naming(job.config))
-        self._missing = Missing(job.config.extract)
-        self._reader = Reader(world, job)
-        self._fates = Fates(world, job.config, gate)
+        self._lessons = ChangeTracker(world, job)
+        self._twins = Duplicates(world, gate, UrlIdentity(job.config))
+        self._missing = Soft404(job.config.extract)
+        self._reader = PageReader(world, job)
+        self._fates = VisitEndings(world, job.config, gate)
         self._privacy = Privacy(job.config.safety)
         self._fingerprint = world.meter.timed("fingerprint", fingerprint)
         self._admit = world.meter.timed("links", gate.admit)
 
-    async def visit(self, entry: UrlEntry, asker: Asker) -> Visit | None:
+    async def visit(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit | None:
         """Take one entry down the road and return what is to be settled.
 
         None where robots.txt asks for a rest that is too long to hold the host for: nothing was
@@ -94,16 +90,16 @@ class Road:
             return visit
         return visit.adding(self._gate.sitemaps(reading.file.sitemaps, url))
 
-    def unvisited(self, entry: UrlEntry, asker: Asker) -> Visit:
+    def unvisited(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit:
         """Close an entry without asking a host that has just failed again and again."""
-        if entry.outcome in KEPT:
-            return self._fates.expanded(entry, asker, NOTHING)
+        if entry.outcome in KEPT_OUTCOMES:
+            return self._fates.expanded(entry, asker, NO_LINKS)
         detail = f"`{entry.host}` failed {asker.state.errors} times in a row; not asked again now"
         return self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail)
 
-    async def _without_asking(self, entry: UrlEntry, asker: Asker) -> Visit | None:
+    async def _without_asking(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
-        if entry.outcome in KEPT:
+        if entry.outcome in KEPT_OUTCOMES:
             return await self._expand(entry, asker)
         if (verdict := self._gate.recheck(entry)) is not None:
             return self._fates.dropped(entry, asker, verdict)
@@ -115,8 +111,13 @@ class Road:
         return None
 
     async def _walk(
-        self, entry: UrlEntry, url: Url, asker: Asker, reading: Reading, known: Known | None
-    ) -> Visit:
+        self,
+        entry: UrlEntry,
+        url: Url,
+        asker: HostSession,
+        reading: JobRobots,
+        known: EarlierPage | None,
+    ) -> ClosedVisit:
         if reading.unreached is not None:
             return self._fates.failed(entry, asker, reading.unreached, reading.copy.detail)
         listed = ListReader(entry)
@@ -129,10 +130,12 @@ class Road:
             return self._fates.redirected(entry, asker, fetched)
         fetched = self._privacy.answer(fetched)
         if outcome is Outcome.NOT_MODIFIED and known is not None:
-            return await self._renew(entry, asker, fetched, known, hear(reading, fetched))
+            return await self._renew(
+                entry, asker, fetched, known, read_directives(reading, fetched)
+            )
         if outcome is not Outcome.OK:
             self._missing.learn(entry.host, fetched)
-            detail = fetched.detail or (past(known) if outcome is Outcome.GONE else "")
+            detail = fetched.detail or (last_seen(known) if outcome is Outcome.GONE else "")
             return self._fates.failed(entry, asker, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
             wall_s = self._world.clock.wall_s()
@@ -148,16 +151,16 @@ class Road:
             )
         if article.unreadable:
             return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, article.unreadable, fetched)
-        wishes = hear(reading, fetched, article)
+        wishes = read_directives(reading, fetched, article)
         return await self._keep(entry, asker, fetched, article, wishes)
 
     async def _fetch(
         self,
         entry: UrlEntry,
         url: Url,
-        asker: Asker,
-        reading: Reading,
-        known: Known | None,
+        asker: HostSession,
+        reading: JobRobots,
+        known: EarlierPage | None,
         listed: ListReader,
     ) -> Fetched | Verdict:
         """Ask for an entry, and again where it redirects to another spelling of its own URL.
@@ -183,11 +186,11 @@ class Road:
     async def _keep(
         self,
         entry: UrlEntry,
-        asker: Asker,
+        asker: HostSession,
         fetched: Fetched,
         article: Article,
-        wishes: Wishes,
-    ) -> Visit:
+        wishes: Directives,
+    ) -> ClosedVisit:
         """Decide what is kept of a page that came and was read, and which links it adds."""
         if (sign := self._missing.sign(entry.host, fetched, article)) is not None:
             return self._fates.failed(entry, asker, Outcome.SOFT_404, sign, fetched)
@@ -195,12 +198,12 @@ class Road:
         offered = self._gate.offered(article.links)
         body = self._privacy.body(fetched, article)
         mark = self._fingerprint(article.text, body, offered, nofollow=nofollow)
-        named = believed(entry, article.canonical, self._gate, self._config)
+        named = canonical_target(entry, article.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, mark, named)
-        follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
+        follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
         cut = article.links_left_out
         found = self._admit(entry, fetched.url, article.links, nofollow=not follows, left_out=cut)
-        brought = Brought(found, article.text, duplicate, named if follows else None)
+        brought = VisitFindings(found, article.text, duplicate, named if follows else None)
         if wishes.noindex:
             return self._unwanted(entry, asker, fetched, brought, wishes)
         rendering = decide(self._config.render, article.needs_browser)
@@ -211,7 +214,7 @@ class Road:
         if held := self._privacy.objection(article):
             return self._fates.passed_over(entry, asker, Outcome.PRIVATE, fetched, brought, held)
         at_s = self._world.clock.wall_s()
-        portrait = Portrait(
+        portrait = KeptPage(
             entry,
             fetched,
             article,
@@ -225,31 +228,38 @@ class Road:
         )
         self._reader.learn(article, asker)
         row = page_record(portrait, due_s=self._due_s(entry, at_s))
-        keepsake = Keepsake(row, kept_capture(portrait, self._config))
-        outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.OK
+        keepsake = StoredPage(row, kept_capture(portrait, self._config))
+        outcome = Outcome.DUPLICATE if exact_duplicate(duplicate) else Outcome.OK
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
     async def _renew(
-        self, entry: UrlEntry, asker: Asker, fetched: Fetched, known: Known, wishes: Wishes
-    ) -> Visit:
+        self,
+        entry: UrlEntry,
+        asker: HostSession,
+        fetched: Fetched,
+        known: EarlierPage,
+        wishes: Directives,
+    ) -> ClosedVisit:
         """Keep a page that has not changed since the last visit as a page of this job."""
         nofollow = known.nofollow or wishes.nofollow
-        named = believed(entry, known.canonical, self._gate, self._config)
+        named = canonical_target(entry, known.canonical, self._gate, self._config)
         duplicate = await self._twins.find(entry, known.page.fingerprint, named)
-        follows = await self._follows(entry, twin_of(duplicate), nofollow=nofollow)
+        follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
         found = self._admit(entry, fetched.url, known.links, nofollow=not follows)
-        brought = Brought(found, known.text, duplicate, named if follows else None)
+        brought = VisitFindings(found, known.text, duplicate, named if follows else None)
         if wishes.noindex:
             return self._unwanted(entry, asker, fetched, brought, wishes)
         at_s = self._world.clock.wall_s()
         again_s = self._due_s(entry, at_s)
         signals = still_said(known.signals, wishes.signals)
-        renewal = Renewal(entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=again_s)
-        keepsake = Keepsake(renewed_row(known, renewal), renewed_capture(known, renewal))
-        outcome = Outcome.DUPLICATE if twin_of(duplicate) else Outcome.NOT_MODIFIED
+        renewal = UnchangedVisit(
+            entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=again_s
+        )
+        keepsake = StoredPage(unchanged_row(known, renewal), unchanged_capture(known, renewal))
+        outcome = Outcome.DUPLICATE if exact_duplicate(duplicate) else Outcome.NOT_MODIFIED
         return self._kept(entry, asker, outcome, fetched, brought, keepsake)
 
-    async def _expand(self, entry: UrlEntry, asker: Asker) -> Visit:
+    async def _expand(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit:
         """Follow the links of a kept page anew; a worker elsewhere may still have its bytes."""
         try:
             known = await self._revisits.again(entry)
@@ -257,18 +267,23 @@ class Road:
             if entry.attempts < UNSENT_TRIES:
                 return self._fates.put_off(entry, asker, UNSENT_WAIT_S)
             known = None
-        found = NOTHING if known is None else await self._links_again(entry, known)
+        found = NO_LINKS if known is None else await self._links_again(entry, known)
         return self._fates.expanded(entry, asker, found)
 
-    async def _links_again(self, entry: UrlEntry, known: Known) -> Found:
+    async def _links_again(self, entry: UrlEntry, known: EarlierPage) -> FoundLinks:
         """Judge the links of a page of this job once more, from where it was found now."""
         twin = await self._twins.exact(entry, known.page.fingerprint)
         follows = await self._follows(entry, twin, nofollow=known.nofollow)
         return self._admit(entry, known.page.final_url, known.links, nofollow=not follows)
 
     def _unwanted(
-        self, entry: UrlEntry, asker: Asker, fetched: Fetched, brought: Brought, wishes: Wishes
-    ) -> Visit:
+        self,
+        entry: UrlEntry,
+        asker: HostSession,
+        fetched: Fetched,
+        brought: VisitFindings,
+        wishes: Directives,
+    ) -> ClosedVisit:
         """Pass over a page that asks not to be kept, and say where it asks (ROB-33)."""
         detail = f"its {wishes.noindex} says noindex"
         return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought, detail)
@@ -282,15 +297,15 @@ class Road:
     def _kept(
         self,
         entry: UrlEntry,
-        asker: Asker,
+        asker: HostSession,
         outcome: Outcome,
         fetched: Fetched,
-        brought: Brought,
-        keepsake: Keepsake,
-    ) -> Visit:
+        brought: VisitFindings,
+        keepsake: StoredPage,
+    ) -> ClosedVisit:
         self._twins.remember(keepsake.page)
         return self._fates.kept(entry, asker, outcome, fetched, brought, keepsake)
 
     def _due_s(self, entry: UrlEntry, at_s: float) -> float:
-        """Return when a page is due that was met for the first time; others learn (`Lessons`)."""
+        """Return when a page met for the first time is due; `ChangeTracker` decides for others."""
         return first_due_s(at_s, self._config.recrawl, lastmod_s=entry.lastmod_s)

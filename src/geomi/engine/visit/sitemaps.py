@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from geomi.engine.visit.identity import Naming, told_apart
+from geomi.engine.visit.identity import UrlIdentity, key_of_kind
 from geomi.frontier.priority import priority
 from geomi.frontier.seen import Seen
 from geomi.model.config import CrawlConfig
@@ -30,7 +30,7 @@ class Sitemaps:
     def __init__(
         self,
         config: CrawlConfig,
-        naming: Naming,
+        naming: UrlIdentity,
         seen: Seen,
         judge_host: Callable[[Url], Verdict],
     ) -> None:
@@ -80,11 +80,11 @@ class Sitemaps:
                 found.append(self._entry(url, EntryKind.SITEMAP, Source.SITEMAP, parent, nesting))
                 continue
             # A robots.txt is read with every page: what was kept out is told once.
-            self._seen.remember(told_apart(url.href, EntryKind.SITEMAP), 0)
+            self._seen.remember(key_of_kind(url.href, EntryKind.SITEMAP), 0)
         return tuple(found), tuple(excluded)
 
     def _is_known(self, href: str) -> bool:
-        return self._seen.is_known(told_apart(href, EntryKind.SITEMAP), 0)
+        return self._seen.is_known(key_of_kind(href, EntryKind.SITEMAP), 0)
 
     def _has_room(self, url: Url) -> bool:
         had = self._had.setdefault(url.authority, set())

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from geomi.engine.host.lease import longest_request_s
-from geomi.engine.worker.leader import REAP, Duty
+from geomi.engine.worker.leader import REAP, Leadership
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreError, first_error
 from geomi.model.config import CrawlConfig
@@ -28,7 +28,7 @@ BEATS_PER_SILENCE = 6
 RATE_WEIGHT = 0.3
 
 
-class Heart:
+class Heartbeat:
     """The heart of one process; nothing beats before it enrols.
 
     Args:
@@ -52,7 +52,7 @@ class Heart:
         self._tend = tend
         self._keep_time = keep_time
         self._agree = agree
-        self._reaping = Duty(world, REAP)
+        self._reaping = Leadership(world, REAP)
         self._jobs: list[str] = []
         self._counted = 0
         self._beat_s = 0.0
@@ -167,7 +167,9 @@ class Heart:
             self._world.sink.emit(Warned("", error.message, error.hint))
 
 
-async def beating(heart: Heart, work: Coroutine[None, None, T], *, endures: bool = False) -> T:
+async def with_heartbeat(
+    heart: Heartbeat, work: Coroutine[None, None, T], *, endures: bool = False
+) -> T:
     """Do some work beside the beating of a heart; an error of either is raised as itself.
 
     Args:

@@ -17,13 +17,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from geomi.engine import jobs
-from geomi.engine.ended import ended_event
-from geomi.engine.rest import rest
-from geomi.engine.worker.heartbeat import Heart
-from geomi.engine.worker.leader import Duty, job_duty
+from geomi.engine.worker.heartbeat import Heartbeat
+from geomi.engine.worker.leader import Leadership, job_leadership
 from geomi.engine.worker.loop import Worker
-from geomi.engine.worker.supervisor import SENT_LOOK_S, Sent
-from geomi.engine.world import World
+from geomi.engine.worker.supervisor import UPLOAD_LOOK_S, UploadState, job_ended_event
+from geomi.engine.world import World, wait_for_event
 from geomi.errors import ConfigError, StoreError, StoreFull, UnknownName
 from geomi.model.event import JobStarted, Warned
 from geomi.model.job import CrawlJob, StopReason
@@ -41,7 +39,7 @@ MOST_JOBS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Hired:
+class JobWorker:
     """A job's worker, and the world as the job's tenant has it."""
 
     world: World
@@ -49,7 +47,7 @@ class Hired:
     worker: Worker
 
 
-Hire = Callable[[str, str], Awaitable[Hired | None]]
+MakeJobWorker = Callable[[str, str], Awaitable[JobWorker | None]]
 
 
 @dataclass(slots=True)
@@ -59,13 +57,13 @@ class _Service:
     world: World
     job: CrawlJob
     worker: Worker
-    duty: Duty
+    duty: Leadership
     since_s: float
     noted_s: float
     asked_s: float
 
 
-class Shift:
+class JobPool:
     """Serves jobs until it is drained.
 
     Args:
@@ -79,9 +77,9 @@ class Shift:
     def __init__(
         self,
         world: World,
-        heart: Heart,
-        hire: Hire,
-        sent: Callable[[CrawlJob], Awaitable[Sent]],
+        heart: Heartbeat,
+        hire: MakeJobWorker,
+        sent: Callable[[CrawlJob], Awaitable[UploadState]],
         *,
         concurrency: int,
         only: str = "",
@@ -125,7 +123,7 @@ class Shift:
                 if once and not self._serving and await self._is_all_done():
                     break
                 look_s = LOOK_S if self._serving else min(look_s * 2, LONGEST_LOOK_S)
-                await rest(self._changed, look_s)
+                await wait_for_event(self._changed, look_s)
         if self._is_full:
             raise StoreFull("no space is left on this disk", hint="free some space and start again")
 
@@ -164,7 +162,7 @@ class Shift:
             if self._is_draining:
                 return
             now_s = self._world.clock.now_s()
-            duty = job_duty(self._world, name)
+            duty = job_leadership(self._world, name)
             self._serving[name] = _Service(
                 hired.world, hired.job, hired.worker, duty, now_s, now_s, float("-inf")
             )
@@ -249,23 +247,23 @@ class Shift:
             if found is None or found.state.is_final:
                 return  # whoever had the duty before has ended it
             match await self._look_at_bytes(job):
-                case Sent.LOST:
+                case UploadState.LOST:
                     return
-                case Sent.ALL:
+                case UploadState.ALL:
                     ended = await jobs.finish(world, job, stop)
                     if ended.state.is_final:
                         self._tell_end(service, ended, stop)
                     return
-                case Sent.NOT_YET:
-                    await asyncio.sleep(SENT_LOOK_S)
+                case UploadState.NOT_YET:
+                    await asyncio.sleep(UPLOAD_LOOK_S)
 
-    async def _look_at_bytes(self, job: CrawlJob) -> Sent:
+    async def _look_at_bytes(self, job: CrawlJob) -> UploadState:
         """Ask whether everybody can read a job; an archive that is away is no reason to end."""
         try:
             return await self._sent(job)
         except StoreError as error:
             self._world.sink.emit(Warned(job.id, error.message, error.hint))
-            return Sent.NOT_YET
+            return UploadState.NOT_YET
 
     async def _leave_to(self, holder: str, job: CrawlJob) -> None:
         """Look at a job again later; its holder ends it, if it lives."""
@@ -277,4 +275,4 @@ class Shift:
 
     def _tell_end(self, service: _Service, ended: CrawlJob, stop: StopReason) -> None:
         seconds = self._world.clock.now_s() - service.since_s
-        self._world.sink.emit(ended_event(ended, stop, seconds))
+        self._world.sink.emit(job_ended_event(ended, stop, seconds))

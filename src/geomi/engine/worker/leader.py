@@ -14,7 +14,7 @@ REAP = "reap"
 RENEW_SHARE = 1 / 3
 
 
-class Duty:
+class Leadership:
     """One duty, as one process sees it."""
 
     def __init__(self, world: World, name: str) -> None:
@@ -51,6 +51,6 @@ class Duty:
         return self.holder == self._world.owner
 
 
-def job_duty(world: World, job: str) -> Duty:
+def job_leadership(world: World, job: str) -> Leadership:
     """Return the duty of answering for a job."""
-    return Duty(world, f"job {job}")
+    return Leadership(world, f"job {job}")

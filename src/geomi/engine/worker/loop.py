@@ -9,12 +9,13 @@ requests; its size may change while the worker runs.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
+from types import TracebackType
 
 from geomi.engine.host.lease import lease_s
-from geomi.engine.host.session import Asker, MustRest
-from geomi.engine.slots import Slots
-from geomi.engine.visit.endings import Visit
+from geomi.engine.host.session import HostSession, MustRest
+from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.road import Road
 from geomi.engine.worker.settler import Settler
@@ -60,10 +61,10 @@ class Worker:
         self._concurrency = concurrency
         self._has_space = has_space
         self.longest_poll_s = LONGEST_POLL_S
-        self._slots = Slots(concurrency)
+        self._slots = RequestSlots(concurrency)
         self._changed = asyncio.Event()
         self._settler = Settler(world, job, gate, self._changed.set, on_settled)
-        self._hosts: dict[asyncio.Task[None], Asker] = {}
+        self._hosts: dict[asyncio.Task[None], HostSession] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
         self._began_s = world.clock.now_s() - job.active_s
@@ -152,7 +153,7 @@ class Worker:
             )
 
     def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
-        asker = Asker(self._world, lease, self._config, self._slots)
+        asker = HostSession(self._world, lease, self._config, self._slots)
         task = group.create_task(self._serve(lease, asker), name=f"host {lease.host}")
         self._hosts[task] = asker
         task.add_done_callback(self._ended)
@@ -161,7 +162,7 @@ class Worker:
         del self._hosts[task]
         self._changed.set()
 
-    async def _serve(self, lease: Lease, asker: Asker) -> None:
+    async def _serve(self, lease: Lease, asker: HostSession) -> None:
         """Visit the leased entries of one host in order, then give it back."""
         try:
             if not await asker.take_place():
@@ -178,13 +179,13 @@ class Worker:
         finally:
             self._settler.release(asker.farewell())
 
-    async def _visit(self, entry: UrlEntry, asker: Asker) -> bool:
+    async def _visit(self, entry: UrlEntry, asker: HostSession) -> bool:
         """Visit one entry and hand it over; False when its host has to rest first.
 
         Nothing of it is held here while the next one comes, which may wait for the room it takes.
         """
         if asker.is_down():
-            visit: Visit | None = self._road.unvisited(entry, asker)
+            visit: ClosedVisit | None = self._road.unvisited(entry, asker)
         else:
             visit = await self._road.visit(entry, asker)
         if visit is not None:
@@ -257,3 +258,49 @@ def quota_reason(standing: Standing) -> StopReason | None:
     if not standing.has_room:
         return StopReason.STORAGE_QUOTA
     return None if standing.has_pages_left else StopReason.DAILY_QUOTA
+
+
+class RequestSlots:
+    """Places for requests in flight, given in the order of asking."""
+
+    def __init__(self, many: int) -> None:
+        self._many = many
+        self._taken = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def resize(self, many: int) -> None:
+        """Have so many places from now on; whoever has one keeps it."""
+        self._many = many
+        self._let_in()
+
+    async def __aenter__(self) -> None:
+        if self._taken < self._many and not self._waiting:
+            self._taken += 1
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():  # it was given at the same moment
+                self._give_back()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._give_back()
+
+    def _give_back(self) -> None:
+        self._taken -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._taken < self._many and self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():  # else who waited was cancelled
+                self._taken += 1
+                place.set_result(None)

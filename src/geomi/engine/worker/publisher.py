@@ -12,8 +12,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.engine.rest import rest
-from geomi.engine.world import World
+from geomi.engine.world import World, wait_for_event
 from geomi.errors import BytesMissing
 from geomi.model.page import CaptureRow
 
@@ -59,7 +58,7 @@ class Publisher:
         try:
             while not self._ending.is_set():
                 await self._catch_up()
-                await rest(self._ending, TURN_S)
+                await wait_for_event(self._ending, TURN_S)
             await self._heed_rewinds()
             await self._catch_up()
         finally:

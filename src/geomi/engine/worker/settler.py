@@ -11,12 +11,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from geomi.engine.rest import rest
-from geomi.engine.visit.endings import Visit
-from geomi.engine.visit.links import LinkGate
-from geomi.engine.visit.preview_text import let_wait
-from geomi.engine.world import World
-from geomi.engine.worth import worth_of
+from geomi.engine.visit.endings import ClosedVisit
+from geomi.engine.visit.links import LinkGate, link_value_of
+from geomi.engine.visit.preview_text import spool_texts
+from geomi.engine.world import World, wait_for_event
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
 from geomi.model.event import PageSettled, Warned
 from geomi.model.job import CrawlJob
@@ -41,11 +39,11 @@ class Settler:
     ) -> None:
         self._world = world
         self._job = job.id
-        self._worth = worth_of(world, job.config)
+        self._worth = link_value_of(world, job.config)
         self._gate = gate
         self._on_commit = on_commit
         self._on_settled = on_settled
-        self._visits: list[Visit] = []
+        self._visits: list[ClosedVisit] = []
         self._hosts: list[HostUpdate] = []
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._filled = asyncio.Event()
@@ -58,7 +56,7 @@ class Settler:
         """Whether everything handed over is committed."""
         return not (self._visits or self._hosts or self._is_flushing)
 
-    async def put(self, visit: Visit) -> None:
+    async def put(self, visit: ClosedVisit) -> None:
         """Hand over a closed visit; waits while too many are on their way."""
         await self._room.acquire()
         self._visits.append(visit)
@@ -86,7 +84,7 @@ class Settler:
             await self._flush()
 
     async def _linger(self) -> None:
-        await rest(self._full, LINGER_S)
+        await wait_for_event(self._full, LINGER_S)
         if not self._is_closed:
             self._full.clear()
 
@@ -126,14 +124,14 @@ class Settler:
             found = tuple(url for url in found if url.url_hash not in settled.left_out)
         self._gate.remember(found)
 
-    async def _archived(self, visits: Sequence[Visit]) -> list[Settlement]:
+    async def _archived(self, visits: Sequence[ClosedVisit]) -> list[Settlement]:
         """Write the captures and point each settlement's page at its place.
 
         A whole text waits before anything points at its preview: one that nothing points at, after
         a fall, is gone when its time is over.
         """
         captures = [visit.capture for visit in visits if visit.capture is not None]
-        await let_wait(self._world, self._job, captures)
+        await spool_texts(self._world, self._job, captures)
         places = iter(await self._world.archive.append(self._job, captures) if captures else ())
         settlements = []
         for visit in visits:
@@ -145,7 +143,7 @@ class Settler:
             settlements.append(settlement)
         return settlements
 
-    def _tell(self, visit: Visit, settlement: Settlement) -> None:
+    def _tell(self, visit: ClosedVisit, settlement: Settlement) -> None:
         if not visit.is_news:
             return
         if settlement.outcome is Outcome.TOO_LARGE:  # CTY-07

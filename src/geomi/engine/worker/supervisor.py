@@ -15,15 +15,14 @@ from enum import StrEnum
 from typing import Protocol
 
 from geomi.engine import jobs
-from geomi.engine.ended import ended_event
 from geomi.engine.host.robots import UNREACHED
 from geomi.engine.inspect.quality import strategies_of
-from geomi.engine.worker.leader import job_duty
+from geomi.engine.worker.leader import job_leadership
 from geomi.engine.worker.publisher import Outlet, Publisher
 from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreBusy, StoreFull, first_error
 from geomi.model.entry import EntryKind
-from geomi.model.event import JobStarted, Progressed, Warned
+from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.worker import Role
 
@@ -31,9 +30,13 @@ MAX_RESTARTS = 5
 # How often the seconds worked are written down, so that `max_time` survives a crash, and what is
 # left is told.
 BEAT_S = 2.0
+# How often it is looked whether others have sent what they wrote: each look lists a bucket.
+UPLOAD_LOOK_S = 1.0
+# Lists of URLs that a job may have begun with beside its seeds.
+MOST_LISTS = 100
 
 
-class Hand(Protocol):
+class WorkerHandle(Protocol):
     """A running worker, wherever it runs."""
 
     owner: str
@@ -51,11 +54,7 @@ class Hand(Protocol):
         ...
 
 
-# How often it is looked whether others have sent what they wrote: each look lists a bucket.
-SENT_LOOK_S = 1.0
-
-
-class Sent(StrEnum):
+class UploadState(StrEnum):
     """Whether everybody can read what a job has collected."""
 
     ALL = "all"
@@ -63,20 +62,16 @@ class Sent(StrEnum):
     LOST = "lost"  # some of it is gone; its URLs wait again
 
 
-async def _all_sent() -> Sent:
-    return Sent.ALL
+async def _all_uploaded() -> UploadState:
+    return UploadState.ALL
 
 
-async def _no_heart() -> None:
+async def _no_heartbeat() -> None:
     await asyncio.Event().wait()
 
 
-# Lists of URLs that a job may have begun with beside its seeds.
-MOST_LISTS = 100
-
-
 @dataclass(frozen=True, slots=True)
-class Report:
+class CrawlReport:
     """How a crawl ended.
 
     Args:
@@ -103,20 +98,20 @@ class Supervisor:
         self,
         world: World,
         job: CrawlJob,
-        hire: Callable[[], Hand],
+        hire: Callable[[], WorkerHandle],
         outlets: Sequence[Outlet],
         *,
-        heart: Callable[[], Awaitable[None]] = _no_heart,
-        sent: Callable[[], Awaitable[Sent]] = _all_sent,
+        heart: Callable[[], Awaitable[None]] = _no_heartbeat,
+        sent: Callable[[], Awaitable[UploadState]] = _all_uploaded,
     ) -> None:
         self._world = world
         self._job = job
         self._hire = hire
         self._heart = heart
         self._sent = sent
-        self._duty = job_duty(world, job.id)
+        self._duty = job_leadership(world, job.id)
         self._publisher = Publisher(world, job.id, outlets)
-        self._hands: set[Hand] = set()
+        self._hands: set[WorkerHandle] = set()
         self._stops: list[StopReason] = []
         self._restarts = 0
         self._is_draining = False
@@ -137,7 +132,7 @@ class Supervisor:
                 hand.drain()
         return was_draining
 
-    async def run(self, *, workers: int, resumed: bool) -> Report:
+    async def run(self, *, workers: int, resumed: bool) -> CrawlReport:
         """Work on the job until every hand has ended, then close it."""
         if not await self._takes_over():
             raise StoreBusy(
@@ -184,14 +179,14 @@ class Supervisor:
 
     async def _is_over(self) -> bool:
         """Wait until all that was collected can be read; False where some of it has to be again."""
-        while self._ends() and (sent := await self._sent()) is not Sent.ALL:
+        while self._ends() and (sent := await self._sent()) is not UploadState.ALL:
             if self._is_draining:
                 self._stops = [StopReason.INTERRUPTED]
-            elif sent is Sent.LOST:
+            elif sent is UploadState.LOST:
                 self._stops.clear()
                 return False
             else:
-                await asyncio.sleep(SENT_LOOK_S)
+                await asyncio.sleep(UPLOAD_LOOK_S)
         return True
 
     def _ends(self) -> bool:
@@ -215,7 +210,7 @@ class Supervisor:
                 self._stops.append(StopReason.INTERRUPTED)
                 return
 
-    async def _bury(self, hand: Hand) -> None:
+    async def _bury(self, hand: WorkerHandle) -> None:
         """End a dead worker's leases; its hosts rest one delay and then go on."""
         self._restarts += 1
         await self._world.census.release_dead([hand.owner], now_s=self._world.clock.now_s())
@@ -255,15 +250,15 @@ class Supervisor:
         except GeomiError:
             return  # the store itself is what failed; the job is still there to be resumed
 
-    async def _close(self) -> Report:
+    async def _close(self) -> CrawlReport:
         seconds = self._world.clock.now_s() - self._began_s
         await self._note_time()
         stop = self._main_stop()
         job = await jobs.finish(self._world, self._job, stop)
         await self._duty.drop()
-        self._world.sink.emit(ended_event(job, stop, seconds))
+        self._world.sink.emit(job_ended_event(job, stop, seconds))
         strategies = await strategies_of(self._world, job)
-        return Report(job, stop, seconds, await self._nothing_reached(job), strategies)
+        return CrawlReport(job, stop, seconds, await self._nothing_reached(job), strategies)
 
     async def _nothing_reached(self, job: CrawlJob) -> str:
         """Say what kept every start URL from us, where not one host answered at all."""
@@ -280,3 +275,15 @@ class Supervisor:
     def _main_stop(self) -> StopReason:
         """Of several workers' reasons, the one that says most: anything but "nothing left"."""
         return next((stop for stop in self._stops if stop is not StopReason.DONE), StopReason.DONE)
+
+
+def job_ended_event(job: CrawlJob, stop: StopReason, seconds: float) -> JobEnded:
+    """Tell of a job as it stands when it takes no more pages."""
+    return JobEnded(
+        job=job.id,
+        state=job.state,
+        stop=stop,
+        collected=job.stats.collected,
+        failed=job.stats.failed,
+        seconds=round(seconds, 3),
+    )
