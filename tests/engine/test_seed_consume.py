@@ -582,7 +582,7 @@ def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -
 def test_what_cannot_end_in_time_is_given_back_without_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(queue, "FAREWELL_S", 0.01)
+    monkeypatch.setattr(seed_queue, "FAREWELL_S", 0.01)
 
     async def work(there: Bench) -> None:
         await there.send("1", "2")

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from geomi.engine import jobs
+from geomi.engine.inspect import alarms as job_alarms
 from geomi.model.job import JobState
 from geomi.service import alarms, send
 from tests.api.asking import LOCAL, Ground, Json, run, serving
