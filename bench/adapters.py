@@ -16,21 +16,20 @@ from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.analyse.kinds import tell_kinds
 from geomi.analyse.reading import read_text
-from geomi.dedup.decide import Evidence, decide
+from geomi.dedup.decide import DuplicateEvidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.engine.enrich.search import search
 from geomi.engine.enrich.vectors import embed_documents
 from geomi.extract.page import extract as extract_page
-from geomi.model.chunk import Chunk
-from geomi.model.config import Extraction, Links, UrlRules
-from geomi.model.indexing import AnalysisRules
-from geomi.model.order import Order
+from geomi.model.config import Extraction, LinkStyle, UrlOrder, UrlRules
+from geomi.model.index.analysis import AnalysisRules
+from geomi.model.index.chunk import Chunk
+from geomi.model.index.search import IndexDocument
 from geomi.model.page import Article, KnownPage
-from geomi.model.search import Document
 from geomi.ports.models import Embedder
 from geomi.robots.match import judge
 from geomi.robots.parse import parse as parse_robots
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import href, parse
 
 
@@ -64,7 +63,7 @@ def extract(html: str, url: str) -> str:
 def extract_article(html: str, url: str) -> Article:
     """Return what is read of a page alone: its content, as other extractors give it, no links."""
     body = html.encode("utf-8", "replace")
-    rules = Extraction(links=Links.TEXT, template=False)
+    rules = Extraction(links=LinkStyle.TEXT, template=False)
     return extract_page(body, url, "text/html; charset=utf-8", rules, max_links=0)
 
 
@@ -84,7 +83,7 @@ def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:
         page = KnownPage(name, sketch(text))
         keys = bands(page.sketch)
         candidates = [other for key in keys for other in index[key][-PAGES_PER_BAND:]]
-        if duplicate := decide(Evidence(name, page.sketch, candidates=candidates)):
+        if duplicate := decide(DuplicateEvidence(name, page.sketch, candidates=candidates)):
             found.append((duplicate.of, name))
             continue
         for key in keys:
@@ -93,7 +92,7 @@ def near_duplicates(texts: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def crawl_order(
-    graph: Mapping[int, Sequence[int]], seed: int, order: Order = Order.WEIGHTED
+    graph: Mapping[int, Sequence[int]], seed: int, order: UrlOrder = UrlOrder.WEIGHTED
 ) -> list[int]:
     """Return the pages of one site in the order that a crawl takes them: the store's own claims
     and settlements, with leases as long as in production."""
@@ -143,6 +142,6 @@ async def _retrieve(
     return run
 
 
-def _whole(name: str, text: str) -> Document:
+def _whole(name: str, text: str) -> IndexDocument:
     chunk = Chunk(sha256_hex(name), text, (), position=0, tokens=0, tokenizer="none")
-    return Document(name, name, "", "bench", "bench", "bench", (chunk,))
+    return IndexDocument(name, name, "", "bench", "bench", "bench", (chunk,))

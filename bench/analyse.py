@@ -30,9 +30,8 @@ from geomi.analyse.reading import Reading, read_text
 from geomi.analyse.sensitive import find_sensitive
 from geomi.analyse.summary import summarize
 from geomi.extract.page import extract
-from geomi.model.analysis import Analysis, PageType, Subject
 from geomi.model.config import Extraction
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules, PageType
 
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or Path(__file__).parents[2] / "shared/corpus")
 RULES = AnalysisRules(article_fields=True)
@@ -44,7 +43,7 @@ class Page:
     """A page of the set, extracted."""
 
     kind: str
-    subject: Subject
+    subject: AnalysisInput
     reading: Reading
 
 
@@ -94,7 +93,7 @@ def _pages(every: int) -> Iterator[Page]:
             rules = Extraction(template=False)
             article = extract(body, row["url"], "text/html; charset=utf-8", rules)
             reading = read_text(article.markdown, RULES.max_chars)
-            yield Page(row["page_type"], Subject(row["url"], article, NOW_S), reading)
+            yield Page(row["page_type"], AnalysisInput(row["url"], article, NOW_S), reading)
 
 
 def _print_findings(found: list[tuple[str, Analysis]]) -> None:

@@ -22,8 +22,8 @@ from pathlib import Path
 from geomi.chunk.check import check, count_chunks, total
 from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, split
 from geomi.extract.page import extract
-from geomi.model.chunk import Chunked
 from geomi.model.config import Extraction
+from geomi.model.index.chunk import Chunked
 from tests.support.markdown import fences
 
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or Path(__file__).parents[2] / "shared" / "corpus")

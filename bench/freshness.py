@@ -26,10 +26,9 @@ from pathlib import Path
 from typing import Protocol
 
 from geomi.model.config import Recrawl
-from geomi.model.history import History, Pool, Standing
-from geomi.recrawl.budget import Candidate, consider, spend
-from geomi.recrawl.pattern import pattern_of
-from geomi.recrawl.rate import Belief, Gap, believe, learn, pooled
+from geomi.model.history import ChangePool, PageHistory, RevisitPage
+from geomi.recrawl.due import RevisitCandidate, consider, spend
+from geomi.recrawl.rate import Belief, Gap, believe, change_pattern, learn, pooled
 
 DAY_S = 86_400.0
 EVERY_S = 30 * DAY_S  # one visit a page
@@ -38,7 +37,7 @@ PHASES = 20
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 TRACES = Path("changes") / "traces.dev.jsonl.gz"
 RULES = Recrawl()
-NOBODY = Pool()
+NOBODY = ChangePool()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +134,9 @@ class Ours:
 
     def __init__(self, traces: Sequence[Trace]) -> None:
         self._traces = traces
-        self._histories = [History(one.start_s, visits=1) for one in traces]
-        self._patterns = [(one.site, pattern_of(one.url)) for one in traces]
-        self._pools: dict[tuple[str, str], Pool] = {}
+        self._histories = [PageHistory(one.start_s, visits=1) for one in traces]
+        self._patterns = [(one.site, change_pattern(one.url)) for one in traces]
+        self._pools: dict[tuple[str, str], ChangePool] = {}
 
     def choose(self, known: Sequence[int], now_s: float, budget: int) -> list[int]:
         chosen = spend(self._candidates(known, now_s), budget)
@@ -153,11 +152,11 @@ class Ours:
             pool = self._pools.get((site, name), NOBODY)
             self._pools[site, name] = pooled(pool, evidence)
 
-    def _candidates(self, known: Sequence[int], now_s: float) -> Iterator[Candidate]:
+    def _candidates(self, known: Sequence[int], now_s: float) -> Iterator[RevisitCandidate]:
         for page in known:
             one, history = self._traces[page], self._histories[page]
             key = page.to_bytes(16, "big")
-            standing = Standing(key, one.url, one.site, 0, history.visited_at_s, 0.0, history)
+            standing = RevisitPage(key, one.url, one.site, 0, history.visited_at_s, 0.0, history)
             found = consider(standing, self._belief(page, now_s), now_s=now_s, rules=RULES)
             if found is not None:
                 yield found
@@ -173,7 +172,7 @@ class Told(Ours):
     """Is told each page's mean rate, before and in the judged part; nothing is learned."""
 
     def see(self, page: int, now_s: float, *, changed: bool, is_gone: bool) -> None:
-        self._histories[page] = History(now_s, visits=1)
+        self._histories[page] = PageHistory(now_s, visits=1)
 
     def _belief(self, page: int, now_s: float) -> Belief:
         one = self._traces[page]
@@ -187,11 +186,11 @@ class Told(Ours):
 class Present(Ours):
     """Visits the page that was not visited for longest, of those not known to be gone."""
 
-    def _candidates(self, known: Sequence[int], now_s: float) -> Iterator[Candidate]:
+    def _candidates(self, known: Sequence[int], now_s: float) -> Iterator[RevisitCandidate]:
         for found in super()._candidates(known, now_s):
             is_gone = found.page.history.gone_at_s is not None
             since_s = (now_s - found.page.fetched_at_s) * (0.05 if is_gone else 1.0)
-            yield Candidate(found.page, found.belief, since_s)
+            yield RevisitCandidate(found.page, found.belief, since_s)
 
 
 def measure(traces: Sequence[Trace]) -> dict[str, float]:

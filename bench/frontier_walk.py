@@ -10,12 +10,10 @@ from geomi.adapters.sqlite import SqliteStore
 from geomi.admit.rules import Admission
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.worker.loop import URLS_PER_LEASE
-from geomi.frontier.freshness import UNKNOWN
-from geomi.frontier.priority import merit
-from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, Within
+from geomi.frontier.priority import UNKNOWN_FRESHNESS, merit
+from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, UrlOrder, Within
 from geomi.model.entry import Batch, Discovered, HostState, HostUpdate, Lease, Settlement
 from geomi.model.job import CrawlJob, JobState
-from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.verdict import Outcome, State
 from geomi.url.parse import split
@@ -51,7 +49,7 @@ async def walk(
     store: SqliteStore | MemoryStore,
     pages: Mapping[str, Page],
     seeds: Sequence[str],
-    order: Order,
+    order: UrlOrder,
     *,
     hosts: int = 1,
     most: int = 0,
@@ -122,9 +120,9 @@ def _visit(
 
 def _valued(found: Discovered, config: CrawlConfig) -> Discovered:
     """Value a find as the engine does where no list of ranks and no older page is known."""
-    if config.order is not Order.WEIGHTED:
+    if config.order is not UrlOrder.WEIGHTED:
         return found
-    worth = merit(config.weights, traffic=0.0, freshness=UNKNOWN)
+    worth = merit(config.weights, traffic=0.0, freshness=UNKNOWN_FRESHNESS)
     return replace(found, priority=worth)
 
 

@@ -33,11 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.sketches import look_up
-from geomi.dedup import simhash as old
 from geomi.dedup import sketch as new
+from geomi.dedup import sketch as old
 from geomi.dedup.decide import NEAR_SIMILARITY, fingerprint
-from geomi.dedup.hashing import Numbers
-from geomi.dedup.shingles import join, words
+from geomi.dedup.shingles import Numbers, join, words
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 SIZES = (500, 2_000, 5_000, 10_000, 20_000)

@@ -26,7 +26,7 @@ from types import ModuleType
 from bench.adapters import crawl_order
 from bench.frontier_walk import Page, Taken, walk
 from geomi.adapters.sqlite import open_sqlite
-from geomi.model.order import Order
+from geomi.model.config import UrlOrder
 
 CUT = 0.1
 HOSTS, URLS_PER_HOST, LINKS = 50, 400, 100
@@ -59,9 +59,9 @@ def _score() -> list[float]:
         name = path.name.removesuffix(".tsv.gz")
         graph, seed, ranks = site(scorer, path)
         reached = {"opic": mass(scorer, scorer.simulate(graph, seed, "opic", ranks), ranks)}
-        for order in Order:
+        for order in UrlOrder:
             reached[order] = mass(scorer, crawl_order(graph, seed, order), ranks)
-        ratios.append(reached[Order.WEIGHTED] / reached["opic"])
+        ratios.append(reached[UrlOrder.WEIGHTED] / reached["opic"])
         told = "  ".join(f"{order} {mass:.3f}" for order, mass in reached.items())
         print(f"  {name:<14} {len(ranks):>5} pages  {told}  ratio {ratios[-1]:.3f}")
     return ratios
@@ -84,9 +84,9 @@ def mass(scorer: ModuleType, order: list[int], ranks: dict[int, float]) -> float
 def _time(pages: int, rounds: int) -> dict[str, float]:
     """Print what each order costs; of several rounds, in turns, the quickest counts."""
     web = _web(random.Random(1))
-    best: dict[Order, Taken] = {}
+    best: dict[UrlOrder, Taken] = {}
     for _ in range(rounds):
-        for order in Order:
+        for order in UrlOrder:
             taken = _crawl(web, order, pages)
             if order not in best or taken.cpu_s < best[order].cpu_s:
                 best[order] = taken
@@ -97,7 +97,7 @@ def _time(pages: int, rounds: int) -> dict[str, float]:
     return {order: taken.cpu_s / len(taken.urls) * 1000 for order, taken in best.items()}
 
 
-def _crawl(web: dict[str, Page], order: Order, pages: int) -> Taken:
+def _crawl(web: dict[str, Page], order: UrlOrder, pages: int) -> Taken:
     seeds = [f"http://h{host}.test/0" for host in range(HOSTS)]
     with (
         TemporaryDirectory() as folder,

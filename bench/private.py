@@ -30,7 +30,7 @@ from geomi.engine.visit.privacy import Privacy
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article
-from geomi.model.private import PiiAction, PiiKind, Safety
+from geomi.model.personal_data import PiiAction, PiiKind, Safety
 from geomi.private.detect import find
 from geomi.private.digits import runs
 

@@ -35,8 +35,8 @@ from bench.adapters import retrieve
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.engine.enrich.search import search
-from geomi.model.chunk import Chunk
-from geomi.model.search import NO_FILTERS, ChunkKey, Document, Filters
+from geomi.model.index.chunk import Chunk
+from geomi.model.index.search import NO_FILTERS, ChunkKey, Filters, IndexDocument
 from geomi.ports.models import Embedder, Vectors
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -147,7 +147,7 @@ async def _timed(
 
 
 async def _fill(index: SqliteIndex, words: _Words, chunks: int, model: str) -> None:
-    batch: list[Document] = []
+    batch: list[IndexDocument] = []
     for document in _documents(words, chunks):
         batch.append(document)
         if len(batch) == AT_ONCE:
@@ -156,14 +156,14 @@ async def _fill(index: SqliteIndex, words: _Words, chunks: int, model: str) -> N
     await _put(index, batch, words, model)
 
 
-async def _put(index: SqliteIndex, batch: list[Document], words: _Words, model: str) -> None:
+async def _put(index: SqliteIndex, batch: list[IndexDocument], words: _Words, model: str) -> None:
     keys = [ChunkKey(one.id, chunk.id) for one in batch for chunk in one.chunks]
     await index.put(batch)
     if keys:
         await index.vectors.put(model, keys, words.vectors(len(keys)))
 
 
-def _documents(words: _Words, chunks: int) -> Iterator[Document]:
+def _documents(words: _Words, chunks: int) -> Iterator[IndexDocument]:
     for number in range(chunks // CHUNKS_PER_DOCUMENT):
         is_korean = words.rng.random() < KOREAN_SHARE
         parts = tuple(
@@ -175,7 +175,7 @@ def _documents(words: _Words, chunks: int) -> Iterator[Document]:
         )  # fmt: skip
         site = f"site{number % SITES}.test"
         url, language = f"https://{site}/{number}", "ko" if is_korean else "en"
-        yield Document(
+        yield IndexDocument(
             str(number), url, f"Page {number}", "main", site, "job", parts, language=language
         )
 

@@ -34,14 +34,14 @@ from bench.web import ROOT, BenchError
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
+from geomi.dataset.partition import raw_path
 from geomi.engine.host.requests import Requests
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.seeds.sitemaps import sitemap_entry
 from geomi.model.config import CrawlConfig
-from geomi.model.seed import Partition, PartitionFilter
-from geomi.seed.partition import raw_path
+from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.settings.layers import flags_layer
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_under_profile

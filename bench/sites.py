@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from geomi.dedup.sketch import SKETCH_BYTES
-from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Discovered, HostUpdate, Lease, Settlement, Source, UrlEntry
 from geomi.model.page import Fingerprint, PageRecord, Ref
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
 from geomi.url.canonical import url_hash
 
@@ -78,9 +78,9 @@ class Sites:
 
     def visit(self, lease: Lease, entry: UrlEntry, now_s: float) -> Settlement:
         """Return what closing one visit brings: a page, its links, and the request it took."""
-        asked = Asked(
-            host=entry.host, job=entry.job, owner=OWNER, ip="192.0.2.1", purpose=Purpose.PAGE,
-            url=entry.url, started_s=now_s, ended_s=now_s + 0.1, status=200, outcome=Outcome.OK,
+        asked = SentRequest(
+            host=entry.host, job=entry.job, owner=OWNER, ip="192.0.2.1",
+            purpose=RequestPurpose.PAGE, url=entry.url, started_s=now_s, ended_s=now_s + 0.1, status=200, outcome=Outcome.OK,
             floor_s=DELAY_S,
         )  # fmt: skip
         return Settlement(

@@ -39,9 +39,9 @@ from geomi.extract.article import KIND_DIGITS
 from geomi.extract.kind import KINDS, Likely
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import AnalysisRules
 from geomi.model.page import Article
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from geomi.url.host import registrable_domain
 from tools.train_kind import kinds_by_strangers
 from tools.training_set import FOLDS, Sample, read_rows, read_samples

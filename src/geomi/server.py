@@ -19,7 +19,7 @@ from geomi.app.seeds import seed_config
 from geomi.app.serve import CONCURRENCY
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.errors import ConfigError
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from geomi.ports.sink import EventSink
 from geomi.service.chores import do_chores
 from geomi.service.crew import Calling, Crew, Errand
@@ -82,7 +82,7 @@ async def run_server(
         on_ready: is told the address once somebody listens there.
     """
     await recover(service.home)
-    await service.home.heart.enrol(Role.SUPERVISOR)
+    await service.home.heart.enrol(WorkerRole.SUPERVISOR)
     front = Front(app, serving.host, serving.port, on_ready=on_ready)
     house = _House(service, front, Crew(_errands(service, serving), sink))
     await with_heartbeat(service.home.heart, house.run(), endures=True)

@@ -22,7 +22,7 @@ from geomi.engine import jobs
 from geomi.engine.visit.patterns import read_site_decisions
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.model.job import StopReason
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 
 
 def live(pipe: Connection) -> None:
@@ -43,7 +43,7 @@ async def _work(order: Order, pipe: Connection) -> StopReason:
             home, job, workers=order.workers, reviews=await read_site_decisions(home.world)
         )
         stop_on_signal(pipe, worker.drain, worker.abandon)
-        await home.heart.enrol(Role.WORKER, [job.config])
+        await home.heart.enrol(WorkerRole.WORKER, [job.config])
         home.heart.join(job.id)
         stop = await with_heartbeat(home.heart, worker.run())
         sink.flush()

@@ -8,8 +8,8 @@ import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
-from geomi.model.message import Message
-from geomi.model.seed import Partition
+from geomi.model.dataset.queue import Message
+from geomi.model.dataset.seed import Partition
 from geomi.service import keys, tenants
 from geomi.service.keys import Role
 from geomi.service.open import open_service

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.model.document import DocumentFilter
+from geomi.model.index.document import DocumentFilter
 from geomi.service.open import MAX_LOOKS, MAX_STREAMS
 from tests.api.asking import CRAWL, TENANT, Answered, Json, run, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off

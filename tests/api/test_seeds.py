@@ -12,7 +12,7 @@ import pytest
 from geomi.app.seeds import seed_config
 from geomi.engine.seeds.context import SeedContext
 from geomi.errors import ConfigError, StoreError
-from geomi.model.message import Message, Worked
+from geomi.model.dataset.queue import Message, TaskResult
 from geomi.service.keys import Scope
 from geomi.service.open import open_service
 from geomi.service.seeds import seeding_of
@@ -125,10 +125,10 @@ def test_the_status_is_told_from_the_ledger_after_a_restart(tmp_path: Path) -> N
     async def work() -> None:
         async with served(tmp_path) as ground:
             seeding = _seeding(ground)
-            await worked(seeding, RULES.seed_queue, ["raw/a"], Worked(duration_ms=40))
-            found = Worked(2, robots=True, sitemap=True, duration_ms=1000)
+            await worked(seeding, RULES.seed_queue, ["raw/a"], TaskResult(duration_ms=40))
+            found = TaskResult(2, robots=True, sitemap=True, duration_ms=1000)
             await worked(seeding, RULES.domain_queue, [f"{PROD}/a.test"], found)
-            found = Worked(1, robots=True, sitemap=False, duration_ms=1501)
+            found = TaskResult(1, robots=True, sitemap=False, duration_ms=1501)
             await worked(seeding, RULES.domain_queue, [f"{PROD}/b.test"], found)
             await given_up(seeding, RULES.domain_queue, [f"{PROD}/c.test"])
             before = (await ground.mine.get("/seeds/status")).json

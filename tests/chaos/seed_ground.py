@@ -20,8 +20,8 @@ from typing import Any, LiteralString, Protocol
 import trustme
 
 from geomi.app.store import DATABASE
-from geomi.model.seed import Partition
-from geomi.seed.partition import raw_path
+from geomi.dataset.partition import raw_path
+from geomi.model.dataset.seed import Partition
 from tests.chaos.process import Crawl, Nursery
 from tests.chaos.seed_life import Life
 from tests.engine.seed_ground import record, server_context

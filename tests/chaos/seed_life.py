@@ -24,8 +24,8 @@ from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.queue import work_on_queues
 from geomi.model.config import CrawlConfig
-from geomi.model.message import Loan, Message, Settlement
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.queue import Loan, LoanSettlement, Message
+from geomi.model.dataset.seed import PartitionFilter
 from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset
 from geomi.ports.queues import Queues
@@ -233,7 +233,7 @@ class MortalQueues:
             self._fate.after(self._fate.before(step), step)
         return loans
 
-    async def settle(self, dataset: str, loan: Loan, settlement: Settlement) -> bool:
+    async def settle(self, dataset: str, loan: Loan, settlement: LoanSettlement) -> bool:
         """End messages of a loan."""
         number = self._fate.before(f"settle {loan.task}")
         is_ours = await self._inner.settle(dataset, loan, settlement)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from geomi.seed.partition import result_path
+from geomi.dataset.partition import result_path
 from tests.chaos.ground import wait_until
 from tests.chaos.seed_ground import (
     LARGE,

@@ -18,7 +18,7 @@ from geomi.adapters.dataset.directory import LISTED_AT_ONCE, DirectoryDataset
 from geomi.adapters.dataset.keys import MAX_KEY_BYTES, MAX_PART_BYTES
 from geomi.app.datasets import MAX_NAME_CHARS, open_dataset
 from geomi.errors import ConfigError, SeedError, StoreError, StoreFull, StoreMissing
-from geomi.model.seed import ErrorType
+from geomi.model.dataset.seed import ErrorType
 from geomi.ports.dataset import Dataset, Listed
 from tests.support.s3 import S3Server
 from tests.support.server import Reply, Site

@@ -22,8 +22,8 @@ from geomi.adapters.machine.clock import open_shared_clock, system_readings
 from geomi.adapters.statements import migrations, statements
 from geomi.app.timing import agree
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
-from geomi.model.document import DocumentFilter
 from geomi.model.entry import Discovered
+from geomi.model.index.document import DocumentFilter
 from geomi.model.site import Takedown
 from geomi.model.verdict import State
 from tests.conftest import missing_part

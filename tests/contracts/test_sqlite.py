@@ -19,9 +19,9 @@ from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.documents import narrowed
 from geomi.adapters.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
-from geomi.model.document import DocumentFilter
+from geomi.model.dataset.queue import LoanSettlement
 from geomi.model.entry import Discovered
-from geomi.model.message import Settlement
+from geomi.model.index.document import DocumentFilter
 from geomi.model.verdict import State
 from tests.contracts.suites.damaging import DAMAGES, damage_id, fill, read_all
 from tests.contracts.suites.material import (
@@ -155,7 +155,7 @@ class TestCopying:
     ) -> None:
         await store.queues.send(DATASET, [sent("1")])
         loan = await borrow_one(store.queues)
-        await store.queues.settle(DATASET, loan, Settlement(done=("1",)))
+        await store.queues.settle(DATASET, loan, LoanSettlement(done=("1",)))
         with closing(sqlite3.connect(path)) as db:
             for table in ("seed_messages", "seed_bodies"):
                 assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)

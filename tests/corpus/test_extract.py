@@ -19,12 +19,12 @@ from typing import TypedDict
 import pytest
 
 from geomi.extract.page import extract
-from geomi.model.config import Extraction, Links
+from geomi.model.config import Extraction, LinkStyle
 from tests.conftest import corpus_file
 
 pytestmark = pytest.mark.corpus
 
-RULES = Extraction(links=Links.TEXT)
+RULES = Extraction(links=LinkStyle.TEXT)
 MARKUP = re.compile(r"!\[([^\]]*)\]\([^)]*\)|^```.*$|\\(?=[\W_])|^[ \t]*\|?[-:| ]+\|[-:| ]*$", re.M)
 
 

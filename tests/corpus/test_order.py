@@ -10,7 +10,7 @@ import pytest
 
 from bench.adapters import crawl_order
 from bench.order import mass, site
-from geomi.model.order import Order
+from geomi.model.config import UrlOrder
 from tests.conftest import corpus_file
 
 LEAST_OF_OPIC = 0.95
@@ -36,6 +36,6 @@ def test_ten_percent_of_the_pages_hold_what_opic_finds(
     graph, seed, ranks = site(scorer, corpus_file(corpus, f"graph/{name}.tsv.gz"))
     opic = mass(scorer, scorer.simulate(graph, seed, "opic", ranks), ranks)
     weighted = mass(scorer, crawl_order(graph, seed), ranks)
-    breadth = mass(scorer, crawl_order(graph, seed, Order.BFS), ranks)
+    breadth = mass(scorer, crawl_order(graph, seed, UrlOrder.BFS), ranks)
     assert weighted >= LEAST_OF_OPIC * opic
     assert weighted > 1.2 * breadth

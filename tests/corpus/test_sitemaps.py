@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.seed.sitemap import read
+from geomi.seed.sitemap import read_sitemap
 
 pytestmark = pytest.mark.corpus
 
@@ -36,12 +36,12 @@ pytestmark = pytest.mark.corpus
     ],
 )
 def test_a_file_lists_what_it_holds(corpus: Path, name: str, pages: int, sitemaps: int) -> None:
-    found = read((corpus / "sitemaps" / name).read_bytes())
+    found = read_sitemap((corpus / "sitemaps" / name).read_bytes())
     assert (len(found.pages), len(found.sitemaps), found.problem) == (pages, sitemaps, "")
 
 
 def test_no_file_raises(corpus: Path) -> None:
     files = [file for file in (corpus / "sitemaps").rglob("*") if file.is_file()]
     assert len(files) >= 20
-    understood = [file for file in files if not read(file.read_bytes()).problem]
+    understood = [file for file in files if not read_sitemap(file.read_bytes()).problem]
     assert len(understood) >= len(files) - 1  # a JSON feed is no sitemap

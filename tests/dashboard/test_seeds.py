@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from geomi.app.seeds import seed_config
+from geomi.dataset.partition import RAW_FORM
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.report import EVERYTHING
 from geomi.errors import UnknownName
-from geomi.model.message import Worked
-from geomi.seed.partition import RAW_FORM
+from geomi.model.dataset.queue import TaskResult
 from geomi.service import seed_alarms, seeds
 from geomi.service.keys import Scope
 from geomi.service.seeds import seeding_of
@@ -41,7 +41,7 @@ def test_figures_and_what_was_given_up_are_shown_in_both_languages(tmp_path: Pat
     async def work() -> None:
         async with opened(tmp_path) as house:
             seeding = seeding_of(house.ground.desk)
-            done = Worked(2, robots=True, sitemap=False, duration_ms=1250)
+            done = TaskResult(2, robots=True, sitemap=False, duration_ms=1250)
             tasks = [f"{PROD}/{name}.test" for name in "abc"]
             await worked(seeding, RULES.domain_queue, tasks, done)
             await given_up(

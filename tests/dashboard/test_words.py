@@ -13,11 +13,11 @@ from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES
 from geomi.dashboard.words import LANGUAGES, choose, words_of
 from geomi.engine.inspect.alarms import AlarmRule
 from geomi.engine.inspect.why import _ANSWERS, _NOT_ASKED
-from geomi.model.analysis import PageType
 from geomi.model.config import CrawlConfig
-from geomi.model.document import DocumentState
+from geomi.model.dataset.seed import ErrorType
+from geomi.model.index.analysis import PageType
+from geomi.model.index.document import DocumentState
 from geomi.model.job import JobState, StopReason
-from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome
 from geomi.service.hooks import HookEvent
 from geomi.service.keys import Role, Scope

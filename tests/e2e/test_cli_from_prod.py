@@ -16,11 +16,11 @@ import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app import open_home
+from geomi.dataset.partition import metadata_path, raw_path, success_path
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.queue import work_on_queues
-from geomi.model.seed import Orchestrated, PartitionFilter
-from geomi.seed.partition import metadata_path, raw_path, success_path
+from geomi.model.dataset.seed import OrchestrationReport, PartitionFilter
 from geomi.settings.options import Settings
 from tests.e2e.command import records, run
 from tests.engine.running import Ear, profile_config
@@ -65,7 +65,7 @@ async def prepare(root: Path, dataset: Path, found: list[str]) -> None:
     config = replace(config, politeness=replace(config.politeness, delay_s=0.0, per_ip=10))
     async with open_home(root, settings, lambda _: Ear()) as home:
         seeding = SeedContext(home.world, config, home.store.queues, DirectoryDataset(dataset))
-        assert await orchestrate(seeding, PartitionFilter()) == Orchestrated(1, 1, 0)
+        assert await orchestrate(seeding, PartitionFilter()) == OrchestrationReport(1, 1, 0)
         async with asyncio.timeout(60):
             await work_on_queues(seeding, leaving=asyncio.Event(), is_done_when_empty=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geomi.app import registry
-from geomi.model.asked import Purpose
+from geomi.model.request_log import RequestPurpose
 from tests.e2e.served import Command, archived, commands, serve_to
 from tests.engine.running import Ear, crawl_in, home_in, page, run
 from tests.engine.test_providers import plan_for, provider_of
@@ -47,7 +47,7 @@ def logged(root: Path, host: str) -> dict[str, list[str]]:
         async with home_in(root, Ear()) as home:
             for row in await home.world.requests.of_host(host, after_s=0.0, limit=99):
                 tenant = await home.world.roster.tenant_of(row.job) or ""
-                if row.purpose is Purpose.PAGE:
+                if row.purpose is RequestPurpose.PAGE:
                     found.setdefault(tenant, []).append(row.url)
         return found
 

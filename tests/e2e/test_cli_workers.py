@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from geomi.model.job import JobState, StopReason
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from tests.e2e.command import records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for, wanted
 from tests.support.postgres import Cluster
@@ -64,7 +64,7 @@ def test_sigterm_drains_and_a_machine_lost_with_its_disk_takes_nothing_along(far
             (card,) = farm.workers()
             drained.send_signal(signal.SIGTERM)
             ended_well(drained)
-        assert (card.role, card.pid, card.jobs) == (Role.WORKER, drained.pid, (job.id,))
+        assert (card.role, card.pid, card.jobs) == (WorkerRole.WORKER, drained.pid, (job.id,))
         assert farm.workers() == []
         (found,) = farm.jobs()
         assert found.state is JobState.PROCESSING
@@ -103,7 +103,7 @@ def test_a_crawl_joins_a_worker_and_waits_for_what_it_has_not_sent(farm: Farm) -
             (card,) = farm.workers()
             joined.send_signal(signal.SIGTERM)
             (told,) = ended_well(joined)
-        assert (card.pid, card.role) == (joined.pid, Role.WORKER)
+        assert (card.pid, card.role) == (joined.pid, WorkerRole.WORKER)
         assert card.pages, "it had its share"
         assert "job_ended" not in told, "the crawl has ended the job"
         kept = Counter(record["url"] for record in records(farm.root("starter")))

@@ -23,8 +23,8 @@ from typing import Any
 
 import pytest
 
-from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
 from tests.e2e.command import LOCAL, run, start
 from tests.engine.running import Ear, home_in
@@ -176,12 +176,12 @@ def test_a_second_crawl_asks_only_for_what_has_changed(tmp_path: Path) -> None:
 def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
     """Two requests of one host that came too close: the audit names both."""
     site = "http://127.0.0.1:1/"
-    first = Asked(
-        "127.0.0.1:1", "gone", "w-1", "127.0.0.1", Purpose.ROBOTS, f"{site}robots.txt",
+    first = SentRequest(
+        "127.0.0.1:1", "gone", "w-1", "127.0.0.1", RequestPurpose.ROBOTS, f"{site}robots.txt",
         1_000_000.0, 1_000_001.0, 200, Outcome.OK, 0.0,
     )  # fmt: skip
     early = replace(
-        first, url=site, purpose=Purpose.PAGE, started_s=1_000_001.5, ended_s=1_000_002.0,
+        first, url=site, purpose=RequestPurpose.PAGE, started_s=1_000_001.5, ended_s=1_000_002.0,
         floor_s=1.0,
     )  # fmt: skip
     lease = Lease(first.host, first.job, -1, 0.0, 0.0, HostState(first.host))

@@ -12,10 +12,9 @@ from typing import Any
 from geomi.adapters.models.openai import OpenAiModel
 from geomi.analyse.page import analyse
 from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
-from geomi.model.analysis import Analysis, Engine, PageType, Subject
 from geomi.model.config import CrawlConfig
-from geomi.model.cost import CostLine, Price, Purpose
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules, Engine, PageType
+from geomi.model.index.language_model import CostLine, ModelPrice, ModelPurpose
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Article
 from geomi.text.words import count_words
@@ -25,7 +24,7 @@ from tests.support.models import ModelServer, Scripted
 NOW_S = 1_763_251_200.0  # 2025-11-16
 WEIGHTS = Engine("kinds", "test")
 # An answer of 100 + 20 tokens costs 1400 millionths of a dollar.
-PRICE = Price(10_000_000, 20_000_000)
+PRICE = ModelPrice(10_000_000, 20_000_000)
 ANSWER_MICROS = 1400
 
 TEXT = """# The old bridge at Langwies
@@ -78,15 +77,17 @@ def form_of(question: dict[str, Any]) -> str:
     return str(question["response_format"]["json_schema"]["name"])
 
 
-def subject(markdown: str = TEXT, *, url: str = "https://a.test/page", **known: Any) -> Subject:
+def subject(
+    markdown: str = TEXT, *, url: str = "https://a.test/page", **known: Any
+) -> AnalysisInput:
     """Make a page to be understood; `known` are fields of the article."""
     words = count_words(markdown, "en")
     article = Article("The old bridge", markdown, markdown, (), language="en", words=words)
-    return Subject(url, replace(article, **known), NOW_S)
+    return AnalysisInput(url, replace(article, **known), NOW_S)
 
 
 def understood(
-    page: Subject,
+    page: AnalysisInput,
     rules: AnalysisRules,
     *,
     page_type: PageType | None = None,
@@ -122,7 +123,7 @@ class Advised:
 
 
 async def advise(
-    root: Path, endpoint: str, rules: AnalysisRules, *pages: tuple[Subject, Analysis]
+    root: Path, endpoint: str, rules: AnalysisRules, *pages: tuple[AnalysisInput, Analysis]
 ) -> Advised:
     """Let a server's models have their say on pages, and read the ledger."""
     advised = Advised()
@@ -140,7 +141,7 @@ async def advisor_in(
     """Open a data directory and an advisor in it, with a way to read the ledger."""
     async with home_in(root, ear) as home:
         model = OpenAiModel(home.world.fetcher, endpoint, "tiny")
-        purposes = (Purpose.CLASSIFY, Purpose.QUALITY, Purpose.EXTRACT)
+        purposes = (ModelPurpose.CLASSIFY, ModelPurpose.QUALITY, ModelPurpose.EXTRACT)
         panel = LanguageModels(
             "server",
             dict.fromkeys(purposes, model),

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from geomi.model.analysis import PageType
+from geomi.model.index.analysis import PageType
 from tests.support.server import Reply
 
 ORDER = (

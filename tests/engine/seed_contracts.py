@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from geomi.dataset.checkpoint import write_manifest
+from geomi.dataset.contract import write_contract
+from geomi.dataset.partition import host_paths, metadata_path, raw_path, success_path
 from geomi.engine.seeds.checkpoints import checksum_of
-from geomi.model.contract import Contract, HostFacts, RobotsFacts, ServerInfo, SitemapFacts
-from geomi.model.seed import Manifest, Partition, SeedUrl
-from geomi.seed.checkpoint import write_manifest
-from geomi.seed.contract import write_contract
-from geomi.seed.partition import host_paths, metadata_path, raw_path, success_path
+from geomi.model.dataset.contract import Contract, HostFacts, RobotsFacts, ServerInfo, SitemapFacts
+from geomi.model.dataset.seed import Manifest, Partition, SeedUrl
 from geomi.url.parse import split
 
 SG = Partition("sg", "news", "2026-01-28")

@@ -21,16 +21,16 @@ import trustme
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.adapters.http import EgressRules, parse_override
+from geomi.dataset.message import domain_message
+from geomi.dataset.partition import metadata_path, raw_path, result_path, success_path
+from geomi.dataset.raw_file import read_raw
 from geomi.engine.seeds.checkpoints import checksum_of
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.domains import collect_domain
-from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
-from geomi.model.message import Loan, Worked
-from geomi.model.seed import DomainMessage, Partition, SeedRules
-from geomi.seed.message import domain_message
-from geomi.seed.partition import metadata_path, raw_path, result_path, success_path
-from geomi.seed.record import read_raw
+from geomi.model.dataset.queue import Loan, TaskResult
+from geomi.model.dataset.seed import DomainMessage, Partition, SeedRules
+from geomi.model.request_log import SentRequest
 from geomi.url.host import registrable_domain
 from geomi.url.parse import parse
 from tests.engine.by_hand import TICK_S, Hand, hand_in
@@ -119,7 +119,7 @@ class Ground:
 
     async def collect(
         self, *messages: DomainMessage, on_keep: Callable[[], None] = lambda: None
-    ) -> Worked:
+    ) -> TaskResult:
         """Let a collector work on the messages of one domain."""
         rules: SeedRules = self.seeding.config.seeds
         sent = tuple(domain_message(rules, one) for one in messages)
@@ -160,7 +160,7 @@ class Ground:
         """Every URL that was asked for, in order."""
         return [one.url for one in self.hand.fetcher.asked]
 
-    async def log(self) -> list[Asked]:
+    async def log(self) -> list[SentRequest]:
         """Read the log of requests."""
         requests = self.hand.world.requests
         return [

@@ -13,20 +13,22 @@ from geomi.analyse.classify import RULES
 from geomi.analyse.page import analyse
 from geomi.app.shelf import bring_up, open_shelf
 from geomi.engine.enrich.language_model import MAX_SHIFT, SURE
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
     Analysis,
-    Fields,
+    AnalysisInput,
+    AnalysisRules,
+    ExtractedFields,
     FieldsModel,
     Flag,
     IndexReason,
     Money,
+    OnFinding,
     PageType,
-    Product,
-    Subject,
+    ProductFields,
+    WantedType,
 )
-from geomi.model.cost import MICROS
-from geomi.model.document import DocumentFilter
-from geomi.model.indexing import AnalysisRules, OnFinding, WantedType
+from geomi.model.index.document import DocumentFilter
+from geomi.model.index.language_model import MICROS
 from tests.engine.advising import (
     ANSWER_MICROS,
     TEXT,
@@ -56,7 +58,7 @@ SCARF = subject(
 def ask(
     root: Path,
     known: Analysis,
-    page: Subject = GOOD,
+    page: AnalysisInput = GOOD,
     rules: AnalysisRules = RULE,
     **answers: Scripted,
 ) -> tuple[Advised, list[str]]:
@@ -132,7 +134,9 @@ class TestRouting:
         self, tmp_path: Path, confidence: float, is_asked: bool
     ) -> None:
         known = understood(SCARF, RULE, page_type=PageType.PRODUCT, confidence=0.9)
-        fields = Fields(FieldsModel.PRODUCT, Product(name="Silk Scarf"), confidence, RULES)
+        fields = ExtractedFields(
+            FieldsModel.PRODUCT, ProductFields(name="Silk Scarf"), confidence, RULES
+        )
         _, asked = ask(tmp_path, replace(known, fields=fields), SCARF)
         assert ("product_fields" in asked) is is_asked
 
@@ -162,7 +166,7 @@ class TestRouting:
         ids=lambda value: str(value) if isinstance(value, IndexReason) else "",
     )
     def test_nobody_is_asked_about_what_is_kept_out_anyway(
-        self, tmp_path: Path, page: Subject, rules: AnalysisRules, reason: IndexReason
+        self, tmp_path: Path, page: AnalysisInput, rules: AnalysisRules, reason: IndexReason
     ) -> None:
         known = analyse(page, rules)
         assert known.decision.reason is reason
@@ -190,7 +194,7 @@ class TestRouting:
         assert asked == ["classification", "quality", "product_fields"]
         assert advised.analysis.fields is not None
         assert advised.analysis.fields.model is FieldsModel.PRODUCT
-        assert isinstance(advised.analysis.fields.data, Product)
+        assert isinstance(advised.analysis.fields.data, ProductFields)
         assert advised.analysis.fields.data.price == Money(39.0, "USD")  # as rules read it
         was_product = analyse(SCARF, RULE)
         known = replace(
@@ -232,8 +236,8 @@ class TestBelief:
     def test_fields_fill_gaps_with_what_the_page_says(self, tmp_path: Path) -> None:
         page = SCARF
         known = understood(page, RULE, page_type=PageType.PRODUCT, confidence=0.9)
-        held = Product(name="Silk Scarf", in_stock=True)
-        known = replace(known, fields=Fields(FieldsModel.PRODUCT, held, 0.65, RULES))
+        held = ProductFields(name="Silk Scarf", in_stock=True)
+        known = replace(known, fields=ExtractedFields(FieldsModel.PRODUCT, held, 0.65, RULES))
         told = product_told(
             name="Lyon", brand="Maison Lumière", sku="Z-9", inStock=False,
             price={"amount": 39, "currency": "USD"}, salePrice={"amount": 1, "currency": "USD"},
@@ -241,7 +245,7 @@ class TestBelief:
         advised, _ = ask(tmp_path, known, page, product_fields=told)
         assert advised.analysis.fields is not None
         assert advised.analysis.fields.engine.name == "tiny"
-        assert advised.analysis.fields.data == Product(
+        assert advised.analysis.fields.data == ProductFields(
             name="Silk Scarf", brand="Maison Lumière", price=Money(39.0, "USD"), in_stock=True
         )
 
@@ -251,7 +255,9 @@ class TestBelief:
         self, tmp_path: Path, has_fields: bool
     ) -> None:
         known = understood(GOOD, RULE, page_type=PageType.PRODUCT, confidence=0.9)
-        held = Fields(FieldsModel.PRODUCT, Product(name="The old bridge"), 0.65, RULES)
+        held = ExtractedFields(
+            FieldsModel.PRODUCT, ProductFields(name="The old bridge"), 0.65, RULES
+        )
         known = replace(known, fields=held if has_fields else None)
         told = product_told(name="Anvil", price={"amount": 1e12, "currency": "USD"})
         advised, _ = ask(tmp_path, known, product_fields=told)

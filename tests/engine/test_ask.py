@@ -19,13 +19,12 @@ from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
 from geomi.fetch.request import build
 from geomi.frontier.politeness import DOWN_AFTER
-from geomi.model.asked import Asked, Purpose
-from geomi.model.config import CrawlConfig, Politeness, RobotsRules
+from geomi.model.config import CrawlConfig, Politeness, RobotsRules, Storing
 from geomi.model.entry import Batch, HostUpdate, Lease
 from geomi.model.job import CrawlJob
 from geomi.model.page import Fetched
-from geomi.model.private import Safety
-from geomi.model.retention import Storing
+from geomi.model.personal_data import Safety
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
 from tests.engine.by_hand import TICK_S, Hand, hand_in
 from tests.engine.running import page, run
@@ -77,7 +76,9 @@ class Talk:
         assert await asker.take_place()
         return asker
 
-    async def ask(self, asker: HostSession, path: str, purpose: Purpose = Purpose.PAGE) -> Fetched:
+    async def ask(
+        self, asker: HostSession, path: str, purpose: RequestPurpose = RequestPurpose.PAGE
+    ) -> Fetched:
         """Ask while the hand turns by itself."""
         request = build(self.site.url(path), self.config, version="0", purpose=purpose)
         return await self.turning(asker.ask(request))
@@ -99,7 +100,7 @@ class Talk:
         assert farewell.next_s is not None
         return farewell.next_s - self.hand.clock.now_s()
 
-    async def log(self) -> list[Asked]:
+    async def log(self) -> list[SentRequest]:
         """Read the host's log."""
         return await self.hand.world.requests.of_host(self.host, after_s=0.0, limit=1000)
 
@@ -123,21 +124,21 @@ class TestLog:
             async with talk_in(tmp_path, polite()) as talk:
                 asker = await talk.asker()
                 asker.allowed_by(None, None)
-                await talk.ask(asker, "/robots.txt", Purpose.ROBOTS)
+                await talk.ask(asker, "/robots.txt", RequestPurpose.ROBOTS)
                 began_s = talk.hand.clock.now_s()
                 asker.allowed_by(began_s, 7)
                 await talk.ask(asker, "/1")
                 robots, first = asker.spend().asked
                 assert (robots.purpose, robots.status, robots.outcome) == (
-                    Purpose.ROBOTS, 404, Outcome.GONE,
+                    RequestPurpose.ROBOTS, 404, Outcome.GONE,
                 )  # fmt: skip
                 assert (robots.robots_at_s, robots.robots_line) == (None, None)
-                assert first == Asked(
+                assert first == SentRequest(
                     host=talk.host,
                     job=talk.job.id,
                     owner="w-hand",
                     ip="127.0.0.1",
-                    purpose=Purpose.PAGE,
+                    purpose=RequestPurpose.PAGE,
                     url=talk.site.url("/1"),
                     started_s=first.started_s,
                     ended_s=first.started_s,
@@ -158,7 +159,9 @@ class TestLog:
             async with talk_in(tmp_path, polite()) as talk:
                 lease, privacy = await talk.lease(), Privacy(Safety())
                 spending = RequestCounter(lease, "w-hand", privacy, keeps_rows=True, slack_s=0.0)
-                request = build(talk.site.url("/1"), talk.config, version="0", purpose=Purpose.PAGE)
+                request = build(
+                    talk.site.url("/1"), talk.config, version="0", purpose=RequestPurpose.PAGE
+                )
                 late = Fetched(request.url, started_s=100.0, ended_s=9000.0, status=200)
                 spending.add(request, late, ip="127.0.0.1", owed_s=DELAY_S)
                 (row,) = spending.take_rows()

@@ -21,10 +21,10 @@ from geomi.engine.audit.checks import MAX_EXAMPLES, Breach, CapCheck, Politeness
 from geomi.engine.audit.replay import HostCheck
 from geomi.engine.audit.terms import RequestTerms, RunHistory
 from geomi.errors import RuleBroken, StoreError, UnknownName
-from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig, Politeness, RobotsRules
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.job import CrawlJob
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from tests.engine.by_hand import Hand, hand_in
@@ -42,14 +42,14 @@ ROBOTS_TXT = b"User-agent: *\nDisallow: /private\nCrawl-delay: 5\n"
 
 def ask(
     at_s: float, path: str = "/", *, host: str = HOST, job: str = "", **changes: object
-) -> Asked:
+) -> SentRequest:
     """Make a row of the log: a page, asked politely, on the robots.txt of the beginning."""
-    row = Asked(
+    row = SentRequest(
         host=host,
         job=job,
         owner="w-1",
         ip=NEAR,
-        purpose=Purpose.ROBOTS if path == "/robots.txt" else Purpose.PAGE,
+        purpose=RequestPurpose.ROBOTS if path == "/robots.txt" else RequestPurpose.PAGE,
         url=f"http://{host.removesuffix(':80')}{path}",
         started_s=START_S + at_s,
         ended_s=START_S + at_s + TOOK_S,
@@ -61,7 +61,7 @@ def ask(
     return replace(row, **changes)  # type: ignore[arg-type]  # fields of Asked by name
 
 
-def settling(rows: Sequence[Asked]) -> Batch:
+def settling(rows: Sequence[SentRequest]) -> Batch:
     """Make the settlement that brings rows into a log."""
     lease = Lease(HOST, rows[0].job, -1, 0.0, 0.0, HostState(HOST)) if rows else None
     return Batch(hosts=(HostUpdate(lease, lease.state, asked=tuple(rows)),) if lease else ())
@@ -74,7 +74,7 @@ class Log:
     hand: Hand
     job: CrawlJob
 
-    async def write(self, *rows: Asked) -> None:
+    async def write(self, *rows: SentRequest) -> None:
         """Write rows; those that name no job get ours."""
         named = [row if row.job else replace(row, job=self.job.id) for row in rows]
         await self.hand.world.frontier.settle(settling(named))
@@ -109,7 +109,7 @@ def found(
     return run(read())
 
 
-def audited(root: Path, rows: Sequence[Asked], config: CrawlConfig = CONFIG) -> Audit:
+def audited(root: Path, rows: Sequence[SentRequest], config: CrawlConfig = CONFIG) -> Audit:
     return found(root, lambda log: log.write(*rows), config)
 
 
@@ -372,13 +372,16 @@ class TestRobots:
             (replace(ask(9.0), robots_at_s=None), "no robots.txt was read before it"),
             (replace(ask(9.0), robots_at_s=START_S + 10), "was fetched after it"),
             (ask(86_400 + 1000), "had run out"),
-            (ask(9.0, "/x", purpose=Purpose.ROBOTS), "sent as one for robots.txt"),
-            (ask(9.0, "/robots.txt?x", purpose=Purpose.ROBOTS), "sent as one for robots.txt"),
+            (ask(9.0, "/x", purpose=RequestPurpose.ROBOTS), "sent as one for robots.txt"),
+            (
+                ask(9.0, "/robots.txt?x", purpose=RequestPurpose.ROBOTS),
+                "sent as one for robots.txt",
+            ),
         ],
     )
     @pytest.mark.parametrize("before", [(), (ROBOTS,)])
     def test_a_right_that_was_none(
-        self, tmp_path: Path, before: tuple[Asked, ...], row: Asked, complaint: str
+        self, tmp_path: Path, before: tuple[SentRequest, ...], row: SentRequest, complaint: str
     ) -> None:
         (breach,) = breaches(audited(tmp_path, [*before, row]))
         assert breach.rule is PolitenessRule.ROBOTS
@@ -437,7 +440,7 @@ class TestRobots:
             ({"job": "other"}, 1),
             ({"owner": "w-2"}, 1),
             ({"outcome": Outcome.OK}, 1),
-            ({"purpose": Purpose.PAGE, "robots_at_s": START_S}, 1),
+            ({"purpose": RequestPurpose.PAGE, "robots_at_s": START_S}, 1),
             ({"started_s": START_S - 700, "ended_s": START_S - 700}, 1),
             ({"started_s": START_S + 9, "ended_s": START_S + 9}, 1),
         ],
@@ -446,7 +449,7 @@ class TestRobots:
         self, tmp_path: Path, change: dict[str, object], broken: int
     ) -> None:
         origin = ask(0, "/robots.txt", host="b.test:80", outcome=Outcome.REDIRECTED, ip="")
-        hop = ask(2.2, "/rules.txt", purpose=Purpose.ROBOTS, robots_at_s=None, ip="")
+        hop = ask(2.2, "/rules.txt", purpose=RequestPurpose.ROBOTS, robots_at_s=None, ip="")
         fetched = ask(-1000, "/robots.txt", host="b.test:80", ip="")
         result = audited(tmp_path, [fetched, replace(origin, **change), hop])  # type: ignore[arg-type]  # fields by name
         assert rules(result) == [PolitenessRule.ROBOTS] * broken
@@ -520,7 +523,7 @@ class TestErased:
         assert (result.broken, result.requests, result.hosts[0].erased) == (0, 4, 2)
 
     def test_a_robots_txt_among_them_is_none_of_another_path(self, tmp_path: Path) -> None:
-        rows = [CLEAN[0], replace(CLEAN[1], url="", purpose=Purpose.ROBOTS), *CLEAN[2:]]
+        rows = [CLEAN[0], replace(CLEAN[1], url="", purpose=RequestPurpose.ROBOTS), *CLEAN[2:]]
         assert audited(tmp_path, rows).broken == 0
 
     @pytest.mark.parametrize(
@@ -618,7 +621,7 @@ class TestDamage:
         assert "4 requests, no breach" in told
 
 
-def stored(root: Path, rows: Sequence[Asked], change: str) -> None:
+def stored(root: Path, rows: Sequence[SentRequest], change: str) -> None:
     """Keep a log in a data directory, and change its third row by hand."""
 
     async def write() -> None:

@@ -11,9 +11,8 @@ from geomi.engine.inspect import index_report as room
 from geomi.engine.inspect.export import records
 from geomi.engine.inspect.index_report import RulesComparison, compare_rules
 from geomi.engine.visit.record import read_line, subject_of
-from geomi.model.analysis import IndexReason
-from geomi.model.document import DocumentFilter
-from geomi.model.indexing import AnalysisRules, OnFinding, WantedType
+from geomi.model.index.analysis import AnalysisRules, IndexReason, OnFinding, WantedType
+from geomi.model.index.document import DocumentFilter
 from tests.engine.advising import TEXT
 from tests.engine.running import Ear, crawl_in, home_in, page, plan, run
 from tests.support.server import Reply, Site

@@ -13,7 +13,7 @@ import pytest
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.engine.enrich.vectors import embed_documents, embedded_text
 from geomi.errors import ModelBusy
-from geomi.model.search import Document
+from geomi.model.index.search import IndexDocument
 from geomi.ports.models import BATCH, Vectors
 from tests.contracts.suites.documents import FILLER, document, found, nearest, towards
 from tests.contracts.suites.material import waits
@@ -48,7 +48,7 @@ def opened(folder: Path) -> Iterator[SqliteIndex]:
         index.close()
 
 
-def long_page(name: str, sections: int) -> Document:
+def long_page(name: str, sections: int) -> IndexDocument:
     """Return a document with as many chunks as it has sections."""
     parts = [f"# Part {at}\n\nNumber {at}. {FILLER * 22}" for at in range(sections)]
     made = document(name, "\n\n".join(parts))

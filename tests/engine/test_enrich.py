@@ -21,11 +21,11 @@ from geomi.engine.enrich.search import search
 from geomi.engine.inspect.why import explain
 from geomi.engine.worker.leader import Leadership
 from geomi.engine.world import World
-from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
 from geomi.model.event import Enriched
+from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState
+from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
 from geomi.model.page import Ref
-from geomi.model.search import Scope
 from geomi.ports.index import Index
 from geomi.url.parse import split as split_url
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, run
@@ -376,7 +376,7 @@ class TestChanges:
                     with Site(village(3)) as site:
                         job = (await crawl_all(home, ear, site)).report.job
                     await enrich_all(home.world, shelf)
-                await forget(home, Scope.JOB, [job.id])
+                await forget(home, IndexScope.JOB, [job.id])
                 await home.world.jobs.delete(job.id)
                 assert await rows(home.world) == {}
                 async with open_shelf(home) as shelf:

@@ -17,7 +17,7 @@ import pytest
 
 from geomi.analyse.prompts import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
 from geomi.app.shelf import bring_up, open_shelf
-from geomi.model.document import DocumentFilter, DocumentRow, DocumentState
+from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState
 from tests.engine.advising import form_of, product_told, quality_told, type_told
 from tests.engine.hostile_pages import ORDER, PAGES, Hostile, in_tags, site
 from tests.engine.running import LOCAL, Ear, crawl_in, home_in, plan, run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.model.journal import JobEvent
+from geomi.model.job import JobEvent
 from tests.engine.running import Ear, crawl_in, home_in, plan, run
 from tests.support.server import Site
 from tests.support.webs import random_web

@@ -19,13 +19,12 @@ from geomi.engine.visit.record import (
     subject_of,
 )
 from geomi.extract.page import extract
-from geomi.fetch.render import decide
-from geomi.model.analysis import Subject
+from geomi.fetch.response import decide_rendering
 from geomi.model.config import Extraction, Render
 from geomi.model.entry import EntryKind, Source, UrlEntry
-from geomi.model.indexing import AnalysisRules, OnFinding
+from geomi.model.index.analysis import AnalysisInput, AnalysisRules, OnFinding
 from geomi.model.page import Article, DuplicateReason, Fetched, Fingerprint
-from geomi.model.signals import SILENCE
+from geomi.model.robots import NO_SIGNALS
 from geomi.model.verdict import State
 from tests.engine.hostile_pages import PAGES as HOSTILE
 
@@ -54,9 +53,9 @@ def record(url: str, article: Article, duplicate: Duplicate | None = None) -> Re
         article=article,
         fingerprint=Fingerprint("", "", b"", 0),
         duplicate=duplicate,
-        rendering=decide(Render.AUTO, article.needs_browser),
+        rendering=decide_rendering(Render.AUTO, article.needs_browser),
         nofollow=False,
-        signals=SILENCE,
+        signals=NO_SIGNALS,
         rules="r",
         fetched_at_s=NOW_S,
     )
@@ -78,7 +77,7 @@ def test_a_page_of_the_archive_is_the_page_that_was_read(url: str) -> None:
     article = replace(article, robots=frozenset())  # such a page is never kept
     recalled = subject_of(record(url, article), now_s=NOW_S)
     assert analyse(recalled, EVERYTHING) == analyse(
-        Subject(url, article, NOW_S, duplicate_of=""), EVERYTHING
+        AnalysisInput(url, article, NOW_S, duplicate_of=""), EVERYTHING
     )
 
 

@@ -12,8 +12,8 @@ from geomi.app import TENANT, Home, Plan, gate_for, worker_for
 from geomi.engine import jobs
 from geomi.engine.worker import supervisor
 from geomi.fetch.request import build
-from geomi.model.asked import Purpose
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
+from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import State
 from tests.engine.by_hand import hand_in
 from tests.engine.running import (
@@ -282,7 +282,7 @@ class TestRequests:
     ) -> None:
         """Seconds to connect, between two pieces, and for the whole answer."""
         config = profile_config(profile)
-        for purpose, times_s in ((Purpose.PAGE, page_s), (Purpose.ROBOTS, robots_s)):
+        for purpose, times_s in ((RequestPurpose.PAGE, page_s), (RequestPurpose.ROBOTS, robots_s)):
             asked = build("https://a.test/", config, version="0", purpose=purpose)
             found = (asked.connect_timeout_s, asked.read_timeout_s, asked.total_timeout_s)
             assert found == times_s, purpose

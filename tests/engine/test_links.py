@@ -18,15 +18,15 @@ from geomi.model.config import (
     Limits,
     QueryPolicy,
     Scope,
+    UrlOrder,
     UrlRules,
     Within,
 )
 from geomi.model.entry import Discovered, EntryKind, Novelty, Source, Tally, UrlEntry
-from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import State, Verdict
-from geomi.seed.listing import Sitemap
+from geomi.seed.sitemap import Sitemap
 from geomi.url.parse import parse
 
 SEED = "https://a.test/"
@@ -195,7 +195,7 @@ def test_order() -> None:
     """In breadth the sources do not matter (C-40)."""
     seed = parse(SEED)
     assert seed is not None
-    for order, expected in ((Order.SCORE, 150), (Order.BFS, 200)):
+    for order, expected in ((UrlOrder.SCORE, 150), (UrlOrder.BFS, 200)):
         first = gate(CrawlConfig(order=order)).seed(seed)
         assert isinstance(first, Discovered)
         assert first.priority == expected

@@ -11,9 +11,8 @@ from geomi.admit.rules import Admission
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.visit.links import CountedLinks, LinkGate, LinkValue, link_value_of
 from geomi.frontier.priority import merit
-from geomi.model.config import CrawlConfig, Limits
+from geomi.model.config import CrawlConfig, Limits, Preset, UrlOrder, Weights
 from geomi.model.entry import Discovered, Target
-from geomi.model.order import Order, Preset, Weights
 from geomi.model.page import Link
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
@@ -23,7 +22,7 @@ from tests.engine.test_links import entry
 from tests.support.server import Site
 from tests.support.webs import random_web
 
-RANKED = CrawlConfig(order=Order.WEIGHTED, limits=Limits(max_depth=2))
+RANKED = CrawlConfig(order=UrlOrder.WEIGHTED, limits=Limits(max_depth=2))
 SEED = "https://a.test/"
 
 
@@ -167,7 +166,7 @@ def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path) -> No
         async with hand_in(tmp_path) as hand:
             return all(
                 link_value_of(hand.world, CrawlConfig(order=order)) is None
-                for order in (Order.SCORE, Order.BFS)
+                for order in (UrlOrder.SCORE, UrlOrder.BFS)
             )
 
     assert run(work())

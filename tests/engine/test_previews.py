@@ -22,12 +22,11 @@ from geomi.engine.enrich.search import search
 from geomi.engine.visit.preview_text import MAX_TAG_CHARS, shortened
 from geomi.engine.visit.record import RecordFields
 from geomi.errors import ConfigError, StoreError
-from geomi.model.config import CrawlConfig
-from geomi.model.document import DocumentState
+from geomi.model.config import CrawlConfig, Storing
 from geomi.model.event import PageSettled
-from geomi.model.indexing import AnalysisRules
-from geomi.model.retention import Storing
-from geomi.model.search import PREVIEW_CHARS, Hit, KeptText, Scope
+from geomi.model.index.analysis import AnalysisRules
+from geomi.model.index.document import DocumentState
+from geomi.model.index.search import PREVIEW_CHARS, Hit, IndexScope, KeptText
 from tests.engine.private_site import traces
 from tests.engine.running import (
     Crawled,
@@ -354,7 +353,7 @@ class TestAgain:
                     await enrich_all(home.world, shelf)
                     (row,) = (await rows(home.world)).values()
                     assert row.job == second.report.job.id and row.quality is not None
-                    await forget(home, Scope.JOB, [first.report.job.id])
+                    await forget(home, IndexScope.JOB, [first.report.job.id])
                     assert len(await hits(shelf)) == 1
                     other = "A red kite left four silver spoons behind the second door at noon."
                     routes["/"] = lambda _: lighthouse("light", other)

@@ -8,10 +8,9 @@ import pytest
 
 from geomi.engine.visit.privacy import Privacy, keeps_raw
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig
+from geomi.model.config import CrawlConfig, Storing
 from geomi.model.page import Article
-from geomi.model.private import PiiAction, PiiKind, Safety
-from geomi.model.retention import Storing
+from geomi.model.personal_data import PiiAction, PiiKind, Safety
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from tests.engine.private_site import EMAIL, NEEDLES, PHONE, packed, routes, traces

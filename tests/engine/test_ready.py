@@ -37,14 +37,19 @@ from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
 from geomi.frontier.state import SETTLED
 from geomi.model.config import Recrawl
 from geomi.model.entry import EntryKind, Source, UrlEntry
+from geomi.model.external_docs import (
+    ExternalDocument,
+    LibraryCandidate,
+    LibraryFinding,
+    LibrarySection,
+)
+from geomi.model.index.search import NO_FILTERS
 from geomi.model.job import StopReason
 from geomi.model.page import Request
-from geomi.model.ready import Candidate, Finding, ReadyDocument, Section
-from geomi.model.search import NO_FILTERS
 from geomi.model.site import Channel, Provider
 from geomi.model.verdict import Outcome, State
-from geomi.recrawl.report import Change
-from geomi.seed.ready import TOPICS
+from geomi.recrawl.report import PageChange
+from geomi.seed.external_docs import TOPICS
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.providers import presets
 from tests.engine.running import LOCAL, Ear, page, paths, read_records, run
@@ -310,7 +315,7 @@ def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path
         asked_before = scene.asked(CONTEXT)
         scene.stock.libraries[ACME] = "Acme, renewed"
         again = await recrawl(home, job, RecrawlRequest(), RunOptions())
-        assert again is not None and again.changes.counts[Change.CHANGED] == len(TOPICS)
+        assert again is not None and again.changes.counts[PageChange.CHANGED] == len(TOPICS)
         assert scene.asked(CONTEXT) == asked_before + len(TOPICS)
         assert scene.site.log == []
 
@@ -360,7 +365,7 @@ def test_what_could_not_be_asked_is_not_remembered(tmp_path: Path) -> None:
     play(tmp_path, Stock({ACME: "Acme"}), work)
 
 
-THERE, MISSING = Finding("k", "n", ACME, 0.0), Finding("k", "n", "", 0.0)
+THERE, MISSING = LibraryFinding("k", "n", ACME, 0.0), LibraryFinding("k", "n", "", 0.0)
 
 
 @pytest.mark.req("CFG-23", "C7-03", "C7-04")
@@ -380,7 +385,7 @@ THERE, MISSING = Finding("k", "n", ACME, 0.0), Finding("k", "n", "", 0.0)
     ],
 )
 def test_which_channel_holds(
-    key: str, finding: Finding | None, has_source: bool, channel: Channel
+    key: str, finding: LibraryFinding | None, has_source: bool, channel: Channel
 ) -> None:
     decision = decide(presets()[key], finding, has_source=has_source)
     assert decision.channel is channel
@@ -392,14 +397,14 @@ class Script:
 
     address = "https://c7.test"
 
-    def __init__(self, *answers: Exception | ReadyDocument) -> None:
+    def __init__(self, *answers: Exception | ExternalDocument) -> None:
         self.answers = list(answers)
 
-    async def search(self, name: str) -> Sequence[Candidate]:
+    async def search(self, name: str) -> Sequence[LibraryCandidate]:
         """Offer nothing."""
         return ()
 
-    async def document(self, library: str, question: str) -> ReadyDocument:
+    async def document(self, library: str, question: str) -> ExternalDocument:
         """Say what comes next."""
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -410,10 +415,10 @@ class Script:
         """Have nothing to close."""
 
 
-def rests_of(*answers: Exception | ReadyDocument) -> tuple[list[float], ReadyDocument | None]:
+def rests_of(*answers: Exception | ExternalDocument) -> tuple[list[float], ExternalDocument | None]:
     """Ask once, and return how long was waited between tries, and what came."""
 
-    async def work() -> tuple[list[float], ReadyDocument | None]:
+    async def work() -> tuple[list[float], ExternalDocument | None]:
         clock = HandClock()
         librarian = ExternalDocsClient(Script(*answers), clock)
         rests: list[float] = []
@@ -429,7 +434,7 @@ def rests_of(*answers: Exception | ReadyDocument) -> tuple[list[float], ReadyDoc
     return run(work())
 
 
-async def _or_none(librarian: ExternalDocsClient) -> ReadyDocument | None:
+async def _or_none(librarian: ExternalDocsClient) -> ExternalDocument | None:
     try:
         return await librarian.document(ACME, "how?")
     except SourceError:
@@ -437,7 +442,7 @@ async def _or_none(librarian: ExternalDocsClient) -> ReadyDocument | None:
 
 
 def test_rests_grow_and_a_server_that_says_when_is_believed_within_a_limit() -> None:
-    document = ReadyDocument(ACME)
+    document = ExternalDocument(ACME)
     trouble = [SourceBusy("x") for _ in range(4)]
     assert rests_of(*trouble, document) == ([1.0, 2.0, 4.0, 8.0], document)
     told = [SourceBusy("x", retry_after_s=after) for after in (3.0, MAX_REST_S + 1, 0.0)]
@@ -450,7 +455,7 @@ def test_rests_grow_and_a_server_that_says_when_is_believed_within_a_limit() -> 
 @pytest.mark.req("G-22")
 def test_only_errors_in_a_row_count() -> None:
     async def work() -> None:
-        document = ReadyDocument(ACME)
+        document = ExternalDocument(ACME)
         busy = [SourceBusy("x", retry_after_s=0.0)] * (MOST_ERRORS - 1)
         librarian = ExternalDocsClient(Script(*busy, document, *busy, document), HandClock())
         for _ in range(2):
@@ -552,7 +557,7 @@ def entry_that_ended(outcome: Outcome) -> UrlEntry:
 class Silent(Script):
     """A source that answers from a list, and then not at all."""
 
-    async def document(self, library: str, question: str) -> ReadyDocument:
+    async def document(self, library: str, question: str) -> ExternalDocument:
         """Say what comes next, or nothing ever."""
         if not self.answers:
             await asyncio.Event().wait()
@@ -563,7 +568,9 @@ class Silent(Script):
 def test_five_answers_in_a_row_that_never_come_are_five_errors() -> None:
     async def work() -> None:
         clock = HandClock()
-        librarian = ExternalDocsClient(Silent(ReadyDocument(ACME, (Section("h", "text"),))), clock)
+        librarian = ExternalDocsClient(
+            Silent(ExternalDocument(ACME, (LibrarySection("h", "text"),))), clock
+        )
         fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
         request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
         failures = [(await fetcher.fetch(request)).failure for _ in range(MOST_ERRORS)]

@@ -23,7 +23,7 @@ from geomi.model.history import Stage
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.rate import stage
-from geomi.recrawl.report import Change, Changes
+from geomi.recrawl.report import Changes, PageChange
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import page, paths, profile_config, robots, run
 from tests.engine.test_revisits import tagged
@@ -97,7 +97,7 @@ def test_nothing_is_due_before_its_time(tmp_path: Path) -> None:
         job, changes = await again(hand, crawl)
         assert sorted(paths(site.log)) == ["/", "/a", "/b", "/deep"]
         assert (job.crawl, job.seeds, job.id != crawl.id) == (crawl.id, crawl.seeds, True)
-        assert changes.counts == {Change.UNCHANGED: 4}
+        assert changes.counts == {PageChange.UNCHANGED: 4}
         assert changes.rate_percent == 0.0
 
     by_hand(tmp_path, work)
@@ -112,14 +112,14 @@ def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: Path) 
         del routes(site)["/deep"]
         _, changes = await again(hand, crawl)
         assert changes.counts == {
-            Change.NEW: 1,
-            Change.CHANGED: 1,
-            Change.DELETED: 1,
-            Change.UNCHANGED: 2,
+            PageChange.NEW: 1,
+            PageChange.CHANGED: 1,
+            PageChange.DELETED: 1,
+            PageChange.UNCHANGED: 2,
         }
-        assert changes.urls[Change.NEW] == [site.url("/new")]
-        assert changes.urls[Change.CHANGED] == [site.url("/a")]
-        assert changes.urls[Change.DELETED] == [site.url("/deep")]
+        assert changes.urls[PageChange.NEW] == [site.url("/new")]
+        assert changes.urls[PageChange.CHANGED] == [site.url("/a")]
+        assert changes.urls[PageChange.DELETED] == [site.url("/deep")]
         assert changes.rate_percent == pytest.approx(60.0)
         # What the first crawl asked for in vain is not asked for again.
         assert "/broken" not in paths(site.log)
@@ -188,7 +188,7 @@ def test_documentation_is_due_every_week_and_replaced(tmp_path: Path) -> None:
             hand.clock.advance(0.1 * DAY_S + 60)
             routes(site)["/a"] = page(f"a {number}", "/", "/deep", text=f"visit {number} " * 20)
             _, changes = await again(hand, crawl)
-            assert changes.counts == {Change.CHANGED: 1, Change.UNCHANGED: 3}
+            assert changes.counts == {PageChange.CHANGED: 1, PageChange.UNCHANGED: 3}
             kept = await hand.store.pages.get((await hand.entries(crawl))["/a"].url_hash)
             assert kept is not None and kept.title == f"a {number}"
 
@@ -209,8 +209,8 @@ def test_a_knowledge_base_asks_again_only_for_what_has_changed(tmp_path: Path) -
         hand.clock.advance(31 * DAY_S)
         routes(site)["/b"] = page("b", "/", "/a", text="what nobody had read before " * 9)
         job, changes = await again(hand, crawl)
-        assert changes.counts == {Change.CHANGED: 1, Change.UNCHANGED: 3}
-        assert changes.urls[Change.CHANGED] == [site.url("/b")]
+        assert changes.counts == {PageChange.CHANGED: 1, PageChange.UNCHANGED: 3}
+        assert changes.urls[PageChange.CHANGED] == [site.url("/b")]
         entries = await hand.entries(job)
         assert entries["/b"].outcome is Outcome.OK
         spared = {entries[path].outcome for path in ("/", "/a", "/deep")}
@@ -317,11 +317,11 @@ def test_a_deleted_page_keeps_a_date_and_may_come_back(tmp_path: Path) -> None:
         assert kept is not None and kept.due_s == pytest.approx(gone_s + 30 * DAY_S, abs=60)
         hand.clock.advance(31 * DAY_S)
         _, changes = await again(hand, crawl)
-        assert changes.counts == {Change.UNCHANGED: 4}  # still gone is no news
+        assert changes.counts == {PageChange.UNCHANGED: 4}  # still gone is no news
         routes(site)["/deep"] = was
         hand.clock.advance(31 * DAY_S)
         _, changes = await again(hand, crawl)
-        assert changes.urls[Change.CHANGED] == [site.url("/deep")]
+        assert changes.urls[PageChange.CHANGED] == [site.url("/deep")]
         (history,) = (await hand.store.histories.of([entry.url_hash])).values()
         assert history.gone_at_s is None
 
@@ -334,7 +334,7 @@ def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
         hand.clock.advance(8 * DAY_S)
         routes(site)["/b"] = Reply(b"no", status=403)
         _, changes = await again(hand, crawl)
-        assert changes.urls[Change.UNREACHABLE] == [site.url("/b")]
+        assert changes.urls[PageChange.UNREACHABLE] == [site.url("/b")]
         (history,) = (await hand.store.histories.of([entry.url_hash])).values()
         assert (history.visits, history.changes, history.gone_at_s) == (1, 0, None)
         assert history.missed_at_s is not None
@@ -355,7 +355,7 @@ def test_a_page_that_robots_forbids_now_is_put_off(tmp_path: Path) -> None:
         routes(site)["/robots.txt"] = robots("User-agent: *", "Disallow: /b")
         hand.clock.advance(8 * DAY_S)
         job, changes = await again(hand, crawl)
-        assert changes.urls[Change.UNREACHABLE] == [site.url("/b")]
+        assert changes.urls[PageChange.UNREACHABLE] == [site.url("/b")]
         assert (await hand.entries(job))["/b"].state is State.BLOCKED
 
     by_hand(tmp_path, work)
@@ -375,7 +375,7 @@ def test_pages_are_asked_for_with_conditions(tmp_path: Path) -> None:
                 ended, changes = await again(hand, crawl)
                 (asked,) = [seen for seen in site.log if seen.path == "/"]
                 assert asked.headers["if-none-match"] == '"1"'
-                assert changes.counts == {Change.UNCHANGED: 1}
+                assert changes.counts == {PageChange.UNCHANGED: 1}
                 assert (await hand.entries(ended))["/"].outcome is Outcome.NOT_MODIFIED
 
     run(all_of_it())
@@ -402,7 +402,7 @@ def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
         routes(site)["/deep"] = page("deep", text="words that nobody has read before today")
         site.log.clear()
         job, changes = await again(hand, crawl)
-        assert changes.urls[Change.CHANGED] == [site.url("/deep")]
+        assert changes.urls[PageChange.CHANGED] == [site.url("/deep")]
         assert (await hand.entries(job))["/deep"].source is Source.SITEMAP
         assert "/b" not in paths(site.log)
 

@@ -12,7 +12,7 @@ import pytest
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.engine.enrich.search import MAX_HITS, search, understands
 from geomi.errors import ModelBusy
-from geomi.model.search import ChunkKey, Filters, Found, KeptText
+from geomi.model.index.search import ChunkKey, Filters, KeptText, SearchResults
 from geomi.ports.models import Vectors
 from tests.contracts.suites.documents import FILLER, document, towards
 from tests.contracts.suites.material import waits
@@ -57,7 +57,7 @@ async def filled(folder: Path, embedder: Compass) -> AsyncIterator[SqliteIndex]:
         index.close()
 
 
-def names(found: Found) -> list[str]:
+def names(found: SearchResults) -> list[str]:
     """Return the documents of hits."""
     return [hit.passage.key.document for hit in found.hits]
 
@@ -147,7 +147,7 @@ async def test_filters_and_limits(tmp_path: Path) -> None:
         assert names(await search(index, "cat", filters=korean, embedder=model)) == ["한국"]
         await index.put([document(f"d{at}", f"word number{at}") for at in range(MAX_HITS + 1)])
         assert len((await search(index, "word", limit=MAX_HITS + 1)).hits) == MAX_HITS
-        assert await search(index, "") == Found(())
+        assert await search(index, "") == SearchResults(())
 
 
 @pytest.mark.req("IDX-02", "IDX-03")

@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
+from geomi.dataset.partition import metadata_path, raw_path, rejects_path, robots_path, success_path
 from geomi.engine.seeds.validate import check_dataset
-from geomi.model.checked import MAX_PROBLEMS, Checked, Problem
 from geomi.model.config import CrawlConfig
-from geomi.model.seed import Partition, PartitionFilter, SeedMessage, SeedRules
-from geomi.seed.partition import (
-    metadata_path,
-    raw_path,
-    rejects_path,
-    robots_path,
-    success_path,
+from geomi.model.dataset.seed import (
+    MAX_PROBLEMS,
+    DatasetCheck,
+    DatasetProblem,
+    Partition,
+    PartitionFilter,
+    SeedMessage,
+    SeedRules,
 )
 from tests.engine.running import run
 from tests.engine.seed_contracts import SG, Host, lay_contract
@@ -31,7 +32,9 @@ METADATA_KEY = FIRST.replace("raw_0001", "raw_metadata")
 MOM, MOH = metadata_path(SG, "mom.gov.sg"), metadata_path(SG, "moh.gov.sg")
 
 
-def checked(root: Path, which: PartitionFilter = ALL, rules: SeedRules | None = None) -> Checked:
+def checked(
+    root: Path, which: PartitionFilter = ALL, rules: SeedRules | None = None
+) -> DatasetCheck:
     config = CrawlConfig(seeds=rules or SeedRules())
     return run(check_dataset(DirectoryDataset(root), config, which))
 
@@ -81,7 +84,7 @@ def problems(root: Path, which: PartitionFilter = ALL) -> list[tuple[str, str]]:
 
 def test_a_dataset_as_it_should_be(root: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
-    assert checked(root) == Checked(
+    assert checked(root) == DatasetCheck(
         files=2,
         processed=2,
         records=4,
@@ -94,7 +97,7 @@ def test_a_dataset_as_it_should_be(root: Path) -> None:
 
 
 def test_an_empty_one(tmp_path: Path) -> None:
-    assert checked(tmp_path) == Checked()
+    assert checked(tmp_path) == DatasetCheck()
 
 
 def test_what_waits_is_no_problem(root: Path) -> None:
@@ -241,7 +244,7 @@ def test_more_problems_than_are_told(tmp_path: Path) -> None:
     found = checked(tmp_path)
     assert found.found == MAX_PROBLEMS + 1
     assert len(found.problems) == MAX_PROBLEMS
-    assert found.problems[0] == Problem(
+    assert found.problems[0] == DatasetProblem(
         "prod/000",
         "it is no part of a dataset",
         "remove it, or give it the name it should have",

@@ -17,12 +17,12 @@ from geomi.engine.seeds import hosts, sitemaps
 from geomi.engine.seeds.collect import facts_config
 from geomi.engine.seeds.hosts import why_no_file as told_error
 from geomi.errors import SeedError
-from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
+from geomi.model.dataset.queue import MAX_ERROR_CHARS
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.entry import Lease
-from geomi.model.message import MAX_ERROR_CHARS
 from geomi.model.page import Fetched, Request
-from geomi.model.seed import ErrorType
+from geomi.model.request_log import RequestPurpose
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Fetcher
@@ -66,7 +66,9 @@ def collected(
             proof = await audit(found.hand.world)
             assert proof.broken == 0
             purposes = {row.purpose for row in await found.log()}
-            assert purposes <= {Purpose.ROBOTS, Purpose.SITEMAP}, "no page is ever fetched"
+            assert purposes <= {RequestPurpose.ROBOTS, RequestPurpose.SITEMAP}, (
+                "no page is ever fetched"
+            )
             return found.contract(SHOP)["technical_metadata"], found
 
     return run(work())

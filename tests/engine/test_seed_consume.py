@@ -18,18 +18,18 @@ from geomi.engine.seeds.dead_letters import MAX_LOSSES, failure_of
 from geomi.engine.seeds.queue import QueueConsumer, QueueSettings, TaskHandler, consume_both
 from geomi.errors import BytesMissing, LeaseLost, SeedError, StoreError, StoreFull
 from geomi.model.config import CrawlConfig
-from geomi.model.event import SeedFailed
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     MAX_ERROR_CHARS,
-    Depth,
     ErrorContext,
     Loan,
+    LoanSettlement,
     Message,
-    Settlement,
+    QueueDepth,
+    TaskResult,
     TaskTally,
-    Worked,
 )
-from geomi.model.seed import ErrorType, Partition, PartitionFilter, SeedRules
+from geomi.model.dataset.seed import ErrorType, Partition, PartitionFilter, SeedRules
+from geomi.model.event import SeedFailed
 from geomi.ports.queues import Queues
 from tests.engine.by_hand import TICK_S, Hand, hand_in
 from tests.engine.running import run
@@ -51,8 +51,8 @@ async def not_over() -> bool:
     return False
 
 
-async def fine(_: SeedContext, held: HeldTask) -> Worked:
-    return Worked(urls=len(held.loan.messages), robots=True, duration_ms=5)
+async def fine(_: SeedContext, held: HeldTask) -> TaskResult:
+    return TaskResult(urls=len(held.loan.messages), robots=True, duration_ms=5)
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Bench:
             self.name, queue, owner="other", tasks=9, lease_s=lease_s, now_s=self.hand.clock.now_s()
         )
 
-    async def depth(self, queue: str = QUEUE) -> Depth:
+    async def depth(self, queue: str = QUEUE) -> QueueDepth:
         return await self.queues.depth(self.name, queue, now_s=self.hand.clock.now_s())
 
     async def tally(self) -> TaskTally:
@@ -99,7 +99,7 @@ class Bench:
     def noting(self, handler: TaskHandler) -> TaskHandler:
         """Note when a handler is called, and with what."""
 
-        async def noted(seeding: SeedContext, held: HeldTask) -> Worked:
+        async def noted(seeding: SeedContext, held: HeldTask) -> TaskResult:
             names = " ".join(message.name for message in held.loan.messages)
             self.calls.append((self.hand.clock.now_s() - self.hand.began_s, names))
             return await handler(seeding, held)
@@ -160,18 +160,18 @@ def test_as_many_tasks_are_in_hand_as_there_are_slots(tmp_path: Path) -> None:
         await there.send(*(f"{number:02}" for number in range(12)))
         in_hand, most, lent = set[str](), list[int](), list[int]()
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             in_hand.add(held.loan.task)
             most.append(len(in_hand))
             lent.append((await there.depth()).lent)
             await asyncio.sleep(0)
             in_hand.remove(held.loan.task)
-            return Worked(3, robots=True, sitemap=False, duration_ms=4)
+            return TaskResult(3, robots=True, sitemap=False, duration_ms=4)
 
         await there.work(handler)
         assert max(most) == max(lent) == 5
         assert await there.tally() == TaskTally(12, 0, 0, 12, 0, 4.0)
-        assert await there.depth() == Depth()
+        assert await there.depth() == QueueDepth()
 
     on(tmp_path, work)
 
@@ -204,9 +204,9 @@ def test_an_idle_worker_waits_for_a_batch(
             looks += 1
             return more
 
-        async def hold(_: SeedContext, held: HeldTask) -> Worked:
+        async def hold(_: SeedContext, held: HeldTask) -> TaskResult:
             await leaving.wait()
-            return Worked()
+            return TaskResult()
 
         leaving = asyncio.Event()
         consumer = there.consumer(
@@ -232,7 +232,7 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(TICK_S)
 
 
-async def reached(there: Bench, is_so: Callable[[Depth], bool], queue: str = QUEUE) -> None:
+async def reached(there: Bench, is_so: Callable[[QueueDepth], bool], queue: str = QUEUE) -> None:
     while not is_so(await there.depth(queue)):  # noqa: ASYNC110  # nobody tells us
         await asyncio.sleep(TICK_S)
 
@@ -244,9 +244,9 @@ async def reached(there: Bench, is_so: Callable[[Depth], bool], queue: str = QUE
 def test_what_fails_is_tried_after_one_two_and_four_seconds_and_is_dead_then(
     tmp_path: Path,
 ) -> None:
-    async def handler(seeding: SeedContext, held: HeldTask) -> Worked:
+    async def handler(seeding: SeedContext, held: HeldTask) -> TaskResult:
         if held.loan.task == "good":
-            return Worked()
+            return TaskResult()
         there.hand.clock.advance(0.25)
         raise SeedError("no answer", kind=ErrorType.NETWORK)
 
@@ -277,7 +277,7 @@ def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
     async def work(there: Bench) -> None:
         await there.send("old", task="task")
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             if len(there.calls) == 3:
                 await there.send("new", task="task")
             raise SeedError("away", kind=ErrorType.TIMEOUT)
@@ -303,10 +303,10 @@ def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
 def test_one_message_that_cannot_be_read_takes_no_other_with_it(
     tmp_path: Path, kind: ErrorType
 ) -> None:
-    async def handler(_: SeedContext, held: HeldTask) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         if any(message.name == "bad" for message in held.loan.messages):
             raise SeedError("nonsense", kind=kind)
-        return Worked(len(held.loan.messages))
+        return TaskResult(len(held.loan.messages))
 
     async def work(there: Bench) -> None:
         await there.send("a", "bad", "c", task="task")
@@ -322,10 +322,10 @@ def test_one_message_that_cannot_be_read_takes_no_other_with_it(
 
 
 def test_what_may_pass_costs_a_task_one_try_for_all_its_messages(tmp_path: Path) -> None:
-    async def handler(_: SeedContext, held: HeldTask) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         if len(there.calls) == 1:
             raise SeedError("away", kind=ErrorType.NETWORK)
-        return Worked()
+        return TaskResult()
 
     there: Bench
 
@@ -376,10 +376,10 @@ def test_an_error_has_a_class_and_a_short_text(
 
 
 def test_a_fault_of_ours_is_told_with_its_place_and_costs_one_task(tmp_path: Path) -> None:
-    async def handler(_: SeedContext, held: HeldTask) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         if held.loan.task == "odd":
             raise ZeroDivisionError("by nothing")
-        return Worked()
+        return TaskResult()
 
     async def work(there: Bench) -> None:
         await there.send("odd", "good")
@@ -414,14 +414,14 @@ def test_a_message_that_costs_every_worker_its_life_is_dead_after_so_many(tmp_pa
 
 
 def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
-    async def handler(_: SeedContext, held: HeldTask) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         first_s = held.loan.until_s
         for _turn in range(5):  # five leases long
             there.hand.clock.advance(0.05)
             await until(lambda: held.loan.until_s > there.hand.clock.now_s() + 0.05)
             assert await there.borrow() == []
         assert held.loan.until_s > first_s + 0.2
-        return Worked()
+        return TaskResult()
 
     there: Bench
 
@@ -436,7 +436,7 @@ def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
 
 
 def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) -> None:
-    async def handler(_: SeedContext, held: HeldTask) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         there.hand.clock.advance(100.0)
         loans.extend(await there.borrow())
         try:
@@ -456,7 +456,7 @@ def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) ->
         await there.send("1")
         await there.consumer(handler).run(asyncio.Event())
         (loan,) = loans
-        assert await there.queues.settle(there.name, loan, Settlement(done=("1",)))
+        assert await there.queues.settle(there.name, loan, LoanSettlement(done=("1",)))
         assert there.failures == []
         # Whoever comes next looks whether we have written anything when it was not ours.
         (again,) = await there.borrow()
@@ -467,10 +467,10 @@ def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) ->
 
 
 def test_what_ends_after_its_loan_was_lost_is_not_counted(tmp_path: Path) -> None:
-    async def handler(_: SeedContext, held: HeldTask) -> Worked:
+    async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         there.hand.clock.advance(100.0)
         assert len(await there.borrow()) == 1
-        return Worked(7, robots=True)
+        return TaskResult(7, robots=True)
 
     there: Bench
 
@@ -502,7 +502,7 @@ class Away:
             raise StoreError("the server is away")
         return await self.inner.renew(dataset, loan, lease_s=lease_s, now_s=now_s)
 
-    async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
+    async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:
         self.looks += 1
         return await self.inner.depth(dataset, queue, now_s=now_s)
 
@@ -516,14 +516,14 @@ def test_a_store_that_is_away_for_less_than_a_loan_stops_nobody(
         there.seeding = replace(there.seeding, queues=away)
         leaving = asyncio.Event()
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             leaving.set()
             await until(lambda: away.renewals > 2)
             away.is_away = not comes_back
             there.hand.clock.advance(0.05 if comes_back else 1.0)
             seen = away.renewals
             await until(lambda: away.renewals > seen + 2)
-            return Worked()
+            return TaskResult()
 
         await there.send("1")
         await there.consumer(handler).run(leaving)
@@ -538,7 +538,7 @@ def test_what_was_renewed_a_moment_ago_is_not_renewed_before_each_write(tmp_path
         away = Away(there.queues, is_away=False)
         there.seeding = replace(there.seeding, queues=away)
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             for _write in range(3):
                 await held.keep()
             assert away.renewals == 0
@@ -546,7 +546,7 @@ def test_what_was_renewed_a_moment_ago_is_not_renewed_before_each_write(tmp_path
             for _write in range(3):
                 await held.keep()
             assert away.renewals == 1
-            return Worked()
+            return TaskResult()
 
         await there.send("1")
         await there.work(handler)
@@ -563,10 +563,10 @@ def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -
         await there.send("1", "2", "3")
         leaving, gone = asyncio.Event(), asyncio.Event()
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             leaving.set()
             await gone.wait()
-            return Worked()
+            return TaskResult()
 
         async with asyncio.TaskGroup() as group:
             group.create_task(there.consumer(handler, slots=2).run(leaving))
@@ -588,10 +588,10 @@ def test_what_cannot_end_in_time_is_given_back_without_a_failure(
         await there.send("1", "2")
         leaving, begun = asyncio.Event(), asyncio.Event()
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             begun.set()
             await asyncio.Event().wait()
-            return Worked()
+            return TaskResult()
 
         running = asyncio.create_task(there.consumer(handler).run(leaving))
         await begun.wait()
@@ -614,7 +614,7 @@ def test_a_full_disk_stops_the_worker_and_kills_no_message(tmp_path: Path) -> No
     async def work(there: Bench) -> None:
         await there.send("1", "2")
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             raise StoreFull("no space left")
 
         with pytest.raises(StoreFull):
@@ -632,15 +632,15 @@ def test_domains_that_files_bring_are_worked_on_until_nothing_is_left(tmp_path: 
     async def work(there: Bench) -> None:
         await there.send("file 1", "file 2", queue=RULES.seed_queue)
 
-        async def on_file(_: SeedContext, held: HeldTask) -> Worked:
+        async def on_file(_: SeedContext, held: HeldTask) -> TaskResult:
             await there.send(f"{held.loan.task}: a", f"{held.loan.task}: b")
-            return Worked()
+            return TaskResult()
 
         await consume_both(
             there.seeding, on_file, fine, leaving=asyncio.Event(), is_done_when_empty=True
         )
         assert (await there.tally()).processed == 4
-        assert await there.depth(RULES.seed_queue) == Depth()
+        assert await there.depth(RULES.seed_queue) == QueueDepth()
 
     on(tmp_path, work)
 
@@ -652,9 +652,9 @@ def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
         await there.send(*(f"{number:02}" for number in range(12)))
         first, leaving = asyncio.Event(), asyncio.Event()
 
-        async def hold(_: SeedContext, held: HeldTask) -> Worked:
+        async def hold(_: SeedContext, held: HeldTask) -> TaskResult:
             await (first if held.loan.task == "00" else leaving).wait()
-            return Worked()
+            return TaskResult()
 
         async with asyncio.TaskGroup() as group:
             group.create_task(
@@ -689,9 +689,9 @@ def test_each_queue_waits_its_own_time_for_a_batch(
         await there.send("1", queue=queue)
         leaving = asyncio.Event()
 
-        async def hold(_: SeedContext, held: HeldTask) -> Worked:
+        async def hold(_: SeedContext, held: HeldTask) -> TaskResult:
             await leaving.wait()
-            return Worked()
+            return TaskResult()
 
         async with asyncio.TaskGroup() as group:
             group.create_task(
@@ -729,7 +729,7 @@ def test_nothing_is_over_while_somebody_else_works_on_it(tmp_path: Path) -> None
         )
         await until(lambda: looked.looks > 10)
         assert not running.done()
-        assert await there.queues.settle(there.name, loan, Settlement(back=("1",)))
+        assert await there.queues.settle(there.name, loan, LoanSettlement(back=("1",)))
         await running
         assert (await there.tally()).processed == 1
 
@@ -745,7 +745,7 @@ def test_whoever_serves_goes_on_until_it_leaves(tmp_path: Path) -> None:
             )
             for name in ("1", "2"):
                 await there.send(name)
-                await reached(there, lambda depth: depth == Depth())
+                await reached(there, lambda depth: depth == QueueDepth())
             assert not running.done()
             leaving.set()
         assert (await there.tally()).processed == 2
@@ -757,7 +757,7 @@ def test_an_error_of_the_store_ends_both(tmp_path: Path) -> None:
     async def work(there: Bench) -> None:
         await there.send("1")
 
-        async def handler(_: SeedContext, held: HeldTask) -> Worked:
+        async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
             raise StoreFull("no space left")
 
         with pytest.raises(StoreFull):

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 import trustme
 
+from geomi.dataset import contract as contract_module
+from geomi.dataset.message import domain_message, file_message
+from geomi.dataset.partition import raw_path
 from geomi.engine.seeds import checkpoints as standing_module
 from geomi.engine.seeds import domains as domain_module
 from geomi.engine.seeds.checkpoints import ContractState
 from geomi.engine.seeds.raw_files import process_file
 from geomi.errors import LeaseLost, SeedError
+from geomi.model.dataset.queue import Loan, TaskResult
+from geomi.model.dataset.seed import ErrorType, SeedMessage, SeedRules
 from geomi.model.event import SeedDomainDone, SeedSkipped
-from geomi.model.message import Loan, Worked
-from geomi.model.seed import ErrorType, SeedMessage, SeedRules
-from geomi.seed import contract as contract_module
-from geomi.seed.message import domain_message, file_message
-from geomi.seed.partition import raw_path
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from tests.engine.running import robots, run
 from tests.engine.seed_ground import (
     BEGIN_S,
@@ -595,6 +595,6 @@ def test_the_tallies_hear_what_came_of_it(tmp_path: Path, authority: trustme.CA)
             worked = await found.collect(
                 *found.raw(1, *FIRST), on_keep=lambda: found.clock.advance(0.3)
             )
-            assert worked == Worked(2, True, True, 600)
+            assert worked == TaskResult(2, True, True, 600)
 
     run(work())

@@ -8,15 +8,15 @@ import pytest
 
 from geomi.engine.inspect.alarms import AlarmRule
 from geomi.engine.seeds.report import DatasetProgress, judge_seeds, make_report
-from geomi.model.message import Depth, TaskTally
+from geomi.model.dataset.queue import QueueDepth, TaskTally
 
-NOTHING = DatasetProgress(TaskTally(), TaskTally(), Depth(), Depth())
+NOTHING = DatasetProgress(TaskTally(), TaskTally(), QueueDepth(), QueueDepth())
 # The seed document's own example (002 §10.2).
 EXAMPLE = DatasetProgress(
     TaskTally(processed=142, failed=3, pending=5, duration_ms=80.0),
     TaskTally(processed=1180, failed=25, pending=45, robots=1050, sitemaps=890, duration_ms=1250.4),
-    Depth(waiting=4, lent=1, dead=3),
-    Depth(waiting=40, lent=5, dead=25),
+    QueueDepth(waiting=4, lent=1, dead=3),
+    QueueDepth(waiting=40, lent=5, dead=25),
 )
 
 
@@ -85,8 +85,8 @@ def test_within_bounds_nothing_is_said() -> None:
             5.0,
         ),
         (
-            replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=99)),
-            replace(NOTHING, seed_queue=Depth(dead=1), domain_queue=Depth(dead=100)),
+            replace(NOTHING, seed_queue=QueueDepth(dead=1), domain_queue=QueueDepth(dead=99)),
+            replace(NOTHING, seed_queue=QueueDepth(dead=1), domain_queue=QueueDepth(dead=100)),
             AlarmRule.DEAD_LETTERS,
             100,
         ),

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
+from geomi.dataset.checkpoint import MAX_MANIFEST_BYTES, read_manifest
+from geomi.dataset.message import file_message, read_domain_message, read_seed_message
+from geomi.dataset.partition import raw_path, rejects_path, success_path
 from geomi.engine.seeds import orchestrate as orchestrating
 from geomi.engine.seeds import raw_files as processing
 from geomi.engine.seeds.context import SeedContext
@@ -20,23 +23,20 @@ from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.raw_files import process_file
 from geomi.errors import GeomiError, LeaseLost, SeedError, StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.event import SeedFileDone, SeedSendFailed, SeedSkipped
-from geomi.model.message import Loan, Message, Settlement, Worked
-from geomi.model.seed import (
+from geomi.model.dataset.queue import Loan, LoanSettlement, Message, TaskResult
+from geomi.model.dataset.seed import (
     ErrorType,
-    Orchestrated,
+    OrchestrationReport,
     Partition,
     PartitionFilter,
     SeedMessage,
     SeedRules,
     SeedUrl,
 )
+from geomi.model.event import SeedFileDone, SeedSendFailed, SeedSkipped
 from geomi.ports.dataset import Dataset
 from geomi.ports.queues import Queues
-from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest
-from geomi.seed.message import file_message, read_domain_message, read_seed_message
-from geomi.seed.partition import raw_path, rejects_path, success_path
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import run
 from tests.engine.seed_ground import InHand, record
@@ -94,7 +94,7 @@ class Ground:
 
     async def process(
         self, *messages: SeedMessage, on_keep: Callable[[], None] = lambda: None
-    ) -> Worked:
+    ) -> TaskResult:
         sent = tuple(file_message(self.rules, one) for one in messages or (SeedMessage(FILE, SG),))
         loan = Loan(self.rules.seed_queue, sent[0].task, 1, 0.0, sent)
         return await process_file(self.seeding, InHand(loan, on_keep))
@@ -109,7 +109,7 @@ class Ground:
         ):
             for loan in loans:
                 found += loan.messages
-                done = Settlement(done=tuple(one.name for one in loan.messages))
+                done = LoanSettlement(done=tuple(one.name for one in loan.messages))
                 assert await self.queues.settle(name, loan, done)
         return found
 
@@ -167,7 +167,7 @@ def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
             there.drop({}, f"{raw_path(SG, number)}.bak")  # which is listed before a checkpoint
         there.drop({}, FILE.replace("raw_0001.json", "raw_metadata.json"))
         there.drop(THREE, "raw/country=sg/category=news/date=2026-02-30/raw_0001.json")
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(3, 2, 1)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(3, 2, 1)
         sent = await there.waiting("seed")
         assert [read_seed_message(one.body) for one in sent] == [
             SeedMessage(FILE, SG),
@@ -206,7 +206,7 @@ def test_any_subset_of_filters(tmp_path: Path, which: PartitionFilter, found: in
             ("my", "news", "2026-01-28"),
         ):
             there.drop([], raw_path(Partition(*parts), 1))
-        assert await orchestrate(there.seeding, which) == Orchestrated(found, found, 0)
+        assert await orchestrate(there.seeding, which) == OrchestrationReport(found, found, 0)
 
     on(tmp_path, work)
 
@@ -215,7 +215,7 @@ def test_what_waits_already_counts_as_sent_and_is_there_once(tmp_path: Path) -> 
     async def work(there: Ground) -> None:
         there.drop(THREE)
         for _ in range(2):
-            assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
+            assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
         assert len(await there.waiting("seed")) == 1
 
     on(tmp_path, work)
@@ -226,7 +226,7 @@ def test_force_sends_everything_under_its_own_name(tmp_path: Path) -> None:
     async def work(there: Ground) -> None:
         there.drop(THREE)
         await there.process()
-        assert await orchestrate(there.seeding, ALL, force=True) == Orchestrated(1, 1, 0)
+        assert await orchestrate(there.seeding, ALL, force=True) == OrchestrationReport(1, 1, 0)
         (sent,) = await there.waiting("seed")
         message = read_seed_message(sent.body)
         assert message.force
@@ -283,7 +283,7 @@ def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 4), SG))
         there.queues = Stubborn(there.queues, "raw_0002", takes_unknown=False)
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(4, 2, 1)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(4, 2, 1)
         told = there.hand.ear.of(SeedSendFailed)
         assert [one.sentence for one in told] == [
             f"Queue send failed: {raw_path(SG, 4)}",
@@ -302,7 +302,7 @@ def test_a_store_that_takes_nothing_is_not_waited_for_at_every_file(tmp_path: Pa
         await there.process(SeedMessage(raw_path(SG, 5), SG))
         away = Stubborn(there.queues, "raw_", takes_unknown=False)
         there.queues = away
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(5, 0, 1)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(5, 0, 1)
         assert len(away.sizes) < orchestrating.MAX_REFUSALS, "the unknown one was refused, too"
         told = there.hand.ear.of(SeedSendFailed)
         assert sorted(one.key for one in told) == [raw_path(SG, number) for number in range(1, 6)]
@@ -335,7 +335,7 @@ def test_a_checkpoint_that_cannot_be_read_stops_no_other_file(tmp_path: Path) ->
             await there.process(SeedMessage(raw_path(SG, number), SG))
         dataset = Unreadable(there.seeding.dataset, {success_path(raw_path(SG, 2))})
         seeding = replace(there.seeding, dataset=dataset)
-        assert await orchestrate(seeding, ALL) == Orchestrated(3, 1, 2)
+        assert await orchestrate(seeding, ALL) == OrchestrationReport(3, 1, 2)
 
     on(tmp_path, work)
 
@@ -363,9 +363,9 @@ def test_a_checkpoint_that_makes_no_sense_is_none(tmp_path: Path, checkpoint: by
     async def work(there: Ground) -> None:
         there.drop(THREE)
         there.drop(checkpoint, success_path(FILE))
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
         await there.process()
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 0, 1)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 0, 1)
 
     on(tmp_path, work)
 
@@ -376,7 +376,7 @@ def test_a_checkpoint_with_numbers_that_no_store_takes_is_none(tmp_path: Path) -
         await there.process()
         manifest = json.loads(there.file(success_path(FILE)).read_bytes())
         there.drop({**manifest, "duration_ms": 2**64 - 1}, success_path(FILE))
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
 
     on(tmp_path, work)
 
@@ -387,7 +387,7 @@ def test_a_checkpoint_of_another_file_of_that_name_is_none(tmp_path: Path) -> No
         there.drop(THREE)
         await there.process()
         there.drop(THREE[:1])
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(1, 1, 0)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
 
     on(tmp_path, work)
 
@@ -398,7 +398,7 @@ def test_more_files_than_are_sent_at_once(tmp_path: Path, monkeypatch: pytest.Mo
     async def work(there: Ground) -> None:
         for number in range(7):
             there.drop([], raw_path(SG, number))
-        assert await orchestrate(there.seeding, ALL) == Orchestrated(7, 7, 0)
+        assert await orchestrate(there.seeding, ALL) == OrchestrationReport(7, 7, 0)
         assert len(await there.waiting("seed")) == 7
 
     on(tmp_path, work)

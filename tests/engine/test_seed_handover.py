@@ -10,6 +10,7 @@ import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app.handover import admitted_seeds, open_contracts
+from geomi.dataset.partition import host_paths, success_path
 from geomi.engine.seeds import handover as handing
 from geomi.engine.seeds.handover import (
     FORBIDDEN,
@@ -21,12 +22,11 @@ from geomi.engine.seeds.handover import (
 )
 from geomi.errors import ConfigError, StoreError, StoreMissing
 from geomi.model.config import CrawlConfig, HttpRules, RobotsRules, Scope
-from geomi.model.handover import Handover, LeftOut
+from geomi.model.dataset.contract import Handover, SkippedDomain
+from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.seed import Partition, PartitionFilter
 from geomi.model.site import Review, SiteRule
 from geomi.robots import policy
-from geomi.seed.partition import host_paths, success_path
 from geomi.settings.layers import flags_layer, resolve
 from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.seeds import contracts_layer
@@ -89,7 +89,7 @@ def test_what_is_unfinished_is_left_out(tmp_path: Path, spoiled: str) -> None:
             checkpoint.unlink()
     found = handed(tmp_path)
     assert found.seeds == tuple(urls("moh.gov.sg", 1))
-    assert found.left_out == (LeftOut("mom.gov.sg", UNFINISHED),)
+    assert found.left_out == (SkippedDomain("mom.gov.sg", UNFINISHED),)
 
 
 def test_hosts_that_forbid_crawling_are_left_out(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_hosts_that_forbid_crawling_are_left_out(tmp_path: Path) -> None:
     assert found.seeds == ("https://mom.gov.sg/", "https://other.mom.gov.sg/")
     assert found.contracts == 1
     assert found.left_out == (
-        LeftOut("moh.gov.sg", FORBIDDEN),
-        LeftOut("www.mom.gov.sg", FORBIDDEN),
+        SkippedDomain("moh.gov.sg", FORBIDDEN),
+        SkippedDomain("www.mom.gov.sg", FORBIDDEN),
     )
     assert found.sitemaps == ()
     told = [copy.host for copy in found.robots]  # whoever asks why is told by which line
@@ -179,7 +179,7 @@ def test_what_is_forbidden_by_a_copy_that_cannot_be_read_stays_so(tmp_path: Path
     lay_contract(tmp_path, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": no})
     path = tmp_path / host_paths(SG, "mom.gov.sg", "mom.gov.sg")[0]
     path.write_bytes(path.read_bytes().replace(b"Newsfork", b"Oldsfork"))
-    assert handed(tmp_path).left_out == (LeftOut("mom.gov.sg", FORBIDDEN),)
+    assert handed(tmp_path).left_out == (SkippedDomain("mom.gov.sg", FORBIDDEN),)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_contract_that_speaks_for_another_domain_is_none(
     lay_contract(tmp_path, named, domain="mom.gov.sg", hosts={host: no} if host else {})
     found = handed(tmp_path)
     assert (found.seeds, found.robots) == ((), ())
-    assert found.left_out == (LeftOut("mom.gov.sg", UNFINISHED),)
+    assert found.left_out == (SkippedDomain("mom.gov.sg", UNFINISHED),)
 
 
 def test_a_sitemap_is_named_as_a_url_is_written(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from geomi.engine.seeds.hosts import RecordingFetcher
-from geomi.model.asked import Purpose
 from geomi.model.page import Fetched, Request
+from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import Outcome
 from tests.engine.running import run
 from tests.support.clock import HandClock
@@ -55,7 +55,9 @@ def test_who_speaks_https(answers: list[Fetched], is_shut: bool, supports_https:
     async def work() -> RecordingFetcher:
         hearing = RecordingFetcher(Answers(list(answers)), HandClock(), HOST, 60.0)
         for one in answers:
-            await hearing.fetch(Request(one.url, (), 1.0, 1.0, 1.0, 9, purpose=Purpose.ROBOTS))
+            await hearing.fetch(
+                Request(one.url, (), 1.0, 1.0, 1.0, 9, purpose=RequestPurpose.ROBOTS)
+            )
         return hearing
 
     hearing = run(work())

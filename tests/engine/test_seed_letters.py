@@ -10,8 +10,8 @@ from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.dead_letters import MAX_SHOWN_BYTES, drop, each, every, letter_json, retry
 from geomi.model.config import CrawlConfig
-from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo, Message
-from geomi.model.seed import ErrorType, Partition
+from geomi.model.dataset.queue import DeadLetter, ErrorContext, ErrorInfo, Message
+from geomi.model.dataset.seed import ErrorType, Partition
 from tests.engine.by_hand import hand_in
 from tests.engine.running import run
 from tests.service.raw_files import given_up

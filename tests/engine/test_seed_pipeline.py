@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import trustme
 
+from geomi.dataset.message import file_message
+from geomi.dataset.partition import raw_path
 from geomi.engine.audit.audit import audit
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.seeds.raw_files import process_file
-from geomi.model.asked import Purpose
+from geomi.model.dataset.queue import DeadLetter, Loan, TaskTally
+from geomi.model.dataset.seed import ErrorType, OrchestrationReport, PartitionFilter, SeedMessage
 from geomi.model.event import SeedDomainDone, SeedFailed, SeedFileDone
-from geomi.model.message import DeadLetter, Loan, TaskTally
-from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter, SeedMessage
-from geomi.seed.message import file_message
-from geomi.seed.partition import raw_path
+from geomi.model.request_log import RequestPurpose
 from tests.contracts.reference import open_memory
 from tests.engine.running import robots, run
 from tests.engine.seed_ground import (
@@ -57,7 +57,7 @@ def authority() -> trustme.CA:
 class Ran:
     """What a run has come to."""
 
-    found: Orchestrated
+    found: OrchestrationReport
     files: TaskTally
     domains: TaskTally
     dead: list[DeadLetter] = field(default_factory=list)
@@ -71,7 +71,10 @@ async def run_all(found: Ground, *, force: bool = False) -> Ran:
     await found.turned(work_on_queues(seeding, leaving=asyncio.Event(), is_done_when_empty=True))
     proof = await audit(seeding.world)
     assert proof.broken == 0
-    assert {row.purpose for row in await found.log()} <= {Purpose.ROBOTS, Purpose.SITEMAP}
+    assert {row.purpose for row in await found.log()} <= {
+        RequestPurpose.ROBOTS,
+        RequestPurpose.SITEMAP,
+    }
     return Ran(
         orchestrated,
         await queues.tally(name, rules.seed_queue, ALL),
@@ -90,7 +93,7 @@ def test_the_seeds_example_through_all_three_steps(tmp_path: Path, authority: tr
             found.raw(1, *RECORDS, *(record(f"https://{domain}/") for domain in DOMAINS[1:]))
             found.raw(2, record("https://mom.gov.sg/faq", "Questions"))
             ran = await run_all(found)
-            assert ran.found == Orchestrated(2, 2, 0)
+            assert ran.found == OrchestrationReport(2, 2, 0)
             assert (ran.files.processed, ran.domains.processed) == (2, 3)
             assert (ran.domains.robots, ran.domains.sitemaps, ran.dead) == (3, 3, [])
             assert len(found.asked) == 6, "each domain is collected once"
@@ -110,10 +113,10 @@ def test_the_seeds_example_through_all_three_steps(tmp_path: Path, authority: tr
             before = found.tree()
             assert f"prod/{place}/mom.gov.sg/domain_metadata.json.success" in before
             again = await run_all(found)
-            assert again.found == Orchestrated(2, 0, 2)
+            assert again.found == OrchestrationReport(2, 0, 2)
             assert (len(found.asked), found.tree()) == (6, before), "nothing is asked again"
             forced = await run_all(found, force=True)
-            assert forced.found == Orchestrated(2, 2, 0)
+            assert forced.found == OrchestrationReport(2, 2, 0)
             assert len(found.asked) == 12, "fresh, and once for each domain"
             assert contracts(found.tree()) == contracts(before)
 
@@ -141,7 +144,7 @@ def test_a_store_that_was_lost_costs_no_domain(
             before, asked = found.tree(), len(found.asked)
             found.seeding = replace(found.seeding, queues=open_memory("new").queues)
             again = await run_all(found)
-            assert again.found == Orchestrated(1, 0, 1)
+            assert again.found == OrchestrationReport(1, 0, 1)
             assert again.files == TaskTally(1)
             assert (again.domains.processed, again.domains.total) == (3, 3)
             assert (again.domains.robots, again.domains.sitemaps) == (3, 3)

@@ -8,7 +8,7 @@ import pytest
 
 from geomi.engine.seeds.hosts import raise_passing, with_retries
 from geomi.errors import SeedError, StoreError
-from geomi.model.seed import ErrorType
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.verdict import Outcome
 from tests.engine.running import run
 from tests.support.clock import HandClock

@@ -11,9 +11,9 @@ import pytest
 
 from geomi.app.shelf import find, open_shelf
 from geomi.errors import ConfigError
-from geomi.model.cost import Purpose
-from geomi.model.document import DocumentFilter
-from geomi.model.search import NO_FILTERS
+from geomi.model.index.document import DocumentFilter
+from geomi.model.index.language_model import ModelPurpose
+from geomi.model.index.search import NO_FILTERS
 from geomi.settings.options import Settings
 from tests.conftest import missing_part
 from tests.engine.running import LOCAL, Ear, crawl_in, home_in, page, plan, run
@@ -87,8 +87,8 @@ def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
         await answers(tmp_path, advised, "ferry")
         async with home_in(tmp_path, Ear(), advised) as home:
             lines = {line.purpose: line for line in await home.world.costs.list()}
-        assert lines[Purpose.QUALITY].tokens_in >= 100
-        assert lines[Purpose.QUALITY].micros >= 140
+        assert lines[ModelPurpose.QUALITY].tokens_in >= 100
+        assert lines[ModelPurpose.QUALITY].micros >= 140
         assert {asked["model"] for asked in server.asked} == {"tiny"}
         # Whoever searches without the model does not undo what it said, nor asks again.
         asked = len(server.asked)

@@ -22,7 +22,7 @@ from geomi.engine.worker.supervisor import UploadState
 from geomi.errors import ConfigError, StoreBusy, StoreFull
 from geomi.model.event import JobEnded, PageSettled
 from geomi.model.job import CrawlJob, JobState, StopReason
-from geomi.model.worker import Role, WorkerCard
+from geomi.model.worker import WorkerCard, WorkerRole
 from geomi.settings.options import Settings
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, plan, read_records, run
 from tests.support.postgres import Cluster
@@ -68,7 +68,7 @@ async def put_off(home: Home, *, retries: int) -> None:
 def card_of(home: Home, owner: str, **changes: Any) -> WorkerCard:
     """Return the card of a worker of another machine."""
     now_s = home.world.clock.now_s()
-    card = WorkerCard(owner, "elsewhere", "/data", 7, Role.WORKER, "1", now_s, now_s, 1.0)
+    card = WorkerCard(owner, "elsewhere", "/data", 7, WorkerRole.WORKER, "1", now_s, now_s, 1.0)
     return replace(card, **changes)
 
 

@@ -17,8 +17,8 @@ from geomi.app import Home, registry, takedown
 from geomi.app.clean import clean
 from geomi.app.takedown import MAX_REASON_CHARS, holdings, take_down
 from geomi.errors import ConfigError
+from geomi.model.config import Retention
 from geomi.model.job import JobState, StopReason
-from geomi.model.retention import Retention
 from geomi.model.site import Takedown
 from tests.engine.running import Crawled, Ear, crawl_in, home_in, page, plan, run
 from tests.engine.test_providers import plan_for, provider_of

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from geomi.fetch.respond import respond
+from geomi.fetch.response import respond
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import fetch

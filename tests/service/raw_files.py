@@ -6,19 +6,18 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from geomi.dataset.checkpoint import write_manifest
 from geomi.engine.seeds.context import SeedContext
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     DeadLetter,
     ErrorContext,
     ErrorInfo,
+    LoanSettlement,
     Message,
-    Settlement,
-    Worked,
+    TaskResult,
 )
-from geomi.model.seed import Checksum, ErrorType, Manifest, Partition
-from geomi.seed.checkpoint import write_manifest
-from geomi.text.digest import sha256_hex
-from geomi.text.ulid import new_ulid
+from geomi.model.dataset.seed import Checksum, ErrorType, Manifest, Partition
+from geomi.text.identifiers import new_ulid, sha256_hex
 
 PARTITION = Partition("sg", "news", "2026-01-28")
 FOLDER = "country=sg/category=news/date=2026-01-28"
@@ -63,7 +62,7 @@ def message(queue: str, task: str, body: bytes = b'{"domain": "a.test"}') -> Mes
     return Message(queue, task, task, PARTITION, body)
 
 
-async def worked(seeding: SeedContext, queue: str, tasks: Sequence[str], done: Worked) -> None:
+async def worked(seeding: SeedContext, queue: str, tasks: Sequence[str], done: TaskResult) -> None:
     """Let tasks be processed."""
     await _settled(seeding, queue, tasks, done=done)
 
@@ -80,7 +79,7 @@ async def _settled(
     queue: str,
     tasks: Sequence[str],
     *,
-    done: Worked | None = None,
+    done: TaskResult | None = None,
     why: str = "",
 ) -> list[str]:
     name, now_s = seeding.dataset.name, seeding.world.clock.now_s()
@@ -92,12 +91,12 @@ async def _settled(
     ids: list[str] = []
     for loan in loans:
         names = tuple(one.name for one in loan.messages)
-        settlement = Settlement(done=names, worked=done)
+        settlement = LoanSettlement(done=names, worked=done)
         if done is None:
             info = ErrorInfo(ErrorType.NETWORK, why, 3, "2026-01-28T15:30:00Z")
             context = ErrorContext(queue, "1.0", 1250)
             ids.append(new_ulid(seeding.world.clock.wall_s(), seeding.world.rng))
             letter = DeadLetter(ids[-1], loan.messages[0], info, context)
-            settlement = Settlement(dead=(letter,))
+            settlement = LoanSettlement(dead=(letter,))
         assert await seeding.queues.settle(name, loan, settlement)
     return ids

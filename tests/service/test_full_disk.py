@@ -12,7 +12,7 @@ import pytest
 from geomi.adapters.sqlite.store import SqliteStore
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from tests.api.asking import CRAWL, LOCAL, Client, Ground, run, serving
 from tests.engine.running import Ear
 from tests.service.working import until
@@ -57,7 +57,7 @@ def test_a_server_answers_on_a_full_disk_and_goes_on_when_there_is_space(tmp_pat
         ear = Ear()
         async with serving(tmp_path, QUICK, ear) as ground:
             heart, disk = ground.service.home.heart, Disk(ground)
-            await heart.enrol(Role.SUPERVISOR)
+            await heart.enrol(WorkerRole.SUPERVISOR)
             await with_heartbeat(heart, _fill_and_free(ground, disk, ear), endures=True)
 
     run(work())
@@ -86,7 +86,7 @@ def test_whoever_has_nothing_but_writing_to_do_ends(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path, QUICK) as ground:
             heart, disk = ground.service.home.heart, Disk(ground)
-            await heart.enrol(Role.WORKER)
+            await heart.enrol(WorkerRole.WORKER)
             disk.fill()
             with pytest.raises(StoreFull):
                 await with_heartbeat(heart, asyncio.Event().wait())

@@ -12,7 +12,7 @@ import pytest
 from geomi.app.ready import library_of
 from geomi.model.job import JobState
 from geomi.model.tenant import Quota
-from geomi.seed.ready import TOPICS
+from geomi.seed.external_docs import TOPICS
 from geomi.service import providers, send, tenants
 from geomi.service.chores import CHORES
 from geomi.settings.providers import presets

@@ -15,7 +15,7 @@ from geomi.app.seeds import open_datasets, seed_config, tenant_of
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.report import EVERYTHING, MAX_DEAD_LETTERS
 from geomi.errors import ConfigError
-from geomi.model.message import Worked
+from geomi.model.dataset.queue import TaskResult
 from geomi.server import _errands, share_of
 from geomi.service import seed_alarms, seeds
 from geomi.service.crew import Calling
@@ -47,7 +47,7 @@ def test_an_alarm_fires_once_clears_once_and_fires_again(tmp_path: Path) -> None
             async with serving(tmp_path / "data", settings, ear) as ground:
                 seeding = seeding_of(ground.desk)
                 tasks = [f"raw/{number}" for number in range(19)]
-                await worked(seeding, RULES.seed_queue, tasks, Worked(duration_ms=9))
+                await worked(seeding, RULES.seed_queue, tasks, TaskResult(duration_ms=9))
                 (letter,) = await given_up(seeding, RULES.seed_queue, ["raw/x"])
                 await _look(ground)
                 assert await _listed(ground) == []  # 5 % is not more than 5 %

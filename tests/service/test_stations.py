@@ -11,7 +11,7 @@ import pytest
 from geomi.app import registry
 from geomi.engine import jobs
 from geomi.model.entry import EntryFilter, EntryKind
-from geomi.model.history import BEFORE_ALL
+from geomi.model.history import FIRST_CURSOR
 from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import State
 from geomi.service import send
@@ -62,7 +62,7 @@ def test_a_crawl_begins_with_its_seeds_and_sitemaps_in_the_queue(tmp_path: Path)
             assert await dispatch(ground.service) == 1
             assert (await ground.mine.get(f"/crawls/{job_id}")).json["status"] == "processing"
             census = ground.desk.world.census
-            rows = await census.rows(job_id, EntryFilter(), after=BEFORE_ALL, limit=100)
+            rows = await census.rows(job_id, EntryFilter(), after=FIRST_CURSOR, limit=100)
             waiting = {(one.kind, one.url) for one in rows.entries if one.state is State.PENDING}
             assert {(EntryKind.PAGE, seed) for seed in seeds} <= waiting
             assert (EntryKind.SITEMAP, given) in waiting

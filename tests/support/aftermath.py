@@ -21,10 +21,10 @@ import orjson
 from geomi.app import Home
 from geomi.engine.audit.audit import audit
 from geomi.errors import GeomiError
-from geomi.model.asked import Asked
 from geomi.model.entry import UrlEntry
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import CaptureRow
+from geomi.model.request_log import SentRequest
 from geomi.model.verdict import Outcome, State
 from tests.support.server import Seen, Site
 
@@ -110,11 +110,11 @@ async def _captures(home: Home, job: CrawlJob) -> AsyncIterator[CaptureRow]:
         after = rows[-1].seq
 
 
-async def _asked(home: Home, host: str) -> list[Asked]:
+async def _asked(home: Home, host: str) -> list[SentRequest]:
     return await home.world.requests.of_host(host, after_s=-math.inf, limit=1_000_000)
 
 
-def _is_cut_off(asked: Asked) -> bool:
+def _is_cut_off(asked: SentRequest) -> bool:
     """Whether a request may never have reached its server."""
     return asked.status == 0
 
@@ -174,7 +174,7 @@ async def _misjudged(home: Home, job: CrawlJob) -> list[str]:
 
 
 def _mislogged(
-    job: CrawlJob, asked: Sequence[Asked], seen: Counter[str], logged: Counter[str]
+    job: CrawlJob, asked: Sequence[SentRequest], seen: Counter[str], logged: Counter[str]
 ) -> Iterator[str]:
     """Hold the counter of requests, the log and what servers saw against each other."""
     if job.stats.requests > len(asked):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from geomi.errors import ConfigError
-from geomi.url.shown import without_user
+from geomi.url.canonical import without_user_info
 
 SCHEME = "s3://"
 FORM = f"{SCHEME}BUCKET/PREFIX"
@@ -52,7 +52,9 @@ def read_bucket_url(text: str) -> BucketUrl:
     prefix = "/".join(filter(None, url.path.split("/")))
     is_named = url.scheme == "s3" and _BUCKET.fullmatch(url.netloc)
     if not is_named or not all(map(_PART.fullmatch, filter(None, prefix.split("/")))):
-        raise ConfigError(f"`{without_user(text)}` does not name a bucket", hint=f"write {FORM}")
+        raise ConfigError(
+            f"`{without_user_info(text)}` does not name a bucket", hint=f"write {FORM}"
+        )
     options = parse_qs(url.query)
     for name in options:
         if name not in _OPTIONS:

@@ -3,8 +3,14 @@
 The key is for identity; what is fetched stays as it was found (C-15…C-22). On top of
 `url/canonical.py` the key drops query parameters by the job's policy, sessions, runs of slashes, a
 trailing slash, and, where the rules say so, the difference between http and https and a leading
-`www.`. The order of the parameters is kept: a server may care. The key is a URL, and its own key is
-itself, so that a job may also fetch it (`url.fetch_form`).
+`www.`. The order of the parameters is kept: a server may care. The key is a URL, and its own key
+is itself, so that a job may also fetch it (`url.fetch_form`).
+
+A session names a visitor and not a page (TRP-03). A server without cookies writes one into each
+link, so that one page has endlessly many URLs. Pages that are merged by mistake are lost without a
+word, so only two things count: names that nothing but software gives, such as `PHPSESSID`, and
+`sid`, `session` and their like where the value is long and surely random. Any other `sid` may be a
+story of a newspaper: it stays, and is counted (`url_pattern.py`).
 """
 
 from __future__ import annotations
@@ -16,12 +22,32 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import assert_never
 
-from geomi.admit.session import is_session, without_session
 from geomi.model.config import QueryPolicy, UrlRules
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from geomi.url.canonical import canonical
 from geomi.url.host import registrable_domain
 from geomi.url.parse import DEFAULT_PORTS, Url
+
+_ALGORITHM = 3  # raise it with any change of `identity` that gives some URL another key
+_SLASHES = re.compile("/{2,}")
+SURE_NAMES = frozenset({
+    "phpsessid", "jsessionid", "asp.net_sessionid", "cfid", "cftoken", "oscsid", "zenid",
+    "osc_sid", "xtcsid",
+})  # fmt: skip
+SURE_START = "aspsessionid"  # ASP adds letters of its own
+DOUBTFUL_NAMES = frozenset({"sid", "session", "sessionid", "session_id", "sessid"})
+RANDOM_CHARS = 16  # 64 bits in hex; numbers of things and codes of talks are shorter
+# How often letters and digits take turns: about 7 times in 16 random hex digits, but 3 times in
+# `keynote2024part2` and once in `a000000000000001`.
+RANDOM_TURNS = 4
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_RUN = re.compile(r"[a-zA-Z]+|[0-9]+", re.ASCII)
+# What base64 has besides letters and digits, escaped or not; between words it makes a slug.
+_MARKS = re.compile(r"%[0-9A-F]{2}|[-_+/=.,~]", re.ASCII | re.IGNORECASE)
+# Names and values end at `/` and `;`, so each place is tried once. What follows a mere `.` or `..`
+# stays: without it they would lead upwards.
+_JAVA = re.compile(r"(?<!/\.)(?<!/\.\.);([\w.]{1,32})=([^/;]*)", re.ASCII)
+_ASP_NET = re.compile(r"/\((?:[A-Z]\([\w-]{1,128}\)){1,4}\)(?=/|\Z)", re.ASCII)
 
 
 def identity(url: Url, rules: UrlRules) -> str:
@@ -45,10 +71,6 @@ def identity(url: Url, rules: UrlRules) -> str:
 def digest(rules: UrlRules) -> str:
     """Name a normalisation: keys compare only where this name is the same."""
     return sha256_hex(json.dumps([_ALGORITHM, asdict(rules)], sort_keys=True))[:12]
-
-
-_ALGORITHM = 3  # raise it with any change of `identity` that gives some URL another key
-_SLASHES = re.compile("/{2,}")
 
 
 @lru_cache(maxsize=65_536)
@@ -88,3 +110,40 @@ def _tracking(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...
 def _names_visitor(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
     return is_session(name.lower(), value)
+
+
+def is_session(name: str, value: str) -> bool:
+    """Tell whether a parameter names a visitor; `name` is in lower case."""
+    if name in DOUBTFUL_NAMES:
+        return _is_random(value)
+    return value != "" and (name in SURE_NAMES or name.startswith(SURE_START))
+
+
+def is_doubtful(name: str) -> bool:
+    """Tell whether a parameter may name a visitor, so that only its pages can tell."""
+    return name in DOUBTFUL_NAMES
+
+
+def without_session(path: str) -> str:
+    """Leave out every `;jsessionid=…` of Java servers and `/(S(…))` of ASP.NET."""
+    if ";" not in path and "/(" not in path:
+        return path
+    # In this order: a name may be nothing but a session once its own is gone.
+    return _ASP_NET.sub("", _JAVA.sub(_without_java_session, path))
+
+
+def _is_random(value: str) -> bool:
+    if len(value) < RANDOM_CHARS:
+        return False
+    parts = _MARKS.split(value)
+    return any(map(_is_random_part, parts)) or _UUID.fullmatch(value) is not None
+
+
+def _is_random_part(part: str) -> bool:
+    if len(part) < RANDOM_CHARS or not part.isalnum():
+        return False
+    return len(_RUN.findall(part)) > RANDOM_TURNS
+
+
+def _without_java_session(found: re.Match[str]) -> str:
+    return "" if is_session(found[1].lower(), found[2]) else found[0]

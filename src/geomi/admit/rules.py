@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import assert_never
 
-from geomi.admit import area, defaults, glob, trap
+from geomi.admit import area, glob, trap
 from geomi.errors import ConfigError
 from geomi.model.config import BlockStyle, CrawlConfig, Scope, Within
 from geomi.model.verdict import Verdict
@@ -160,7 +160,7 @@ def _site(url: Url) -> str:
     return name.removeprefix("www.")
 
 
-def _exclude_check(patterns: tuple[glob.Pattern, ...]) -> Check:
+def _exclude_check(patterns: tuple[glob.UrlPattern, ...]) -> Check:
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
         for pattern in patterns:
             if pattern.matches(url):
@@ -171,7 +171,7 @@ def _exclude_check(patterns: tuple[glob.Pattern, ...]) -> Check:
     return check
 
 
-def _block_check(scope: Scope, includes: tuple[glob.Pattern, ...]) -> Check:
+def _block_check(scope: Scope, includes: tuple[glob.UrlPattern, ...]) -> Check:
     if scope.block_style is BlockStyle.EXPRESSIONS:
         return _expressions_check
 
@@ -194,7 +194,7 @@ def _expressions_check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
     return Verdict(False, f"block.{text.strip('/?=')}", detail, "--set scope.block_style=segments")
 
 
-def _personal_check(includes: tuple[glob.Pattern, ...]) -> Check:
+def _personal_check(includes: tuple[glob.UrlPattern, ...]) -> Check:
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
         name = area.personal_name(url)
         if name == "" or any(pattern.matches(url) for pattern in includes):
@@ -205,7 +205,7 @@ def _personal_check(includes: tuple[glob.Pattern, ...]) -> Check:
     return check
 
 
-def _include_check(patterns: tuple[glob.Pattern, ...]) -> Check:
+def _include_check(patterns: tuple[glob.UrlPattern, ...]) -> Check:
     def check(url: Url, _depth: int, is_seed: bool) -> Verdict | None:
         if is_seed:
             return None
@@ -227,7 +227,7 @@ def _extension_check(config: CrawlConfig) -> Check:
     accepted = frozenset(config.http.content_types)
     blocked = {
         extension: media_type
-        for extension, media_type in defaults.MEDIA_TYPE_OF.items()
+        for extension, media_type in area.MEDIA_TYPE_OF.items()
         if media_type not in accepted
     }
     named = frozenset(name.lstrip(".").lower() for name in config.scope.blocked_extensions)

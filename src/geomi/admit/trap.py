@@ -1,11 +1,12 @@
-"""Decide whether a URL leads into an endless space: by itself, or by what its like have brought.
+"""Decide whether a URL leads into an endless space: by itself, or by what URLs like it have
+brought.
 
 `detect` needs nothing but the URL, so that a verdict can be repeated at any time; its thresholds
-are those of G-06 and G-07. `judge_tally` looks at what the visits of one pattern (`shape.py`) have
-brought: a pattern has a budget, and goes on beyond it only while its pages say something new or
-lead somewhere new, or once they lead to no more of their own kind. An ordinary documentation URL
-must pass both; the decoys in the tests are the other half of these rules. Sessions are no trap:
-they are left out of the identity (`session.py`).
+are those of G-06 and G-07. `judge_tally` looks at what the visits of one pattern
+(`url_pattern.py`) have brought. A pattern has a budget. It goes on beyond the budget only while
+its pages say something new or lead somewhere new, or once they lead to no more of their own kind.
+An ordinary documentation URL must pass both; the decoys in the tests are the other half of these
+rules. Sessions are no trap: they are left out of the identity (`normalize.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from geomi.admit.shape import kind_of
+from geomi.admit.url_pattern import kind_of
 from geomi.model.entry import Tally
 from geomi.model.verdict import Verdict
 from geomi.url.parse import Url
@@ -31,7 +32,7 @@ DETECTORS = ("calendar", "deep_path", "many_parameters", "repeating_path")
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class PatternBudget:
     """How long a pattern may go on.
 
     Args:
@@ -54,15 +55,15 @@ class Budget:
 # numbers excepted, which real pages are made of. Visits: G-06. A space that never repeats itself
 # can be told from a real archive only by its depth: pages of one are linked in breadth.
 BUDGETS = {
-    "calendar": Budget(50, 25, cap=185, cap_depth=5),
-    "dated": Budget(50, 25),
-    "pagination": Budget(100, 25, cap=185, cap_depth=15),
-    "parameters": Budget(100, 25, cap=150, cap_depth=3),
-    "identifiers": Budget(100, 40),
-    "session": Budget(4, 3, stale_links=False),
-    "path": Budget(50, 25),
-    "long": Budget(50, 25, cap=85, cap_depth=15),
-    "numbers": Budget(1000, 100),
+    "calendar": PatternBudget(50, 25, cap=185, cap_depth=5),
+    "dated": PatternBudget(50, 25),
+    "pagination": PatternBudget(100, 25, cap=185, cap_depth=15),
+    "parameters": PatternBudget(100, 25, cap=150, cap_depth=3),
+    "identifiers": PatternBudget(100, 40),
+    "session": PatternBudget(4, 3, stale_links=False),
+    "path": PatternBudget(50, 25),
+    "long": PatternBudget(50, 25, cap=85, cap_depth=15),
+    "numbers": PatternBudget(1000, 100),
 }
 
 
@@ -126,7 +127,7 @@ def heeds_text(pattern: str, tally: Tally) -> bool:
     return budget is not None and tally.visited >= budget.visits - 2 * budget.stale
 
 
-def _cap(pattern: str, budget: Budget) -> float:
+def _cap(pattern: str, budget: PatternBudget) -> float:
     """Return how many visits even news cannot prolong."""
     # One parameter may name all pages of a site: `index.php?page=about`.
     is_single = kind_of(pattern) == "parameters" and not pattern.endswith("?*")

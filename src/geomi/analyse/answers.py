@@ -13,20 +13,20 @@ from typing import TypeVar
 
 from geomi.analyse.money import MAX_AMOUNT
 from geomi.analyse.prompts import visible
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
     Classification,
     Engine,
-    Faq,
-    Fields,
+    ExtractedFields,
+    FaqFields,
+    FaqItem,
     FieldsModel,
     Flag,
     Money,
+    PageQuality,
     PageType,
-    Policy,
-    Product,
-    Quality,
-    Question,
-    Section,
+    PolicyFields,
+    PolicySection,
+    ProductFields,
 )
 
 MAX_TEXT_CHARS = 4000
@@ -55,12 +55,12 @@ def read_type(told: object, engine: Engine) -> Classification:
     )
 
 
-def read_quality(told: object, engine: Engine) -> Quality:
+def read_quality(told: object, engine: Engine) -> PageQuality:
     """Read how good a page is; a flag that is not raised is down."""
     answer = _object(told, "the answer")
     scores = _object(answer.get("scores"), "scores")
     raised = _items(answer, "flags", _flag)
-    return Quality(
+    return PageQuality(
         overall=_number(answer, "overall", BEST),
         depth=_number(scores, "depth", BEST),
         readability=_number(scores, "readability", BEST),
@@ -71,25 +71,25 @@ def read_quality(told: object, engine: Engine) -> Quality:
     )
 
 
-def read_answered_fields(told: object, page_type: PageType, engine: Engine) -> Fields:
+def read_answered_fields(told: object, page_type: PageType, engine: Engine) -> ExtractedFields:
     """Read the fields of a page of a type that has some."""
     answer = _object(told, "the answer")
     confidence = _number(answer, "confidence", 1.0)
     match page_type:
         case PageType.PRODUCT:
-            return Fields(FieldsModel.PRODUCT, _product(answer), confidence, engine)
+            return ExtractedFields(FieldsModel.PRODUCT, _product(answer), confidence, engine)
         case PageType.FAQ:
             items = _items(answer, "items", _question)
-            return Fields(FieldsModel.FAQ, Faq(items), confidence, engine)
+            return ExtractedFields(FieldsModel.FAQ, FaqFields(items), confidence, engine)
         case PageType.POLICY:
-            return Fields(FieldsModel.POLICY, _policy(answer), confidence, engine)
+            return ExtractedFields(FieldsModel.POLICY, _policy(answer), confidence, engine)
         case _:
             raise ValueError(f"pages of type {page_type} have no fields")
 
 
-def _product(answer: Mapping[str, object]) -> Product:
+def _product(answer: Mapping[str, object]) -> ProductFields:
     specifications = _items(answer, "specifications", _pair)
-    return Product(
+    return ProductFields(
         name=_maybe(answer, "name"),
         description=_maybe(answer, "description", MAX_DESCRIPTION_CHARS),
         price=_money(answer, "price"),
@@ -103,22 +103,22 @@ def _product(answer: Mapping[str, object]) -> Product:
     )
 
 
-def _policy(answer: Mapping[str, object]) -> Policy:
-    return Policy(
+def _policy(answer: Mapping[str, object]) -> PolicyFields:
+    return PolicyFields(
         title=_maybe(answer, "title"),
         effective_date=_maybe(answer, "effectiveDate"),
         sections=_items(answer, "sections", _section),
     )
 
 
-def _question(told: object) -> Question:
+def _question(told: object) -> FaqItem:
     item = _object(told, "an item")
-    return Question(_text(item, "question"), _text(item, "answer"))
+    return FaqItem(_text(item, "question"), _text(item, "answer"))
 
 
-def _section(told: object) -> Section:
+def _section(told: object) -> PolicySection:
     item = _object(told, "a section")
-    return Section(_text(item, "heading"), _text(item, "text"))
+    return PolicySection(_text(item, "heading"), _text(item, "text"))
 
 
 def _pair(told: object) -> tuple[str, str]:

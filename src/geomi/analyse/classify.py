@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from geomi.analyse.kinds import tell_kinds, version
 from geomi.analyse.purpose import Purpose, find_claim, find_purpose, is_front_page
 from geomi.analyse.reading import Reading
-from geomi.model.analysis import Classification, Engine, PageType
+from geomi.model.index.analysis import Classification, Engine, PageType
 from geomi.model.page import Article
 
 RULES = Engine("rules", "purpose-1")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from geomi.analyse.data import of_work, pair
-from geomi.model.analysis import Copyright, Engine
+from geomi.model.index.analysis import Copyright, Engine
 from geomi.model.page import Article
 
 ENGINE = Engine("rules", "copyright-1")

@@ -20,8 +20,8 @@ from geomi.analyse.schema import (
     properties_of,
     types_of,
 )
-from geomi.model.analysis import Custom, Engine
-from geomi.model.language import JsonSchema
+from geomi.model.index.analysis import CustomFields, Engine
+from geomi.model.index.language_model import JsonSchema
 from geomi.model.page import Article
 
 ENGINE = Engine("rules", "custom-1")
@@ -30,14 +30,14 @@ NO_MODEL = "no model was asked; only structured data was read"
 Value = object  # JSON
 
 
-def read_custom(article: Article, schema: JsonSchema) -> Custom:
+def read_custom(article: Article, schema: JsonSchema) -> CustomFields:
     """Fill a schema from a page's structured data alone."""
     said: dict[str, str] = {}
     for key, value in article.metadata:
         if key.startswith(STRUCTURED):
             said.setdefault(key.partition(".")[2].lower(), value)
     data = {name: _told(said, name, one) for name, one in properties_of(schema).items()}
-    return Custom(data, missing_in(data, schema), (), NO_MODEL, ENGINE)
+    return CustomFields(data, missing_in(data, schema), (), NO_MODEL, ENGINE)
 
 
 def read_answered_custom(told: object, schema: JsonSchema) -> dict[str, Value]:
@@ -49,7 +49,9 @@ def read_answered_custom(told: object, schema: JsonSchema) -> dict[str, Value]:
     return data
 
 
-def filled(known: Custom, told: Mapping[str, Value], page: str, engine: Engine) -> Custom:
+def filled(
+    known: CustomFields, told: Mapping[str, Value], page: str, engine: Engine
+) -> CustomFields:
     """Let an answer fill what structured data has left open."""
     data = {name: told.get(name) if value is None else value for name, value in known.data.items()}
     taken = {name: value for name, value in data.items() if known.data[name] is None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from geomi.analyse import copyright, fields, gate, quality, sensitive, summary
 from geomi.analyse.classify import RULES
 from geomi.analyse.kinds import version
-from geomi.model.analysis import Engine
+from geomi.model.index.analysis import Engine
 
 
 def engines() -> tuple[Engine, ...]:

@@ -17,16 +17,16 @@ from geomi.analyse.product import read_product
 from geomi.analyse.prose import Form, Passage, Passages
 from geomi.analyse.purpose import questions_of
 from geomi.analyse.reading import Reading, own_title
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
+    ArticleFields,
     Engine,
-    Faq,
-    Fields,
+    ExtractedFields,
+    FaqFields,
+    FaqItem,
     FieldsModel,
     PageType,
-    Policy,
-    Question,
-    Section,
-    Story,
+    PolicyFields,
+    PolicySection,
 )
 from geomi.model.page import Article
 
@@ -51,22 +51,22 @@ _LAST = Passage(Form.HEADING, "")  # closes the section before it
 
 def read_fields(
     url: str, article: Article, reading: Reading, page_type: PageType, *, of_articles: bool
-) -> Fields | None:
+) -> ExtractedFields | None:
     """Return the fields of a page of a type that has some."""
     match page_type:
         case PageType.PRODUCT:
             product, confidence = read_product(url, article, reading)
-            return Fields(FieldsModel.PRODUCT, product, confidence, ENGINE)
+            return ExtractedFields(FieldsModel.PRODUCT, product, confidence, ENGINE)
         case PageType.FAQ:
             return _faq(article, reading.passages)
         case PageType.POLICY:
             return _policy(article, reading)
         case PageType.ARTICLE if of_articles:
-            return Fields(FieldsModel.ARTICLE, _story(article, reading), 0.8, ENGINE)
+            return ExtractedFields(FieldsModel.ARTICLE, _story(article, reading), 0.8, ENGINE)
     return None
 
 
-def _faq(article: Article, passages: Passages) -> Fields | None:
+def _faq(article: Article, passages: Passages) -> ExtractedFields | None:
     shown = tuple(_shown_questions(passages))
     told = tuple(_told_questions(article))
     # What the page shows is what a reader asks for; what it tells may be longer or older.
@@ -74,10 +74,12 @@ def _faq(article: Article, passages: Passages) -> Fields | None:
     if not items:
         return None
     agree = {q.question for q in shown} & {q.question for q in told}
-    return Fields(FieldsModel.FAQ, Faq(items[:MAX_ITEMS]), 0.95 if agree else 0.8, ENGINE)
+    return ExtractedFields(
+        FieldsModel.FAQ, FaqFields(items[:MAX_ITEMS]), 0.95 if agree else 0.8, ENGINE
+    )
 
 
-def _shown_questions(passages: Passages) -> Iterator[Question]:
+def _shown_questions(passages: Passages) -> Iterator[FaqItem]:
     asked = questions_of(passages)
     for number, start in enumerate(asked):
         end = asked[number + 1] if number + 1 < len(asked) else len(passages)
@@ -88,29 +90,31 @@ def _shown_questions(passages: Passages) -> Iterator[Question]:
                 break  # the next part of the page
             answer.append(passage.text)
         if said := "\n".join(answer)[:MAX_ANSWER_CHARS]:
-            yield Question(_NUMBERED.sub("", question.text), _NUMBERED.sub("", said))
+            yield FaqItem(_NUMBERED.sub("", question.text), _NUMBERED.sub("", said))
 
 
-def _told_questions(article: Article) -> Iterator[Question]:
+def _told_questions(article: Article) -> Iterator[FaqItem]:
     for page in things_of(article, "FAQPage", "QAPage"):
         for item in objects_in(page.get("mainEntity")):
             given = item.get("acceptedAnswer") or item.get("suggestedAnswer")
             question = text_in(item, "name", "text")
             answer = next((text_in(node, "text") for node in objects_in(given)), None)
             if question and answer:
-                yield Question(question, answer[:MAX_ANSWER_CHARS])
+                yield FaqItem(question, answer[:MAX_ANSWER_CHARS])
 
 
-def _policy(article: Article, reading: Reading) -> Fields | None:
+def _policy(article: Article, reading: Reading) -> ExtractedFields | None:
     sections = tuple(islice(_sections(reading.passages), MAX_SECTIONS))
     if not sections:
         return None
     dated = _effective(reading.passages)
-    policy = Policy(_name(article, reading), dated, sections)
-    return Fields(FieldsModel.POLICY, policy, 0.9 if dated and len(sections) > 2 else 0.7, ENGINE)
+    policy = PolicyFields(_name(article, reading), dated, sections)
+    return ExtractedFields(
+        FieldsModel.POLICY, policy, 0.9 if dated and len(sections) > 2 else 0.7, ENGINE
+    )
 
 
-def _sections(passages: Passages) -> Iterator[Section]:
+def _sections(passages: Passages) -> Iterator[PolicySection]:
     """Yield each heading with what stands below it; what stands before the first has none."""
     heading, text = "", list[str]()
     for passage in (*passages, _LAST):
@@ -118,7 +122,7 @@ def _sections(passages: Passages) -> Iterator[Section]:
             text.append(passage.text)
             continue
         if text:
-            yield Section(heading, "\n".join(text)[:MAX_SECTION_CHARS])
+            yield PolicySection(heading, "\n".join(text)[:MAX_SECTION_CHARS])
         heading, text = passage.text, []
 
 
@@ -134,8 +138,8 @@ def _effective(passages: Passages) -> str | None:
     return next(dated, None)
 
 
-def _story(article: Article, reading: Reading) -> Story:
-    return Story(
+def _story(article: Article, reading: Reading) -> ArticleFields:
+    return ArticleFields(
         headline=_name(article, reading),
         author=article.author or None,
         publisher=of_work(article, "publisher.name") or pair(article, "og:site_name"),

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
+    AnalysisInput,
+    AnalysisRules,
     Classification,
     Copyright,
-    Decision,
     Engine,
+    IndexDecision,
     IndexReason,
-    Quality,
-    Sensitive,
-    Subject,
+    OnFinding,
+    PageQuality,
+    SensitiveFinding,
 )
-from geomi.model.indexing import AnalysisRules, OnFinding
 
 ENGINE = Engine("rules", "gate-1")
 
@@ -37,12 +38,12 @@ class Findings:
 
     chars: int
     classification: Classification | None = None
-    quality: Quality | None = None
+    quality: PageQuality | None = None
     copyright: Copyright | None = None
-    sensitive: tuple[Sensitive, ...] = ()
+    sensitive: tuple[SensitiveFinding, ...] = ()
 
 
-def decide(subject: Subject, findings: Findings, rules: AnalysisRules) -> Decision:
+def decide(subject: AnalysisInput, findings: Findings, rules: AnalysisRules) -> IndexDecision:
     """Decide by what is known of a page."""
     refusals = (
         *_by_its_own_words(subject, findings.chars, rules),
@@ -50,19 +51,23 @@ def decide(subject: Subject, findings: Findings, rules: AnalysisRules) -> Decisi
         *_by_worth(subject, findings, rules),
     )
     if not refusals:
-        return Decision(True, IndexReason.ACCEPTED, "nothing speaks against it", ENGINE)
+        return IndexDecision(True, IndexReason.ACCEPTED, "nothing speaks against it", ENGINE)
     reason, detail = refusals[0]
-    return Decision(False, reason, detail, ENGINE)
+    return IndexDecision(False, reason, detail, ENGINE)
 
 
-def _by_its_own_words(subject: Subject, chars: int, rules: AnalysisRules) -> Iterator[_Refusal]:
+def _by_its_own_words(
+    subject: AnalysisInput, chars: int, rules: AnalysisRules
+) -> Iterator[_Refusal]:
     if subject.asks_not_to_be_indexed or "noindex" in subject.article.robots:
         yield IndexReason.NOINDEX, "the page says noindex"
     if chars < rules.min_chars:
         yield IndexReason.TOO_SHORT, f"{chars} characters; analysis.min_chars is {rules.min_chars}"
 
 
-def _by_content(subject: Subject, findings: Findings, rules: AnalysisRules) -> Iterator[_Refusal]:
+def _by_content(
+    subject: AnalysisInput, findings: Findings, rules: AnalysisRules
+) -> Iterator[_Refusal]:
     if subject.personal_data:
         yield IndexReason.PERSONAL_DATA, subject.personal_data
     if rules.sensitive is OnFinding.SKIP and findings.sensitive:
@@ -72,7 +77,9 @@ def _by_content(subject: Subject, findings: Findings, rules: AnalysisRules) -> I
         yield IndexReason.COPYRIGHT, claim.notice or f"claimed by {claim.holder}"
 
 
-def _by_worth(subject: Subject, findings: Findings, rules: AnalysisRules) -> Iterator[_Refusal]:
+def _by_worth(
+    subject: AnalysisInput, findings: Findings, rules: AnalysisRules
+) -> Iterator[_Refusal]:
     kind, quality = findings.classification, findings.quality
     wanted = set(map(str, rules.page_types))
     if kind is not None and wanted and kind.page_type not in wanted:

@@ -23,7 +23,14 @@ from geomi.analyse.money import find_prices, read_amount
 from geomi.analyse.product import said_stock
 from geomi.analyse.prompts import visible
 from geomi.analyse.prose import shown
-from geomi.model.analysis import Faq, Fields, Money, Policy, Product, Story
+from geomi.model.index.analysis import (
+    ArticleFields,
+    ExtractedFields,
+    FaqFields,
+    Money,
+    PolicyFields,
+    ProductFields,
+)
 
 DIGITS = 3
 
@@ -34,10 +41,10 @@ _PLAIN = re.compile(r"\d+(?:[.,]\d+)*")
 _SPACED = re.compile(r"\d{1,3}(?:[ ']\d{3}){1,4}(?:[.,]\d{1,2})?(?!\d)")
 _PICTURE = re.compile(r"!\[[^\[\]\n]{0,1000}\]\(<?([^()\s<>]{1,4000})")
 
-Data = Product | Faq | Policy | Story
+Data = ProductFields | FaqFields | PolicyFields | ArticleFields
 
 
-def grounded(fields: Fields, text: str) -> Fields | None:
+def grounded(fields: ExtractedFields, text: str) -> ExtractedFields | None:
     """Return fields without what their page does not say; None where that is all of them."""
     data = _standing(fields.data, _Page(text))
     told, left = len(_filled(fields.data)), len(_filled(data))
@@ -46,7 +53,7 @@ def grounded(fields: Fields, text: str) -> Fields | None:
     return replace(fields, data=data, confidence=round(fields.confidence * left / told, DIGITS))
 
 
-def joined(known: Fields, told: Fields) -> Fields:
+def joined(known: ExtractedFields, told: ExtractedFields) -> ExtractedFields:
     """Fill what is missing in fields from others of the same kind; what was known stays."""
     if type(known.data) is not type(told.data):
         return told
@@ -59,18 +66,20 @@ def joined(known: Fields, told: Fields) -> Fields:
 
 def _standing(data: Data, page: _Page) -> Data:
     match data:
-        case Product():
+        case ProductFields():
             return _product(data, page)
-        case Faq():
+        case FaqFields():
             items = data.items
-            return Faq(tuple(q for q in items if page.says(q.question) and page.says(q.answer)))
-        case Policy():
+            return FaqFields(
+                tuple(q for q in items if page.says(q.question) and page.says(q.answer))
+            )
+        case PolicyFields():
             return _policy(data, page)
-        case Story():
+        case ArticleFields():
             return data
 
 
-def _product(product: Product, page: _Page) -> Product:
+def _product(product: ProductFields, page: _Page) -> ProductFields:
     pairs = product.specifications
     return replace(
         product,
@@ -87,9 +96,9 @@ def _product(product: Product, page: _Page) -> Product:
     )
 
 
-def _policy(policy: Policy, page: _Page) -> Policy:
+def _policy(policy: PolicyFields, page: _Page) -> PolicyFields:
     meant = [date.iso for date in find_dates(policy.effective_date or "")]
-    return Policy(
+    return PolicyFields(
         title=page.kept(policy.title),
         effective_date=next((iso for iso in meant if iso in page.dates), None),
         sections=tuple(

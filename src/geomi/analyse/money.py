@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from geomi.model.analysis import Money
+from geomi.model.index.analysis import Money
 
 MAX_AMOUNT = 1e12
 MAX_PRICES = 50

@@ -18,11 +18,18 @@ from geomi.analyse.reading import Reading, read_text
 from geomi.analyse.schema import read_schema
 from geomi.analyse.sensitive import find_sensitive
 from geomi.analyse.summary import summarize
-from geomi.model.analysis import Analysis, Decision, Fields, PageType, Subject
-from geomi.model.indexing import AnalysisRules, OnFinding
+from geomi.model.index.analysis import (
+    Analysis,
+    AnalysisInput,
+    AnalysisRules,
+    ExtractedFields,
+    IndexDecision,
+    OnFinding,
+    PageType,
+)
 
 
-def analyse(subject: Subject, rules: AnalysisRules) -> Analysis:
+def analyse(subject: AnalysisInput, rules: AnalysisRules) -> Analysis:
     """Understand one page as far as its job asks for."""
     article = subject.article
     reading = read_text(article.markdown, rules.max_chars)
@@ -41,22 +48,24 @@ def analyse(subject: Subject, rules: AnalysisRules) -> Analysis:
     return Analysis(decision, *parts)
 
 
-def decide_anew(subject: Subject, known: Analysis, rules: AnalysisRules) -> Decision:
+def decide_anew(subject: AnalysisInput, known: Analysis, rules: AnalysisRules) -> IndexDecision:
     """Decide upon a page of which more is known than what was counted."""
     chars = len(read_text(subject.article.markdown, rules.max_chars).text)
     found = (known.classification, known.quality, known.copyright, known.sensitive)
     return decide(subject, Findings(chars, *found), rules)
 
 
-def read_fields_anew(subject: Subject, page_type: PageType, rules: AnalysisRules) -> Fields | None:
+def read_fields_anew(
+    subject: AnalysisInput, page_type: PageType, rules: AnalysisRules
+) -> ExtractedFields | None:
     """Read the fields of a page whose type turned out to be another one."""
     reading = read_text(subject.article.markdown, rules.max_chars)
     return _fields(subject, reading, page_type, rules)
 
 
 def _fields(
-    subject: Subject, reading: Reading, page_type: PageType | None, rules: AnalysisRules
-) -> Fields | None:
+    subject: AnalysisInput, reading: Reading, page_type: PageType | None, rules: AnalysisRules
+) -> ExtractedFields | None:
     if page_type is None:
         return None
     of_articles = rules.article_fields

@@ -13,7 +13,7 @@ from geomi.analyse.data import Object, objects_in, pair, text_from, text_in, thi
 from geomi.analyse.money import currency_code, find_prices, read_money
 from geomi.analyse.prose import Form, Passages, cut
 from geomi.analyse.reading import Reading
-from geomi.model.analysis import Money, Product
+from geomi.model.index.analysis import Money, ProductFields
 from geomi.model.page import Article
 from geomi.url.parse import absolute
 
@@ -39,14 +39,14 @@ _PROPERTIES = ("color", "material", "size", "weight", "width", "height", "depth"
 _LIST_PRICES = ("ListPrice", "StrikethroughPrice")
 
 
-def read_product(url: str, article: Article, reading: Reading) -> tuple[Product, float]:
+def read_product(url: str, article: Article, reading: Reading) -> tuple[ProductFields, float]:
     """Return a product's fields, and how sure they are."""
     passages = reading.passages
     node = next(things_of(article, "Product", "ProductGroup"), {})
     offer = _offer(node)
     price, sale_price = _prices(node, offer, article, passages)
     named = text_in(node, "name") or pair(article, "Product.name")
-    product = Product(
+    product = ProductFields(
         name=_cut(named or reading.heading, MAX_NAME_CHARS),
         description=_description(node, article, passages),
         price=price,

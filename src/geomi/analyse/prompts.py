@@ -12,9 +12,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-from geomi.model.analysis import Flag, PageType
-from geomi.model.language import JsonSchema, Prompt
-from geomi.text.digest import sha256_hex
+from geomi.model.index.analysis import Flag, PageType
+from geomi.model.index.language_model import JsonSchema, Prompt
+from geomi.text.identifiers import sha256_hex
 
 VERSION = "prompts-1"
 CLASSIFY_CHARS = 2000  # ANA-05

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from geomi.analyse.data import pair
 from geomi.analyse.prose import Form, Passages
 from geomi.analyse.reading import Reading, own_title
-from geomi.model.analysis import PageType
+from geomi.model.index.analysis import PageType
 from geomi.model.page import Article
 from geomi.url.parse import parse
 

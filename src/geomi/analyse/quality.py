@@ -17,7 +17,7 @@ from math import log
 from geomi.analyse.prose import Form, Passages
 from geomi.analyse.reading import Reading, own_title
 from geomi.analyse.terms import frequencies, sentences_of, terms_of
-from geomi.model.analysis import Engine, Flag, PageType, Quality, Subject
+from geomi.model.index.analysis import AnalysisInput, Engine, Flag, PageQuality, PageType
 
 ENGINE = Engine("rules", "quality-1")
 TOP = 10.0
@@ -70,7 +70,9 @@ _BROKEN = re.compile(
 )
 
 
-def check_quality(subject: Subject, reading: Reading, page_type: PageType | None) -> Quality:
+def check_quality(
+    subject: AnalysisInput, reading: Reading, page_type: PageType | None
+) -> PageQuality:
     """Score a page; what a page should say depends on its type."""
     flags = _flags(subject, reading)
     depth = _depth(subject.article.words, reading.passages, page_type)
@@ -79,7 +81,7 @@ def check_quality(subject: Subject, reading: Reading, page_type: PageType | None
     originality = _score(1 - subject.similarity) if subject.duplicate_of else None
     known = [score for score in (depth, readability, relevance, originality) if score is not None]
     cost = sum(COSTS.get(flag, 0.0) for flag, is_up in flags.items() if is_up)
-    return Quality(
+    return PageQuality(
         overall=round(max(sum(known) / len(known) - cost, 0.0), 1),
         depth=depth,
         readability=readability,
@@ -130,7 +132,7 @@ def _sentences(paragraphs: list[str]) -> float:
     return 0.35 + 0.65 * (good + 0.5 * passable) / len(lengths)
 
 
-def _relevance(subject: Subject, reading: Reading) -> float | None:
+def _relevance(subject: AnalysisInput, reading: Reading) -> float | None:
     """Return whether the text is about what its title says; None where there is nothing to ask."""
     article = subject.article
     promised = set(terms_of(f"{own_title(article.title)} {reading.heading}"))
@@ -145,7 +147,7 @@ def _relevance(subject: Subject, reading: Reading) -> float | None:
     return _score(0.55 * kept / len(promised) + 0.45 * _bounded(2 * focus))
 
 
-def _flags(subject: Subject, reading: Reading) -> dict[Flag, bool | None]:
+def _flags(subject: AnalysisInput, reading: Reading) -> dict[Flag, bool | None]:
     return {
         Flag.THIN_CONTENT: subject.article.words < THIN_WORDS,
         Flag.DUPLICATE_SUSPECTED: None
@@ -167,7 +169,7 @@ def _is_stuffed(terms: tuple[str, ...]) -> bool | None:
     return often > STUFFED_SHARE * len(terms) or phrases > STUFFED_PHRASE_SHARE * len(terms)
 
 
-def _is_boilerplate(subject: Subject, passages: Passages) -> bool:
+def _is_boilerplate(subject: AnalysisInput, passages: Passages) -> bool:
     """Say whether next to nothing is the page's own: short lines, most of them texts of links."""
     linked = {link.text for link in subject.article.links if link.text}
     prose = menu = 0
@@ -179,7 +181,7 @@ def _is_boilerplate(subject: Subject, passages: Passages) -> bool:
     return menu > MIN_MENU_CHARS and menu > BOILERPLATE_LINK_SHARE * (menu + prose)
 
 
-def _is_outdated(subject: Subject, text: str) -> bool | None:
+def _is_outdated(subject: AnalysisInput, text: str) -> bool | None:
     """Say whether a page speaks of the past: by its dates, its title, the years it speaks of."""
     year = datetime.fromtimestamp(max(subject.now_s, 0.0), UTC).year
     article = subject.article

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn
 
-from geomi.model.language import JsonSchema
+from geomi.model.index.language_model import JsonSchema
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_DEPTH = 6

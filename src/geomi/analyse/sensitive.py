@@ -12,8 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from geomi.model.analysis import Engine, Sensitive
-from geomi.model.indexing import SensitiveCategory
+from geomi.model.index.analysis import Engine, SensitiveCategory, SensitiveFinding
 
 ENGINE = Engine("word lists", "sensitive-1")
 MIN_DIFFERENT = 3
@@ -93,7 +92,9 @@ _WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
 _HANGUL = re.compile("[가-힣]")
 
 
-def find_sensitive(text: str, categories: Collection[SensitiveCategory]) -> tuple[Sensitive, ...]:
+def find_sensitive(
+    text: str, categories: Collection[SensitiveCategory]
+) -> tuple[SensitiveFinding, ...]:
     """Return the categories that a text belongs to, with the words that show it."""
     text = text[:MAX_CHARS].lower()
     counts = _english(text)
@@ -105,7 +106,7 @@ def find_sensitive(text: str, categories: Collection[SensitiveCategory]) -> tupl
         words = {word: counts[word] for word in _LISTED[category] if word in counts}
         if category in categories and _is_dense(words, length):
             often = sorted(words, key=lambda word: (-words[word], word))
-            found.append(Sensitive(category, tuple(often[:MAX_WORDS_TOLD]), ENGINE))
+            found.append(SensitiveFinding(category, tuple(often[:MAX_WORDS_TOLD]), ENGINE))
     return tuple(found)
 
 

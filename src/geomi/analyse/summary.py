@@ -26,7 +26,7 @@ from geomi.analyse.terms import (
     sentences_of,
     terms_of,
 )
-from geomi.model.analysis import Engine, Entity, EntityType, PageType, Summary
+from geomi.model.index.analysis import Engine, Entity, EntityType, PageType, Summary
 from geomi.model.page import Article
 
 ENGINE = Engine("rules", "summary-1")

@@ -10,9 +10,17 @@ from dataclasses import replace
 
 from geomi.analyse.reading import read_text
 from geomi.analyse.summary import summarize
-from geomi.model.analysis import Analysis, Custom, Faq, Fields, Policy, Product, Summary
+from geomi.model.index.analysis import (
+    Analysis,
+    CustomFields,
+    ExtractedFields,
+    FaqFields,
+    PolicyFields,
+    ProductFields,
+    Summary,
+)
+from geomi.model.index.search import PREVIEW_CHARS
 from geomi.model.page import Article
-from geomi.model.search import PREVIEW_CHARS
 
 MAX_FACT_CHARS = 100  # of a specification or a field; what is longer is a sentence
 
@@ -31,7 +39,7 @@ def withhold(known: Analysis, preview: Article) -> Analysis:
     )
 
 
-def _short_values(custom: Custom | None) -> Custom | None:
+def _short_values(custom: CustomFields | None) -> CustomFields | None:
     """Leave out the texts of a job's own fields that are longer than a fact."""
     if custom is None:
         return None
@@ -56,13 +64,13 @@ def _short(summary: Summary | None, preview: Article) -> Summary | None:
     return replace(summary, short=kept.short, long=kept.long[:PREVIEW_CHARS])
 
 
-def _facts(fields: Fields | None) -> Fields | None:
+def _facts(fields: ExtractedFields | None) -> ExtractedFields | None:
     match fields:
-        case Fields(data=Faq()):
+        case ExtractedFields(data=FaqFields()):
             return None  # questions and answers are nothing but text
-        case Fields(data=Policy() as policy):
+        case ExtractedFields(data=PolicyFields() as policy):
             return replace(fields, data=replace(policy, sections=()))
-        case Fields(data=Product() as product):
+        case ExtractedFields(data=ProductFields() as product):
             facts = tuple(
                 (name, value)
                 for name, value in product.specifications

@@ -19,10 +19,10 @@ from geomi.app.plan import Plan
 from geomi.app.ready import library_of, ready_plan
 from geomi.engine.external_docs import shortcoming
 from geomi.engine.worker.supervisor import CrawlReport
+from geomi.model.external_docs import LibraryFinding
 from geomi.model.job import CrawlJob, JobState
-from geomi.model.ready import Finding
 from geomi.model.site import Channel, Provider
-from geomi.seed.ready import TOPICS
+from geomi.seed.external_docs import TOPICS
 
 FALLBACK = "channel crawl"
 
@@ -48,7 +48,7 @@ class Collected:
     decision: Decision | None = None
 
 
-def decide(provider: Provider, finding: Finding | None, *, has_source: bool) -> Decision:
+def decide(provider: Provider, finding: LibraryFinding | None, *, has_source: bool) -> Decision:
     """Say which channel holds for a provider by what is known now."""
     library = finding.library if finding else ""
     if not has_source:

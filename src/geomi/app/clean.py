@@ -32,8 +32,8 @@ from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.worker.leader import Leadership
 from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
+from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob, Expired
-from geomi.model.search import Scope
 from geomi.settings.network import same_archive, same_directory
 
 CLEAN = "clean"
@@ -138,7 +138,7 @@ async def _let_go(home: Home, job: CrawlJob, what: Expired, duty: Leadership) ->
     await home.archive.erase(job.id)
     await home.world.spool.erase(job.id)
     await asyncio.to_thread(remove_job, home.root, job.id)
-    await forget(home, Scope.JOB, [job.id])
+    await forget(home, IndexScope.JOB, [job.id])
     await _until_none(duty, lambda: kept.forget_captures(job.id, limit=ROWS))
     while after := (await kept.forget_requests(job.id, after=after, limit=LOG_ROWS)).after:
         await _rest(duty)

@@ -10,7 +10,7 @@ from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.app.archive import need_obstore
 from geomi.errors import ConfigError, StoreMissing
 from geomi.ports.dataset import Dataset
-from geomi.url.shown import without_user
+from geomi.url.canonical import without_user_info
 
 MAX_NAME_CHARS = 4096
 
@@ -42,6 +42,7 @@ def _folder(text: str) -> Path:
     is_local = url.netloc in ("", "localhost") and not url.query and not url.fragment
     if url.scheme != "file" or not is_local or "\0" in unquote(url.path):
         raise ConfigError(
-            f"`{without_user(text)}` names no dataset", hint=f"write a path, file:///path or {FORM}"
+            f"`{without_user_info(text)}` names no dataset",
+            hint=f"write a path, file:///path or {FORM}",
         )
     return Path(unquote(url.path))

@@ -31,9 +31,9 @@ from geomi.engine.inspect.export import captures
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.preview_text import SpooledTexts
 from geomi.errors import ConfigError
+from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow, Ref
-from geomi.model.search import Scope
 from geomi.model.site import Takedown
 from geomi.settings.network import same_archive
 from geomi.url.parse import Url
@@ -83,7 +83,7 @@ async def erase_site(home: Home, found: SiteHoldings, reason: str) -> Takedown:
     with ExitStack() as held:
         for job in found.parts:
             held.enter_context(await locked(home, job))
-        await forget(home, Scope.SITE, [found.site])
+        await forget(home, IndexScope.SITE, [found.site])
         await _erase_parts(home, found, replace(line, pages=found.pages))
     if found.whole:
         await erase_jobs(home, found.whole, line)

@@ -19,8 +19,8 @@ from geomi.app.home import Home
 from geomi.app.store import open_store
 from geomi.engine.external_docs import ExternalDocsClient
 from geomi.errors import ConfigError, SourceError, StoreMissing
-from geomi.model.drawer import MAX_SLIPS
-from geomi.model.ready import Finding
+from geomi.model.external_docs import LibraryFinding
+from geomi.model.named_value import MAX_LISTED_VALUES
 from geomi.model.site import Provider
 from geomi.ports.drawers import Drawers
 from geomi.settings.options import Settings
@@ -39,11 +39,11 @@ class Checked:
     """
 
     provider: Provider
-    finding: Finding | None
+    finding: LibraryFinding | None
     problem: str = ""
 
 
-def findings_in(root: Path, settings: Settings) -> dict[str, Finding]:
+def findings_in(root: Path, settings: Settings) -> dict[str, LibraryFinding]:
     """Return what a data directory remembers, by the key of the provider; nothing is made."""
     try:
         store = open_store(root, settings, create=False)
@@ -53,18 +53,18 @@ def findings_in(root: Path, settings: Settings) -> dict[str, Finding]:
         return asyncio.run(_every(store.drawers))
 
 
-async def finding_of(home: Home, provider: Provider) -> Finding | None:
+async def finding_of(home: Home, provider: Provider) -> LibraryFinding | None:
     """Return what is remembered of a provider."""
     slip = await home.store.drawers.get(DRAWER, provider.key)
     return about(provider, _adapter().validate_json(slip.body) if slip else None)
 
 
-def about(provider: Provider, finding: Finding | None) -> Finding | None:
+def about(provider: Provider, finding: LibraryFinding | None) -> LibraryFinding | None:
     """Return a finding that is about a provider under its present name, and no other."""
     return finding if finding and finding.name == provider.name else None
 
 
-def is_fresh(finding: Finding | None, *, wall_s: float) -> bool:
+def is_fresh(finding: LibraryFinding | None, *, wall_s: float) -> bool:
     """Say whether a provider need not be looked for again."""
     return finding is not None and 0 <= wall_s - finding.at_s < HOLDS_S
 
@@ -76,7 +76,7 @@ async def look_for(home: Home, provider: Provider, librarian: ExternalDocsClient
     except SourceError as error:
         return Checked(provider, None, error.message)
     library = picked.library if picked else ""
-    finding = Finding(provider.key, provider.name, library, home.world.clock.wall_s())
+    finding = LibraryFinding(provider.key, provider.name, library, home.world.clock.wall_s())
     await _remember(home, finding)
     return Checked(provider, finding)
 
@@ -112,7 +112,7 @@ async def due(home: Home) -> list[str]:
     ]
 
 
-async def _remember(home: Home, finding: Finding) -> None:
+async def _remember(home: Home, finding: LibraryFinding) -> None:
     drawers, body = home.store.drawers, _adapter().dump_json(finding)
     slip = await drawers.get(DRAWER, finding.key)
     if slip is None:
@@ -121,15 +121,15 @@ async def _remember(home: Home, finding: Finding) -> None:
         await drawers.change(replace(slip, body=body))
 
 
-async def _every(drawers: Drawers) -> dict[str, Finding]:
-    found: dict[str, Finding] = {}
+async def _every(drawers: Drawers) -> dict[str, LibraryFinding]:
+    found: dict[str, LibraryFinding] = {}
     after = ""
-    while slips := await drawers.list(DRAWER, after=after, limit=MAX_SLIPS):
+    while slips := await drawers.list(DRAWER, after=after, limit=MAX_LISTED_VALUES):
         after = slips[-1].name
         found |= {slip.name: _adapter().validate_json(slip.body) for slip in slips}
     return found
 
 
 @cache
-def _adapter() -> TypeAdapter[Finding]:
-    return TypeAdapter(Finding)
+def _adapter() -> TypeAdapter[LibraryFinding]:
+    return TypeAdapter(LibraryFinding)

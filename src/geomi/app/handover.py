@@ -9,15 +9,15 @@ from geomi.adapters.bucket_url import names_bucket
 from geomi.admit.rules import Admission
 from geomi.app.datasets import open_dataset
 from geomi.app.plan import NO_YEAR
+from geomi.dataset.partition import checked_filter
 from geomi.engine.visit.links import LinkGate
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
-from geomi.model.handover import Handover, LeftOut
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.contract import Handover, SkippedDomain
+from geomi.model.dataset.seed import PartitionFilter
 from geomi.model.site import SiteRule
 from geomi.model.verdict import Verdict
 from geomi.ports.dataset import Dataset
-from geomi.seed.partition import checked_filter
 from geomi.url.parse import Url, split
 
 FORM = "DATASET/prod/country=sg/category=news/date=2026-01-28"
@@ -43,15 +43,15 @@ def open_contracts(text: str) -> tuple[Dataset, PartitionFilter]:
 
 def admitted_seeds(
     handover: Handover, config: CrawlConfig, reviews: Sequence[SiteRule]
-) -> tuple[list[str], list[LeftOut]]:
+) -> tuple[list[str], list[SkippedDomain]]:
     """Part the start URLs that a crawl's own rules take from those that they exclude."""
     gate = LinkGate(config, Admission(config, handover.seeds, now_year=NO_YEAR), reviews)
     taken: list[str] = []
-    left_out: list[LeftOut] = []
+    left_out: list[SkippedDomain] = []
     for url in map(split, handover.seeds):
         reason = _exclusion(gate, url)
         if reason:
-            left_out.append(LeftOut(url.host, f"{url.href} is excluded by rule {reason}"))
+            left_out.append(SkippedDomain(url.host, f"{url.href} is excluded by rule {reason}"))
         else:
             taken.append(url.href)
     return taken, left_out

@@ -35,13 +35,13 @@ from geomi.engine.world import World
 from geomi.errors import StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
-from geomi.model.worker import Role, WorkerCard
+from geomi.model.worker import WorkerCard, WorkerRole
 from geomi.ports.clock import Clock
 from geomi.ports.ready import ReadySource
 from geomi.ports.sink import EventSink
 from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 
 if TYPE_CHECKING:
     from geomi.app.store import Store
@@ -232,7 +232,7 @@ def _card(world: World, root: Path) -> WorkerCard:
         machine=platform.node(),
         root=place_name(root),
         pid=os.getpid(),
-        role=Role.WORKER,
+        role=WorkerRole.WORKER,
         version=world.version,
         started_s=0.0,
         beat_s=0.0,

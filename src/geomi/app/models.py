@@ -23,8 +23,7 @@ from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_
 from geomi.app.home import Home, egress_rules
 from geomi.engine.enrich.language_model import LanguageModels
 from geomi.errors import ConfigError
-from geomi.model.cost import FREE, Purpose
-from geomi.model.language import Answer
+from geomi.model.index.language_model import FREE, ModelPurpose, ModelReply
 from geomi.ports.language import LanguageModel
 from geomi.ports.models import Embedder
 from geomi.ports.web import Fetcher
@@ -77,7 +76,7 @@ def _panel(
         return None
     prices = read_prices(settings.model_prices)
 
-    def price(asked: str, answer: Answer) -> int:
+    def price(asked: str, answer: ModelReply) -> int:
         """A server may name a version of what it was asked for, which nobody gave a price."""
         price = prices.get(answer.model) or prices.get(asked, FREE)
         return price.of(answer.tokens_in, answer.tokens_out)
@@ -89,19 +88,23 @@ def _panel(
         OpenAiModel(fetcher, endpoint, name, key=settings.model_key, patience=patience)
         for name in (settings.model, settings.model_extract or settings.model)
     )
-    models = {Purpose.CLASSIFY: small, Purpose.QUALITY: small, Purpose.EXTRACT: large}
+    models = {
+        ModelPurpose.CLASSIFY: small,
+        ModelPurpose.QUALITY: small,
+        ModelPurpose.EXTRACT: large,
+    }
     return LanguageModels(endpoint, models, price)
 
 
 def _on_bedrock(
     settings: Settings, opened: ExitStack, patience: RetryPolicy
-) -> dict[Purpose, LanguageModel]:
+) -> dict[ModelPurpose, LanguageModel]:
     """Return the catalogue's models, each for its purpose."""
     bedrock = opened.enter_context(closing(Bedrock(patience=patience)))
     names = {
-        Purpose.CLASSIFY: CLASSIFIER,
-        Purpose.QUALITY: CRITIC,
-        Purpose.EXTRACT: settings.model_extract or EXTRACTOR,
+        ModelPurpose.CLASSIFY: CLASSIFIER,
+        ModelPurpose.QUALITY: CRITIC,
+        ModelPurpose.EXTRACT: settings.model_extract or EXTRACTOR,
     }
     return {purpose: BedrockModel(bedrock, name) for purpose, name in names.items()}
 

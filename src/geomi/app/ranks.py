@@ -15,7 +15,7 @@ from pathlib import Path
 
 from geomi.engine.world import World
 from geomi.errors import ConfigError
-from geomi.frontier.traffic import LAST_RANK, read_rank
+from geomi.frontier.priority import LAST_RANK, read_rank
 
 MAX_NAMES = LAST_RANK
 MAX_LINE_BYTES = 300  # a name has 253 at most

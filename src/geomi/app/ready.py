@@ -23,7 +23,7 @@ from geomi.model.config import CrawlConfig, Extraction, Render, Scope
 from geomi.model.job import CrawlJob
 from geomi.ports.clock import Clock
 from geomi.ports.ready import ReadySource
-from geomi.seed.ready import addresses
+from geomi.seed.external_docs import document_urls
 from geomi.settings.options import Settings
 
 CHANNEL = "channel context7 "  # before the id of the library
@@ -64,7 +64,7 @@ def ready_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
         run=replace(plan.resolved.run, workers=1),  # one source, one voice
         origins=((CHANNEL + library, PROVIDER + name),),
     )
-    return replace(plan, seeds=read_seeds(addresses(source, library)), resolved=resolved)
+    return replace(plan, seeds=read_seeds(document_urls(source, library)), resolved=resolved)
 
 
 def refuse_unserved(job: CrawlJob, source: ReadySource | None) -> None:

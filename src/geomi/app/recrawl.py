@@ -16,7 +16,7 @@ from geomi.engine import recrawl as sweeper
 from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.model.job import CrawlJob
-from geomi.recrawl.budget import Candidate
+from geomi.recrawl.due import RevisitCandidate
 from geomi.recrawl.report import Changes
 from geomi.settings.options import RunOptions
 
@@ -31,7 +31,7 @@ class Recrawled:
 
 async def look_again(
     home: Home, job: str, wish: RecrawlRequest
-) -> tuple[CrawlJob, list[Candidate]]:
+) -> tuple[CrawlJob, list[RevisitCandidate]]:
     """Return the crawl of a job, and what a recrawl of it would ask for now."""
     crawl = await sweeper.first_job(home.world, job)
     return crawl, await sweeper.choose(home.world, crawl, wish)

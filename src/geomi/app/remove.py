@@ -9,8 +9,8 @@ from geomi.app.home import Home
 from geomi.app.run import is_running
 from geomi.app.shelf import forget
 from geomi.errors import StoreBusy, WrongState
+from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
-from geomi.model.search import Scope
 from geomi.settings.network import same_archive
 
 
@@ -33,6 +33,6 @@ async def remove(home: Home, job: CrawlJob) -> None:
         )
     await home.archive.erase(job.id)  # first: nothing else names what is in a bucket
     await home.world.spool.erase(job.id)
-    await forget(home, Scope.JOB, [job.id])
+    await forget(home, IndexScope.JOB, [job.id])
     await home.world.jobs.delete(job.id)
     await asyncio.to_thread(remove_job, home.root, job.id)

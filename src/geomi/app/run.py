@@ -36,7 +36,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
 from geomi.model.site import SiteRule
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from geomi.settings.compliance import weaknesses
 from geomi.settings.network import (
     DIRECTORY,
@@ -47,7 +47,7 @@ from geomi.settings.network import (
 )
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.profiles import resolve_resumed
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 
 WORKER_PROGRAM = "geomi.worker"
 
@@ -102,7 +102,7 @@ async def work_on(
     )
     on_start(supervisor)
     with PresenceLock(home.root, f"job-{job.id}"):  # one writer of its outputs
-        await home.heart.enrol(Role.SUPERVISOR, [job.config])
+        await home.heart.enrol(WorkerRole.SUPERVISOR, [job.config])
         home.heart.join(job.id)
         try:
             report = await supervisor.run(workers=workers, resumed=resumed)

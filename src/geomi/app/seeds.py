@@ -24,9 +24,9 @@ from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.config import CrawlConfig
+from geomi.model.dataset.seed import SeedRules
 from geomi.model.event import Warned
-from geomi.model.seed import SeedRules
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from geomi.ports.dataset import Dataset
 from geomi.settings.layers import Layer, settings_layer
 from geomi.settings.options import Settings
@@ -138,7 +138,7 @@ class Team:
     async def run(self) -> None:
         """Work until the queues are empty, or until told to leave, as the order says."""
         await recover(self._home)
-        await self._home.heart.enrol(Role.WORKER, [self._seeding.config])
+        await self._home.heart.enrol(WorkerRole.WORKER, [self._seeding.config])
         await with_heartbeat(self._home.heart, self._run())
 
     def interrupt(self) -> bool:

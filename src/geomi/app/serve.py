@@ -16,7 +16,7 @@ from geomi.app.run import serves, worker_for
 from geomi.engine import jobs
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.engine.worker.job_pool import JobPool, JobWorker
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 
 # A worker among many looks for hosts less often than one that is alone with its crawl.
 LONGEST_POLL_S = 2.0
@@ -58,7 +58,7 @@ async def serve(
         concurrency=task.concurrency,
         only=only,
     )
-    await home.heart.enrol(Role.WORKER)
+    await home.heart.enrol(WorkerRole.WORKER)
     on_start(shift)
     chores = [clean_on(home), *([_tell_measures(home)] if task.measures else [])]
     await with_heartbeat(home.heart, _beside(chores, shift.run(once=task.once)))

@@ -17,7 +17,7 @@ from geomi.app.recover import recover
 from geomi.engine.enrich.loop import SearchIndex, enrich_again, enrich_all, is_behind, is_index_lost
 from geomi.engine.enrich.search import search
 from geomi.engine.visit.preview_text import erase_expired_texts
-from geomi.model.search import Filters, Found, IndexCounts, Scope
+from geomi.model.index.search import Filters, IndexCounts, IndexScope, SearchResults
 from geomi.ports.index import KeptIndex
 
 FOLDER = "index"
@@ -33,7 +33,7 @@ class Searched:
         left_out: pages that were collected and decided against.
     """
 
-    found: Found
+    found: SearchResults
     counts: IndexCounts
     left_out: int
     is_whole: bool
@@ -90,7 +90,7 @@ async def bring_up(
     return await enrich_all(home.world, shelf, only=only, leave=leave)
 
 
-async def forget(home: Home, scope: Scope, names: Iterable[str]) -> None:
+async def forget(home: Home, scope: IndexScope, names: Iterable[str]) -> None:
     """Take all that was put there of some jobs or sites out of the index, if there is one."""
     if not home.settings.index and not (home.root / FOLDER).is_dir():
         return

@@ -28,8 +28,8 @@ from geomi.app.shelf import forget
 from geomi.engine import jobs as use
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.errors import ConfigError, StoreBusy
+from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
-from geomi.model.search import Scope
 from geomi.model.site import Provider, Takedown
 from geomi.settings.network import same_archive
 from geomi.url.parse import parse as parse_url
@@ -108,7 +108,7 @@ async def erase_jobs(home: Home, jobs: Sequence[CrawlJob], line: Takedown) -> Ta
             await home.archive.erase(job.id)
             await home.world.spool.erase(job.id)
             await asyncio.to_thread(remove_job, home.root, job.id)
-        await forget(home, Scope.JOB, [job.id for job in jobs])
+        await forget(home, IndexScope.JOB, [job.id for job in jobs])
         line = replace(line, pages=len(pages))
         await home.world.providers.erase(line, pages)
         for job in jobs:

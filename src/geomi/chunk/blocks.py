@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """Lines that belong together; `level` is a heading's."""
 
     kind: Kind
@@ -57,7 +57,7 @@ class Fence:
         return len(rest) >= len(self.marks) and rest == self.marks[0] * len(rest)
 
 
-def read_blocks(markdown: str) -> Iterator[Block]:
+def read_blocks(markdown: str) -> Iterator[MarkdownBlock]:
     """Yield the blocks of a text in order; blank lines between them belong to none."""
     lines = markdown.split("\n")
     at = 0
@@ -67,7 +67,7 @@ def read_blocks(markdown: str) -> Iterator[Block]:
             at += 1
             continue
         kind, end, level = _extent(lines, at)
-        yield Block(kind, tuple(lines[at:end]), level)
+        yield MarkdownBlock(kind, tuple(lines[at:end]), level)
         at = end
 
 

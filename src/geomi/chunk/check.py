@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from geomi.chunk.split import MIN_TOKENS
-from geomi.model.chunk import ChunkCounts, Chunked, Finding
+from geomi.model.index.chunk import ChunkCounts, Chunked, ChunkFinding
 
 MEAN_TOKENS = (200, 500)  # no mean can be above the most of a chunk (C-37)
 MAX_EMPTY_SHARE = 0.05
@@ -36,7 +36,9 @@ def total(counts: Iterable[ChunkCounts]) -> ChunkCounts:
     return ChunkCounts(**{name: sum(getattr(one, name) for one in several) for name in names})
 
 
-def check(counts: ChunkCounts, *, max_mean_tokens: int = MEAN_TOKENS[1]) -> tuple[Finding, ...]:
+def check(
+    counts: ChunkCounts, *, max_mean_tokens: int = MEAN_TOKENS[1]
+) -> tuple[ChunkFinding, ...]:
     """Return what is outside of its band; the band of the mean ends where the caller says (C-37).
 
     Chunks below the least size are those that had no neighbour to be merged with: a page of its own
@@ -46,23 +48,23 @@ def check(counts: ChunkCounts, *, max_mean_tokens: int = MEAN_TOKENS[1]) -> tupl
         return ()
     chunks, parts = max(1, counts.chunks), max(1, counts.parts)
     measured = (
-        Finding(
+        ChunkFinding(
             "MON-09", "mean tokens of a chunk", counts.tokens / chunks,
             MEAN_TOKENS[0], max_mean_tokens, "check the content selectors and how pages are split",
         ),
-        Finding(
+        ChunkFinding(
             "MON-10", "share of empty chunks", counts.empty / parts,
             0, MAX_EMPTY_SHARE, "check extraction: selectors may have changed",
         ),
-        Finding(
+        ChunkFinding(
             "MON-11", "share of repeated chunks", counts.duplicates / parts,
             0, MAX_DUPLICATE_SHARE, "strengthen deduplication: URL rules, content hashes",
         ),
-        Finding(
+        ChunkFinding(
             "MON-12", f"chunks below {MIN_TOKENS} tokens a page", counts.small / counts.pages,
             0, 1, "check how small chunks are merged",
         ),
-        Finding(
+        ChunkFinding(
             "MON-13", "chunks a page", counts.chunks / counts.pages,
             *CHUNKS_PER_PAGE, "check the parser and how pages are split",
         ),

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from geomi.chunk.blocks import Block, Kind, heading_text, opened_fence, read_blocks
-from geomi.model.chunk import Tokenizer
+from geomi.chunk.blocks import Kind, MarkdownBlock, heading_text, opened_fence, read_blocks
+from geomi.model.index.chunk import Tokenizer
 
 # A broken block has units of at most this size where it can, so that two halves can be even.
 UNIT_TOKENS = 60
@@ -123,7 +123,7 @@ def _whole_blocks(markdown: str, tokenizer: Tokenizer) -> Iterator[Piece]:
         yield Piece(-1, Kind.TEXT, above, path, cost, tokenizer.count(above) + 1)
 
 
-def _closed(block: Block) -> str:
+def _closed(block: MarkdownBlock) -> str:
     """Return a block's text; a fence that its page left open is closed."""
     text = "\n".join(block.lines)
     fence = opened_fence(block.lines[0]) if block.kind is Kind.FENCE else None
@@ -132,7 +132,7 @@ def _closed(block: Block) -> str:
     return f"{text}\n{_set_in(fence.prefix)}{fence.marks}"
 
 
-def _cost(block: Block, before: str) -> float:
+def _cost(block: MarkdownBlock, before: str) -> float:
     """Return what it costs to cut between a block and the one before it."""
     first = block.lines[0]
     if first[:1] in (" ", "\t") or before.endswith(":"):

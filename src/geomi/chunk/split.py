@@ -2,27 +2,30 @@
 
 A chunk ends where a reader would make a pause: the cheapest place within reach. Headings come
 first, then the ends of blocks; sizes below the healthy band cost something, too. Of places that
-cost the same a hash of what follows chooses, so that the cuts behind an edited part soon fall where
-they fell before, and chunks keep their ids.
+cost the same a hash of what follows chooses, so that the cuts behind an edited part soon fall
+where they fell before, and chunks keep their ids.
 
 No chunk is above the limit. One that is below the least size is merged with a neighbour if both
 fit into one chunk, else the two are cut again in the middle.
+
+Pieces of one block are joined as they were. A part of a fence is opened and closed, a part of a
+table has its head. A chunk that begins inside a list loses its indentation, or its code would be
+no code.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby, takewhile
 
-from geomi.chunk.compose import compose
 from geomi.chunk.pieces import LEVEL_COST, Piece, broken, read_pieces
 from geomi.chunk.tokens import GEOMI_1
-from geomi.model.chunk import Chunk, Chunked, Tokenizer
-from geomi.text.digest import sha256_hex
-from geomi.text.signs import whole_signs
+from geomi.model.index.chunk import Chunk, Chunked, Tokenizer
+from geomi.text.encoding import replace_surrogates
+from geomi.text.identifiers import sha256_hex
 
 MAX_TOKENS = 500  # CHK-01
 MIN_TOKENS = 50  # CHK-02
@@ -30,7 +33,6 @@ HEALTHY_TOKENS = 200  # the least of the mean (CHK-03)
 # 100,000 characters, the most that is analysed of a page (CFG-16), are about 100 chunks.
 MAX_CHUNKS = 2_000
 ID_CHARS = 24
-
 # What a chunk below the healthy size costs, the more the smaller: half of that size costs as much
 # as a cut between two blocks is dearer than one before a heading.
 SMALL_COST = 4.0
@@ -52,7 +54,7 @@ SIZES = Sizes()
 
 def split(markdown: str, *, tokenizer: Tokenizer = GEOMI_1, sizes: Sizes = SIZES) -> Chunked:
     """Cut a text into chunks; empty and repeated ones are counted and left out."""
-    pieces = read_pieces(whole_signs(markdown), tokenizer, sizes.most)
+    pieces = read_pieces(replace_surrogates(markdown), tokenizer, sizes.most)
     parts = _without_small(_cuts(pieces, sizes), tokenizer, sizes)
     chunks: list[Chunk] = []
     seen: set[tuple[str, tuple[str, ...]]] = set()
@@ -184,3 +186,36 @@ def _common_path(part: Sequence[Piece]) -> tuple[str, ...]:
     """Return the headings that stand above all of a chunk."""
     levels = zip(*(piece.path for piece in part), strict=False)
     return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, levels))
+
+
+def compose(pieces: Iterable[Piece]) -> str:
+    """Return the text of a chunk."""
+    blocks = (_block(list(group)) for _, group in groupby(pieces, key=_number))
+    return _set_out("\n\n".join(block for block in blocks if block))
+
+
+def _number(piece: Piece) -> int:
+    return piece.block
+
+
+def _block(pieces: list[Piece]) -> str:
+    first = pieces[0]
+    body = "".join(piece.text for piece in pieces).rstrip("\n")
+    return f"{first.heads}{first.lead}{body}{first.tail}".rstrip(" \n")
+
+
+def _set_out(text: str) -> str:
+    """Take the indentation of the first line from it and from all that belong to it."""
+    width = len(text) - len(text.lstrip(" "))
+    if not width:
+        return text
+    indent = " " * width
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if line.startswith(indent):
+            lines[at] = line[width:]
+        elif line.strip():
+            break
+        else:
+            lines[at] = ""
+    return "\n".join(lines)

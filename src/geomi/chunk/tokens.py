@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from geomi.model.chunk import Tokenizer
+from geomi.model.index.chunk import Tokenizer
 
 # Each match is one token, also an empty one. Spaces between words cost nothing, as in most models.
 _TOKEN = re.compile(

@@ -47,9 +47,8 @@ from geomi.engine.visit.record import read_line, subject_of
 from geomi.errors import ConfigError
 from geomi.extract.page import extract
 from geomi.library import Crawler, Options
-from geomi.model.analysis import Analysis, Subject
 from geomi.model.config import CrawlConfig
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules
 from geomi.url.parse import Url
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
@@ -145,13 +144,13 @@ def _count(found: IndexReport, as_json: bool) -> None:
     say(f"{found.documents:,} pages of job {found.job}{quality}", style="bold")
 
 
-async def _fetched(url: str, options: Options) -> Subject:
+async def _fetched(url: str, options: Options) -> AnalysisInput:
     async with Crawler(configured=options) as crawler:
         page = await crawler.scrape(url)
     return subject_of(read_line(page.to_json().encode()), now_s=time.time())
 
 
-async def _collected(home: Home, job: str, url: Url) -> Subject:
+async def _collected(home: Home, job: str, url: Url) -> AnalysisInput:
     world = home.world
     naming = UrlIdentity((await find(world, job)).config)
     row = await world.pages.get(naming.hash(url))
@@ -164,7 +163,7 @@ async def _collected(home: Home, job: str, url: Url) -> Subject:
     return subject_of(read_line(record), now_s=world.clock.wall_s())
 
 
-def _in_file(path: Path, rules: CrawlConfig) -> Subject:
+def _in_file(path: Path, rules: CrawlConfig) -> AnalysisInput:
     """Read a page from a file, as if it lay at the root of a site without a name."""
     with path.open("rb") as file:
         body = file.read(MAX_FILE_BYTES + 1)
@@ -174,7 +173,7 @@ def _in_file(path: Path, rules: CrawlConfig) -> Subject:
         )
     url = f"https://file.invalid/{quote(path.name)}"
     kind = mimetypes.guess_type(path.name)[0] or "text/html"
-    return Subject(url, extract(body, url, kind, rules.extract), now_s=time.time())
+    return AnalysisInput(url, extract(body, url, kind, rules.extract), now_s=time.time())
 
 
 async def _compare(

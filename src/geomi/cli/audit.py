@@ -17,7 +17,7 @@ from geomi.engine.audit.audit import audit as look
 from geomi.engine.audit.checks import AddressProof, Breach, CapProof
 from geomi.engine.audit.replay import HostProof
 from geomi.errors import RuleBroken
-from geomi.model.asked import Asked
+from geomi.model.request_log import SentRequest
 
 NOT_LOGGED = (
     "Not in the log: requests that a killed worker had in flight or not yet settled, and those of "
@@ -118,7 +118,7 @@ def _tell_breaches(breaches: Sequence[Breach], count: int) -> None:
         say(f"    and {count - len(breaches)} more", style="red")
 
 
-def _request(asked: Asked) -> str:
+def _request(asked: SentRequest) -> str:
     times = f"{_when(asked.started_s)} to {_when(asked.ended_s)}"
     return f"{times}  {asked.purpose} {asked.url} (job {asked.job}, worker {asked.owner})"
 

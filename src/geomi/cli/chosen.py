@@ -16,12 +16,12 @@ from geomi.app import Home, open_home
 from geomi.app.datasets import open_dataset
 from geomi.app.seeds import PROFILE, SeedOrder, check_queues, seeding_for, tenant_of
 from geomi.cli.options import Configured, configure
+from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.context import SeedContext
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.seed import PartitionFilter
 from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset
 from geomi.ports.sink import EventSink
-from geomi.seed.partition import checked_filter
 from geomi.settings.layers import Layer
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from geomi.cli.options import AsJson, Database, Directory, configure
 from geomi.cli.talk import give, say, say_pairs
 from geomi.engine.jobs import find
 from geomi.engine.survey.cost import Estimate, estimate
-from geomi.model.cost import MICROS, CostLine
+from geomi.model.index.language_model import MICROS, CostLine
 from geomi.settings.prices import prices_here, read_unit_prices
 
 MAX_PAGES = 1_000_000_000

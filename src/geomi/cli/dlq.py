@@ -14,7 +14,7 @@ from geomi.cli.talk import give, note, say, say_pairs
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.context import SeedContext
 from geomi.errors import ConfigError
-from geomi.model.message import DeadLetter
+from geomi.model.dataset.queue import DeadLetter
 
 commands = typer.Typer(help="What was given up.", no_args_is_help=True)
 

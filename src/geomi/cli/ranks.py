@@ -13,7 +13,7 @@ from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, note, say
 from geomi.engine.jobs import read_seeds
-from geomi.frontier.traffic import names_of, traffic
+from geomi.frontier.priority import names_of, traffic
 
 commands = typer.Typer(help="How much domains are visited.", no_args_is_help=True)
 

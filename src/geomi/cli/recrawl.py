@@ -32,10 +32,9 @@ from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
 from geomi.engine.recrawl import MAX_CHOSEN, RecrawlRequest
 from geomi.model.job import StopReason
-from geomi.recrawl.budget import Candidate
-from geomi.recrawl.rate import stage
-from geomi.recrawl.reason import DAY_S, reason
-from geomi.recrawl.report import Change, Changes
+from geomi.recrawl.due import RevisitCandidate
+from geomi.recrawl.rate import DAY_S, describe_rate, stage
+from geomi.recrawl.report import Changes, PageChange
 from geomi.worker import live
 
 MOST_LISTED = 10  # URLs of each change on a terminal; --json has more
@@ -103,7 +102,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         raise typer.Exit(INTERRUPTED)
 
 
-def plan_data(candidate: Candidate) -> dict[str, object]:
+def plan_data(candidate: RevisitCandidate) -> dict[str, object]:
     """Return a page that would be asked for as `--json` shows it."""
     page, history = candidate.page, candidate.page.history
     return {
@@ -132,13 +131,14 @@ async def _run(
             return await run_recrawl(home, job, wish, run, standby=standby, on_start=obey_ctrl_c)
 
 
-def _tell_plan(crawl: str, chosen: Sequence[Candidate], *, as_json: bool) -> None:
+def _tell_plan(crawl: str, chosen: Sequence[RevisitCandidate], *, as_json: bool) -> None:
     if as_json:
         give({"crawl": crawl, "pages": [plan_data(one) for one in chosen]})
         return
     say(f"{len(chosen):,} pages of crawl {crawl} would be asked for", style="bold")
     for one in chosen:
-        say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {reason(one.page.history, one.belief)}")
+        rate = describe_rate(one.page.history, one.belief)
+        say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {rate}")
 
 
 def _tell_nothing(*, as_json: bool, has_budget: bool) -> None:
@@ -156,7 +156,7 @@ def _tell(changes: Changes, *, as_json: bool) -> None:
     if as_json:
         give(_changes_data(changes))
         return
-    counts = ", ".join(f"{changes.counts[change]:,} {change}" for change in Change)
+    counts = ", ".join(f"{changes.counts[change]:,} {change}" for change in PageChange)
     say(f"{changes.total:,} pages: {counts}; change rate {changes.rate_percent:.1f} %")
     for change, urls in changes.urls.items():
         for url in urls[:MOST_LISTED]:
@@ -168,7 +168,7 @@ def _tell(changes: Changes, *, as_json: bool) -> None:
 def _changes_data(changes: Changes) -> dict[str, object]:
     return {
         "event": "changes",
-        **{change.value: changes.counts[change] for change in Change},
+        **{change.value: changes.counts[change] for change in PageChange},
         "total": changes.total,
         "change_rate_percent": round(changes.rate_percent, 3),
         "urls": {change.value: urls for change, urls in changes.urls.items() if urls},

@@ -35,9 +35,8 @@ from geomi.fetch.request import product_token, user_agent
 from geomi.library.crawler import REMEDIES
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.robots.match import matching
-from geomi.robots.notes import notes
-from geomi.robots.parse import Rule, token_in
-from geomi.robots.stored import RuleObject, rule_object
+from geomi.robots.parse import PathRule, token_in
+from geomi.robots.report import RuleObject, notes, rule_object
 from geomi.url.parse import Url
 
 STDIN = "-"
@@ -201,7 +200,7 @@ def _judge(reading: JobRobots, url: Url, agent: str | None) -> Answer:
     )
 
 
-def _line(rule: Rule) -> Line:
+def _line(rule: PathRule) -> Line:
     return Line(rule.line, f"{'Allow' if rule.allows else 'Disallow'}: {rule.pattern}")
 
 

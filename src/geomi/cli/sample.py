@@ -18,7 +18,7 @@ from geomi.engine.inspect.export import records
 from geomi.engine.inspect.status import Status, status
 from geomi.engine.worker.supervisor import CrawlReport
 from geomi.library import Page
-from geomi.model.search import NO_FILTERS
+from geomi.model.index.search import NO_FILTERS
 from geomi.model.verdict import Outcome
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink

@@ -15,9 +15,9 @@ from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.talk import give, note, one_line, say
 from geomi.engine.enrich.search import MAX_HITS
 from geomi.errors import ConfigError
-from geomi.model.analysis import PageType
-from geomi.model.search import Filters, Hit, Snippet
-from geomi.search.query import MAX_QUERY_CHARS
+from geomi.model.index.analysis import PageType
+from geomi.model.index.search import Filters, Hit, Snippet
+from geomi.search.tokens import MAX_QUERY_CHARS
 from geomi.url.parse import parse as parse_url
 
 

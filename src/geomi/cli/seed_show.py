@@ -14,10 +14,13 @@ from geomi.adapters.telemetry.display import Display, grid, spent
 from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.cli.talk import give, note
+from geomi.dataset.partition import RAW_FORM
 from geomi.engine.inspect.alarms import Alarm
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.report import DatasetProgress, make_report, read_progress
 from geomi.errors import GeomiError, first_error
+from geomi.model.dataset.queue import TaskTally
+from geomi.model.dataset.seed import OrchestrationReport, PartitionFilter
 from geomi.model.event import (
     Event,
     RobotsFetched,
@@ -27,11 +30,8 @@ from geomi.model.event import (
     SeedSendFailed,
     Warned,
 )
-from geomi.model.message import TaskTally
-from geomi.model.seed import Orchestrated, PartitionFilter
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
-from geomi.seed.partition import RAW_FORM
 
 LOOK_S = 0.5
 LOOK_SHARE = 20  # looking takes no more than one part of so many
@@ -117,7 +117,7 @@ class SeedShow:
 
     def conclude(
         self,
-        found: Orchestrated,
+        found: OrchestrationReport,
         standing: DatasetProgress,
         alarms: tuple[Alarm, ...],
         seconds: float,

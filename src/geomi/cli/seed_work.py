@@ -14,7 +14,7 @@ from geomi.cli.talk import note
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.report import EVERYTHING, judge_seeds, read_progress
 from geomi.errors import StoreError
-from geomi.model.seed import Orchestrated
+from geomi.model.dataset.seed import OrchestrationReport
 from geomi.seeder import live
 
 
@@ -55,7 +55,7 @@ async def serve_queues(chosen: Chosen, show: SeedShow, waiting: Sequence[Started
             await team.run()
 
 
-def refuse_unsent(found: Orchestrated) -> None:
+def refuse_unsent(found: OrchestrationReport) -> None:
     """Raise where raw files could not be sent, after all others were (SED-20)."""
     if found.unsent:
         raise StoreError(f"{found.unsent} raw files could not be sent", hint="run it again")

@@ -46,9 +46,8 @@ from geomi.engine.seeds.report import (
 )
 from geomi.engine.seeds.validate import check_dataset
 from geomi.errors import SeedsDead
-from geomi.model.checked import Checked
-from geomi.model.message import Depth
-from geomi.model.seed import Orchestrated
+from geomi.model.dataset.queue import QueueDepth
+from geomi.model.dataset.seed import DatasetCheck, OrchestrationReport
 
 WRONG = 1
 
@@ -137,7 +136,7 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
     )
     show = SeedShow(json=False, quiet=True, verbose=False)
 
-    async def send() -> Orchestrated:
+    async def send() -> OrchestrationReport:
         async with opened(chosen, show.listen, create=True) as (_, seeding):
             return await send_files(seeding, chosen.which, force=force)
 
@@ -255,7 +254,7 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
         raise typer.Exit(WRONG)
 
 
-def _counts(found: Checked) -> dict[str, int]:
+def _counts(found: DatasetCheck) -> dict[str, int]:
     told = asdict(found)
     problems = told.pop("found")
     del told["problems"]
@@ -281,7 +280,7 @@ def _lines(chosen: Chosen, standing: DatasetProgress) -> dict[str, str]:
     }
 
 
-def _depths(chosen: Chosen, standing: DatasetProgress) -> dict[str, Depth]:
+def _depths(chosen: Chosen, standing: DatasetProgress) -> dict[str, QueueDepth]:
     """Return how full each queue is, by the name that the rules give it."""
     rules = chosen.configured.resolved.config.seeds
     return {rules.seed_queue: standing.seed_queue, rules.domain_queue: standing.domain_queue}

@@ -12,7 +12,7 @@ from geomi.app.handover import admitted_seeds, open_contracts
 from geomi.cli.talk import note
 from geomi.engine.seeds.handover import keep_copies, read_handover
 from geomi.errors import ConfigError
-from geomi.model.handover import Handover, LeftOut
+from geomi.model.dataset.contract import Handover, SkippedDomain
 from geomi.model.site import Provider
 from geomi.ports.dataset import Dataset
 from geomi.settings.layers import Layer, Resolved, resolve
@@ -38,7 +38,7 @@ class Named:
         self._handover: Handover | None = None
         self._dataset: Dataset | None = None
         self._taken = 0
-        self.left_out: list[LeftOut] = []
+        self.left_out: list[SkippedDomain] = []
 
     def __bool__(self) -> bool:
         return bool(self._key or self._place)

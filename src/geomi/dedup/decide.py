@@ -22,8 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from geomi.dedup.shingles import join, words
-from geomi.dedup.simhash import simhash
-from geomi.dedup.sketch import draw, similarity
+from geomi.dedup.sketch import draw, simhash, similarity
 from geomi.model.page import DuplicateReason, Fingerprint, KnownPage
 
 MIN_EXACT_CHARS = 100
@@ -40,7 +39,7 @@ _MUTED = 1  # the last bit of an exact key
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class DuplicateEvidence:
     """Everything that speaks for a page being a duplicate.
 
     Args:
@@ -107,7 +106,7 @@ def exact_keys(key: bytes) -> tuple[bytes, ...]:
     return (_marked(key, 0), key)
 
 
-def decide(evidence: Evidence) -> Duplicate | None:
+def decide(evidence: DuplicateEvidence) -> Duplicate | None:
     """Say which page a page repeats and why, or None for a page of its own."""
     return _the_same(evidence) or _by_its_own_word(evidence) or _nearest(evidence)
 
@@ -122,7 +121,7 @@ def _marked(key: bytes, mark: int) -> bytes:
     return key[:-1] + bytes((key[-1] & ~_MUTED | mark,))
 
 
-def _the_same(evidence: Evidence) -> Duplicate | None:
+def _the_same(evidence: DuplicateEvidence) -> Duplicate | None:
     here, why = evidence.exact, DuplicateReason.EXACT
     if here is not None and evidence.url not in (here.url, here.representative):
         return Duplicate(here.representative, why, 1.0, twin=here)
@@ -132,7 +131,7 @@ def _the_same(evidence: Evidence) -> Duplicate | None:
     return None
 
 
-def _by_its_own_word(evidence: Evidence) -> Duplicate | None:
+def _by_its_own_word(evidence: DuplicateEvidence) -> Duplicate | None:
     if evidence.canonical in ("", evidence.url):
         return None
     named = evidence.named
@@ -145,7 +144,7 @@ def _by_its_own_word(evidence: Evidence) -> Duplicate | None:
     return Duplicate(named.representative, DuplicateReason.CANONICAL, shared)
 
 
-def _nearest(evidence: Evidence) -> Duplicate | None:
+def _nearest(evidence: DuplicateEvidence) -> Duplicate | None:
     """Find the candidate most alike; of equals, the first."""
     found, best = None, NEAR_SIMILARITY
     for known in _others(evidence):
@@ -155,7 +154,7 @@ def _nearest(evidence: Evidence) -> Duplicate | None:
     return Duplicate(found.representative, DuplicateReason.NEAR, best) if found else None
 
 
-def _others(evidence: Evidence) -> Iterator[KnownPage]:
+def _others(evidence: DuplicateEvidence) -> Iterator[KnownPage]:
     """Yield the candidates that the page does not stand for itself."""
     for known in evidence.candidates:
         if evidence.url not in (known.url, known.representative):

@@ -1,4 +1,4 @@
-"""A text as a set of shingles: every three neighbouring words make one 64-bit number.
+"""Turn a text into a set of shingles: every three neighbouring words make one 64-bit number.
 
 A word is a run of letters, digits, marks and underscores, in lower case. Chinese, Japanese, Thai
 and the other scripts that write without gaps have no such runs, so there each character stands for
@@ -7,7 +7,8 @@ share of shingles that two texts have in common (their Jaccard similarity) is wh
 estimates; on the revisions set the numbers made here give the very similarity of its labels.
 
 A word's number is a polynomial of all of its characters. The sums for all words come out of one
-running sum over the text: what lies between a word's ends, moved to a common power.
+running sum over the text: what lies between a word's ends, moved to a common power. The arithmetic
+is the same on every machine and in every process.
 """
 
 from __future__ import annotations
@@ -19,16 +20,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geomi.dedup.hashing import Numbers, mix
-
+Numbers = NDArray[np.uint64]
 SHINGLE_WORDS = 3
 # Texts are cut here, in UTF-16 units: a longer page is recognised by its beginning. One unit of
 # space on either side closes the first and the last word.
 MAX_TEXT_UNITS = (1 << 17) - 2
-
 Units = NDArray[np.uint16] | NDArray[np.uint8]
 Places = NDArray[np.intp]
-
 _UNITS = 1 << 16
 _SURROGATES = range(0xD800, 0xE000)
 # Thai and Lao, Burmese, Khmer, kana, ideographs (also compatible ones), half-width kana.
@@ -50,6 +48,13 @@ _POWERS: Final = np.cumprod(
 )
 _SECOND_FACTOR: Final = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, two of xxHash's primes:
 _THIRD_FACTOR: Final = np.uint64(0x27D4EB2F165667C5)  # the order of the words counts
+
+
+def mix(values: Numbers) -> Numbers:
+    """Spread every bit over all others: the finaliser of splitmix64."""
+    values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return values ^ values >> np.uint64(31)
 
 
 def shingles(text: str) -> Numbers:

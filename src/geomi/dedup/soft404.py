@@ -62,7 +62,7 @@ _PHRASES = frozenset(
 )
 
 
-class Sign(StrEnum):
+class Soft404Sign(StrEnum):
     """What gives a soft 404 away."""
 
     TEMPLATE = "says that nothing was found and repeats the error page of its host"
@@ -70,7 +70,7 @@ class Sign(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class Soft404Candidate:
     """A page that may be a soft 404.
 
     Args:
@@ -87,7 +87,7 @@ class Suspect:
     path: str = ""
 
 
-def judge(page: Suspect, templates: Sequence[bytes]) -> Sign | None:
+def judge(page: Soft404Candidate, templates: Sequence[bytes]) -> Soft404Sign | None:
     """Say what gives a page away as a soft 404, or None.
 
     Args:
@@ -100,10 +100,10 @@ def judge(page: Suspect, templates: Sequence[bytes]) -> Sign | None:
         return None
     for template in templates[:MAX_TEMPLATES]:
         if similarity(page.sketch, template) >= MIN_TEMPLATE_SIMILARITY:
-            return Sign.TEMPLATE
+            return Soft404Sign.TEMPLATE
     is_short = page.text_chars <= MAX_APOLOGY_CHARS
     is_apology = titled and headed and is_short and not _tells_of_it(page.path)
-    return Sign.APOLOGY if is_apology else None
+    return Soft404Sign.APOLOGY if is_apology else None
 
 
 def says_missing(title: str) -> bool:

@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from geomi.errors import LibraryUnknown, SourceBusy, SourceError
 from geomi.model.entry import UrlEntry
+from geomi.model.external_docs import ExternalDocument, LibraryCandidate
 from geomi.model.page import Fetched, Request
-from geomi.model.ready import Candidate, ReadyDocument
 from geomi.model.verdict import Outcome, State
 from geomi.ports.clock import Clock
 from geomi.ports.ready import ReadySource
-from geomi.seed.ready import TOPICS, pick, topic_of, write_document
+from geomi.seed.external_docs import TOPICS, choose_library, topic_of, write_document
 
 MOST_ERRORS = 5  # in a row (G-22)
 # How long is waited after each of them; a source that says when it wants to be asked is believed,
@@ -41,16 +41,16 @@ class ExternalDocsClient:
         self._clock = clock
         self._errors = 0
         self.refusal: SourceError | None = None  # why it is not asked any more
-        self._resolved: dict[str, Candidate | None] = {}
+        self._resolved: dict[str, LibraryCandidate | None] = {}
 
-    async def resolve(self, name: str) -> Candidate | None:
+    async def resolve(self, name: str) -> LibraryCandidate | None:
         """Find the library of a provider, once in a run; None where the source has none."""
         if name not in self._resolved:
             found = await self._ask(lambda: self._source.search(name))
-            self._resolved[name] = pick(name, found)
+            self._resolved[name] = choose_library(name, found)
         return self._resolved[name]
 
-    async def document(self, library: str, question: str) -> ReadyDocument:
+    async def document(self, library: str, question: str) -> ExternalDocument:
         """Return what a library says about a question."""
         return await self._ask(lambda: self._source.document(library, question))
 

@@ -18,7 +18,7 @@ from geomi.model.entry import Discovered
 from geomi.model.event import Warned
 from geomi.model.job import STEPS, Commission, CrawlJob, JobState, StopReason
 from geomi.model.verdict import Verdict
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 

@@ -19,16 +19,14 @@ from geomi.engine import jobs
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreBusy
 from geomi.frontier.priority import HIGHEST
-from geomi.model.config import CrawlConfig
+from geomi.model.config import CrawlConfig, UrlOrder
 from geomi.model.entry import Discovered, Source
-from geomi.model.history import BEFORE_ALL, Pool, Standing
+from geomi.model.history import FIRST_CURSOR, ChangePool, RevisitPage
 from geomi.model.job import CrawlJob, JobState
-from geomi.model.order import Order
-from geomi.recrawl.budget import Candidate, consider, spend
-from geomi.recrawl.pattern import pattern_of
-from geomi.recrawl.rate import Belief, believe
+from geomi.recrawl.due import RevisitCandidate, consider, spend
+from geomi.recrawl.rate import Belief, believe, change_pattern
 from geomi.recrawl.report import Changes, judge
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 
 LEASE_S = 60.0
 MOST_NAMED = 3  # start URLs in a hint
@@ -58,19 +56,19 @@ class Beliefs:
         self._world = world
         self._rules = config.recrawl
         self._now_s = now_s
-        self._pools: dict[tuple[str, str], Pool] = {}
+        self._pools: dict[tuple[str, str], ChangePool] = {}
 
-    async def of(self, page: Standing) -> Belief:
+    async def of(self, page: RevisitPage) -> Belief:
         """Return what is believed of a page's rate."""
         host = await self._pool(page.host, "")
-        kin = await self._pool(page.host, pattern_of(page.url))
+        kin = await self._pool(page.host, change_pattern(page.url))
         return believe(page.history, kin, host, now_s=self._now_s, rules=self._rules)
 
-    async def _pool(self, host: str, pattern: str) -> Pool:
+    async def _pool(self, host: str, pattern: str) -> ChangePool:
         pool = self._pools.get((host, pattern))
         if pool is None:
             found = await self._world.histories.pools(host, (pattern,))
-            pool = found.get(pattern, Pool())
+            pool = found.get(pattern, ChangePool())
             if len(self._pools) >= _KNOWN_POOLS:
                 self._pools.clear()
             self._pools[host, pattern] = pool
@@ -83,14 +81,14 @@ async def _nothing() -> None:
 
 async def walk_pages(
     world: World, crawl: str, *, meanwhile: Callable[[], Awaitable[None]] = _nothing
-) -> AsyncIterator[Standing]:
+) -> AsyncIterator[RevisitPage]:
     """Walk over the pages of a crawl's jobs, each in the job that met it first, seeds in all.
 
     Args:
         meanwhile: called after each read; a walk over a large crawl takes minutes.
     """
     for job in await world.histories.runs(crawl):
-        after = BEFORE_ALL
+        after = FIRST_CURSOR
         while pages := await world.histories.standings(job, after=after, limit=PAGES_PER_READ):
             for page in pages:
                 yield page
@@ -104,7 +102,7 @@ async def choose(
     wish: RecrawlRequest,
     *,
     meanwhile: Callable[[], Awaitable[None]] = _nothing,
-) -> list[Candidate]:
+) -> list[RevisitCandidate]:
     """Return the pages of a crawl that a recrawl would ask for now, the best first.
 
     Args:
@@ -113,7 +111,7 @@ async def choose(
     now_s = world.clock.wall_s()
     beliefs = Beliefs(world, crawl.config, now_s=now_s)
     rules = crawl.config.recrawl
-    best: dict[bytes, Candidate] = {}
+    best: dict[bytes, RevisitCandidate] = {}
     most = min(wish.budget if wish.budget is not None else MAX_CHOSEN, MAX_CHOSEN)
     async for page in walk_pages(world, crawl.id, meanwhile=meanwhile):
         is_due = page.due_s <= now_s
@@ -242,7 +240,7 @@ async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJ
         tenant=crawl.tenant,
         seeds=crawl.seeds,
         # In the order of scores a new page comes before the least of what was chosen.
-        config=replace(config, limits=limits, order=Order.SCORE),
+        config=replace(config, limits=limits, order=UrlOrder.SCORE),
         state=JobState.PENDING,
         created_at_s=wall_s,
         origins=crawl.origins,
@@ -254,7 +252,7 @@ async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJ
     return job
 
 
-async def _put_back(world: World, job: CrawlJob, chosen: list[Candidate]) -> CrawlJob:
+async def _put_back(world: World, job: CrawlJob, chosen: list[RevisitCandidate]) -> CrawlJob:
     """Put the chosen pages into the frontier; only then is the job one that can be worked on."""
     while job.state is not JobState.DISCOVERING:
         job = await jobs.step(world, job, jobs.TOWARDS_PROCESSING[job.state])
@@ -269,7 +267,7 @@ async def _put_back(world: World, job: CrawlJob, chosen: list[Candidate]) -> Cra
     return await jobs.step(world, job, JobState.PROCESSING)
 
 
-def _entry(page: Standing, seeds: frozenset[str], *, rank: float) -> Discovered:
+def _entry(page: RevisitPage, seeds: frozenset[str], *, rank: float) -> Discovered:
     return Discovered(
         url_hash=page.url_hash,
         url=page.url,

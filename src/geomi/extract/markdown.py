@@ -21,7 +21,7 @@ from geomi.extract.formula import FORMULA, write_formula
 from geomi.extract.own import OwnRules
 from geomi.extract.salvage import BOX, write_box
 from geomi.extract.table import straighten
-from geomi.model.config import Extraction, Images, Links
+from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from geomi.model.markdown import MarkdownRules
 from geomi.url.parse import absolute
 
@@ -236,9 +236,9 @@ def _reading(_: Element, text: str) -> str:
     return f"({text})" if text else ""
 
 
-def _link_writer(base: str, targets: Targets, links: Links) -> Converter:
+def _link_writer(base: str, targets: Targets, links: LinkStyle) -> Converter:
     """Return how a link is written: absolute, or its text alone (MD-07, MD-08, G-12)."""
-    if links is Links.TEXT:
+    if links is LinkStyle.TEXT:
         return lambda _, text: text
     here = base.partition("#")[0]
 
@@ -255,7 +255,7 @@ def _link_writer(base: str, targets: Targets, links: Links) -> Converter:
     return write
 
 
-def _image_writer(found: list[Element], base: str, images: Images) -> Converter:
+def _image_writer(found: list[Element], base: str, images: ImageStyle) -> Converter:
     """Return how an image is written; one without words is nothing (MD-06, G-13)."""
     sources: list[str] = []
     for image in found:
@@ -263,7 +263,7 @@ def _image_writer(found: list[Element], base: str, images: Images) -> Converter:
             sources.append(_source(image))
         else:
             image.decompose()
-    if images is Images.ALT:
+    if images is ImageStyle.ALT:
         return lambda image, _: f"[이미지: {_alt(image)}]"
     targets = dict(zip(sources, absolute(sources, base), strict=True))
 

@@ -21,7 +21,7 @@ from geomi.extract.metadata import Metadata, read_metadata
 from geomi.extract.salvage import salvage
 from geomi.extract.shell import is_suspect, unfinished
 from geomi.extract.template import is_asked, leave_out
-from geomi.model.config import Extraction, Links
+from geomi.model.config import Extraction, LinkStyle
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.page import NO_TEMPLATE, Article, Template
 from geomi.text.language import language_of
@@ -83,7 +83,7 @@ def _read(
 ) -> Article:
     base = base_url(document, url)
     metadata = read_metadata(document)
-    wants_links = max_links > 0 or rules.links is Links.KEEP
+    wants_links = max_links > 0 or rules.links is LinkStyle.KEEP
     anchors = read_links(document, base, max_links) if wants_links else NO_ANCHORS
     content = _content(document, base, anchors.targets, rules, template, own)
     language, detected = language_of(content.text, metadata.language)

@@ -1,4 +1,4 @@
-"""What a request says: who asks, what is wanted, and what is already known.
+"""Build a request: who asks, what is wanted, and what is already known.
 
 Rules kept:
 - One honest name, `geomi/<version> (+<contact>)` unless the job has its own; the robots product
@@ -6,25 +6,56 @@ Rules kept:
 - A page is asked for in the types the job takes; robots.txt and sitemaps in any.
 - No cookies, and no header that belongs to the connection (HTTP-12, C-70).
 - The job's own headers may carry secrets, so the caller says where they may go.
+- A second visit asks for the page only if it has changed (C-69). Validators belong to the URL that
+  answered with them and are sent to no other: the stored ETag, and the stored Last-Modified or else
+  the Date that came with the page. A job may send the date of its last crawl instead (seed 000
+  §5.3). Nothing is sent where nothing was stored.
 """
 
 from __future__ import annotations
 
 import re
+from email.utils import formatdate
 
 from geomi.errors import ConfigError
-from geomi.model.asked import Purpose
-from geomi.model.config import CrawlConfig, HttpRules
-from geomi.model.page import Headers, Request
+from geomi.model.config import CrawlConfig, HttpRules, Since
+from geomi.model.page import Fetched, Headers, PageRecord, Request
+from geomi.model.request_log import RequestPurpose
 
 ACCEPT_ANY = "*/*"
 SITEMAP_BYTES = 50 * 1024 * 1024 + 1  # C-82; the one byte more tells its reader that it was cut
 # C-11: of these a longer one is read as far as the limit goes.
-CUT = frozenset({Purpose.ROBOTS, Purpose.SITEMAP})
+CUT = frozenset({RequestPurpose.ROBOTS, RequestPurpose.SITEMAP})
 # What the gate can undo; `*` or another name would invite what nobody here can read.
 ENCODINGS = ("gzip", "x-gzip", "deflate", "br", "zstd", "identity")
 MAX_HEADERS = 50
 MAX_HEADER_CHARS = 8192  # what common servers read of one line
+_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309 §2.2.1
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}")  # RFC 9110 §5.6.2
+_HEADER_VALUE = re.compile(r"[\x20-\x7e\t]+")
+_SENDABLE = f"use 1 to {MAX_HEADER_CHARS} visible ASCII characters on one line"
+_CONNECTION = "it belongs to the connection, which is geomi's"
+_CONDITIONAL = "geomi sends what the last answer of the page allows"
+_NOT_OURS = {
+    "connection": _CONNECTION,
+    "keep-alive": _CONNECTION,
+    "te": _CONNECTION,
+    "trailer": _CONNECTION,
+    "transfer-encoding": _CONNECTION,
+    "upgrade": _CONNECTION,
+    "host": _CONNECTION,
+    "expect": _CONNECTION,
+    "content-length": "a crawl only sends GET, without a body",
+    "accept-encoding": "geomi names the encodings it can undo",
+    "cookie": "a crawl keeps and sends no cookies",
+    "user-agent": "set `http.user_agent`, so that robots.txt is read for the same name",
+    "range": "a page is fetched whole; its size has the limit `limits.max_page_bytes`",
+    "if-none-match": _CONDITIONAL,
+    "if-modified-since": _CONDITIONAL,
+    "if-match": _CONDITIONAL,
+    "if-unmodified-since": _CONDITIONAL,
+    "if-range": _CONDITIONAL,
+}
 
 
 def build(
@@ -32,7 +63,7 @@ def build(
     config: CrawlConfig,
     *,
     version: str,
-    purpose: Purpose = Purpose.PAGE,
+    purpose: RequestPurpose = RequestPurpose.PAGE,
     sends_own_headers: bool = True,
 ) -> Request:
     """Build the request for a page, or for what leads to pages.
@@ -40,7 +71,7 @@ def build(
     Args:
         sends_own_headers: whether the job's headers go to this origin.
     """
-    is_page, is_robots = purpose is Purpose.PAGE, purpose is Purpose.ROBOTS
+    is_page, is_robots = purpose is RequestPurpose.PAGE, purpose is RequestPurpose.ROBOTS
     timeouts = config.robots if is_robots else config.http
     return Request(
         url=url,
@@ -112,35 +143,6 @@ def is_sendable(value: str) -> bool:
     return len(value) <= MAX_HEADER_CHARS and bool(_HEADER_VALUE.fullmatch(value))
 
 
-_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309 §2.2.1
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}")  # RFC 9110 §5.6.2
-_HEADER_VALUE = re.compile(r"[\x20-\x7e\t]+")
-_SENDABLE = f"use 1 to {MAX_HEADER_CHARS} visible ASCII characters on one line"
-
-_CONNECTION = "it belongs to the connection, which is geomi's"
-_CONDITIONAL = "geomi sends what the last answer of the page allows"
-_NOT_OURS = {
-    "connection": _CONNECTION,
-    "keep-alive": _CONNECTION,
-    "te": _CONNECTION,
-    "trailer": _CONNECTION,
-    "transfer-encoding": _CONNECTION,
-    "upgrade": _CONNECTION,
-    "host": _CONNECTION,
-    "expect": _CONNECTION,
-    "content-length": "a crawl only sends GET, without a body",
-    "accept-encoding": "geomi names the encodings it can undo",
-    "cookie": "a crawl keeps and sends no cookies",
-    "user-agent": "set `http.user_agent`, so that robots.txt is read for the same name",
-    "range": "a page is fetched whole; its size has the limit `limits.max_page_bytes`",
-    "if-none-match": _CONDITIONAL,
-    "if-modified-since": _CONDITIONAL,
-    "if-match": _CONDITIONAL,
-    "if-unmodified-since": _CONDITIONAL,
-    "if-range": _CONDITIONAL,
-}
-
-
 def _check_encodings(accepted: str) -> None:
     for coding in accepted.split(","):
         name = coding.partition(";")[0].strip().lower()
@@ -151,11 +153,11 @@ def _check_encodings(accepted: str) -> None:
             )
 
 
-def _headers(config: CrawlConfig, purpose: Purpose, *, version: str, own: bool) -> Headers:
+def _headers(config: CrawlConfig, purpose: RequestPurpose, *, version: str, own: bool) -> Headers:
     http = config.http
     headers = {
         "user-agent": user_agent(config, version=version),
-        "accept": http.accept if purpose is Purpose.PAGE else ACCEPT_ANY,
+        "accept": http.accept if purpose is RequestPurpose.PAGE else ACCEPT_ANY,
         "accept-language": http.accept_language,
         "accept-encoding": http.accept_encoding,
     }
@@ -164,11 +166,27 @@ def _headers(config: CrawlConfig, purpose: Purpose, *, version: str, own: bool) 
     return tuple((name, value) for name, value in headers.items() if value)
 
 
-def _max_bytes(config: CrawlConfig, purpose: Purpose) -> int:
+def _max_bytes(config: CrawlConfig, purpose: RequestPurpose) -> int:
     match purpose:
-        case Purpose.ROBOTS:
+        case RequestPurpose.ROBOTS:
             return config.robots.max_bytes
-        case Purpose.SITEMAP:
+        case RequestPurpose.SITEMAP:
             return SITEMAP_BYTES
-        case Purpose.PAGE | Purpose.LISTING:
+        case RequestPurpose.PAGE | RequestPurpose.LISTING:
             return config.limits.max_page_bytes
+
+
+def conditions(page: PageRecord, url: str, rules: HttpRules) -> Headers:
+    """Return the headers that ask for a URL only if it is no longer the page that is stored."""
+    if not rules.conditional or url != page.final_url:
+        return ()
+    since = page.last_modified
+    if rules.since is Since.LAST_CRAWLED:
+        since = formatdate(page.fetched_at_s, usegmt=True)
+    told = (("if-none-match", page.etag), ("if-modified-since", since))
+    return tuple((name, value) for name, value in told if is_sendable(value))
+
+
+def modified(fetched: Fetched) -> str:
+    """Return the date to send with the next visit (RFC 9110 §13.1.3)."""
+    return fetched.header("last-modified") or fetched.header("date")

@@ -15,7 +15,7 @@ CAPACITY = 100_000  # per generation; about 30 MB for both with URLs of 80 chara
 _UNKNOWN = sys.maxsize  # deeper than anything
 
 
-class Seen:
+class SeenUrls:
     """URLs known to the store, with the least depth they are known at."""
 
     __slots__ = ("_capacity", "_old", "_young")

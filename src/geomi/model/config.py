@@ -1,7 +1,9 @@
-"""One job's configuration: frozen, stored with the job, and complete without looking anywhere else.
+"""One job's configuration: frozen, stored with the job, and complete without looking anywhere
+else.
 
 A field's default is what the `default` profile does; `profiles/*.toml` hold the others. Bounds sit
 on the type, so every surface refuses the same values. `0` is "no limit" where the comment says so.
+The order of URLs, what a job writes down and how long that is kept are parts of it.
 """
 
 from __future__ import annotations
@@ -12,17 +14,68 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from geomi.model.indexing import AnalysisRules
+from geomi.model.dataset.seed import SeedRules
+from geomi.model.index.analysis import AnalysisRules
+from geomi.model.index.search import KeptText
 from geomi.model.markdown import MarkdownForm
-from geomi.model.order import Order, Weights
-from geomi.model.private import Safety
-from geomi.model.retention import Retention, Storing
-from geomi.model.seed import SeedRules
+from geomi.model.personal_data import Safety
 
+Weight = Annotated[float, Ge(0), Le(1)]
+Days = Annotated[float, Ge(0), Le(36_525)]
 MIB = 1024 * 1024
-
 Seconds = Annotated[float, Ge(0), Le(365 * 86_400)]
 Count = Annotated[int, Ge(0)]
+
+
+class UrlOrder(StrEnum):
+    """Which URL of a host is next (C-40)."""
+
+    SCORE = "score"
+    BFS = "bfs"
+    WEIGHTED = "weighted"
+
+
+class Preset(StrEnum):
+    """What a weighted crawl is for (PRI-03)."""
+
+    BALANCED = "balanced"
+    NEWS = "news"
+    ACADEMIC = "academic"
+    SHOP = "shop"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much counts in the order `weighted` (PRI-02); a number takes its preset's place."""
+
+    preset: Preset = Preset.BALANCED
+    importance: Weight | None = None
+    traffic: Weight | None = None
+    freshness: Weight | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """What is written down."""
+
+    raw: bool | None = None  # responses as they came; None: unless something is taken out of them
+    text: KeptText = KeptText.FULL  # or a preview of it, and no response (C-39)
+    # How long a text of which a preview is kept may wait to be indexed; 0: not at all.
+    whole_text_s: Annotated[float, Ge(0), Le(7 * 86_400)] = 86_400.0
+    request_log: bool = True  # every request, for `geomi audit`
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether no more than a preview of a page is written down for good."""
+        return self.text is KeptText.PREVIEW
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Days from the end of a crawl's last job (G-04); 0: for ever."""
+
+    urls_days: Days = 0.0  # its URLs and what became of each (FRN-14)
+    jobs_days: Days = 0.0  # the job with its pages, bytes, outputs and request log (STO-06)
 
 
 class Within(StrEnum):
@@ -101,14 +154,14 @@ class Render(StrEnum):
     ALWAYS = "always"
 
 
-class Links(StrEnum):
+class LinkStyle(StrEnum):
     """What markdown keeps of a link (G-12)."""
 
     KEEP = "keep"
     TEXT = "text"
 
 
-class Images(StrEnum):
+class ImageStyle(StrEnum):
     """What markdown keeps of an image (MD-06)."""
 
     MARKDOWN = "markdown"
@@ -257,8 +310,8 @@ class Extraction:
     content: str = ""  # CSS selector of the main content; empty: `ladder` decides
     remove: tuple[str, ...] = ()
     ladder: Ladder = Ladder.SCORED
-    links: Links = Links.KEEP
-    images: Images = Images.MARKDOWN
+    links: LinkStyle = LinkStyle.KEEP
+    images: ImageStyle = ImageStyle.MARKDOWN
     markdown: MarkdownForm = MarkdownForm.STANDARD
     template: bool = True  # leave out what the pages of a site repeat
     max_markdown_chars: Annotated[int, Ge(1000)] = 2_000_000
@@ -279,7 +332,7 @@ class CrawlConfig:
 
     scope: Scope = field(default_factory=Scope)
     url: UrlRules = field(default_factory=UrlRules)
-    order: Order = Order.SCORE
+    order: UrlOrder = UrlOrder.SCORE
     weights: Weights = field(default_factory=Weights)
     robots: RobotsRules = field(default_factory=RobotsRules)
     politeness: Politeness = field(default_factory=Politeness)

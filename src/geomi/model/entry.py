@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from geomi.model.asked import Asked
-from geomi.model.history import Learned, Place
+from geomi.model.history import HistoryUpdate, PageCursor
 from geomi.model.page import NO_TEMPLATE, PageRecord, Template
+from geomi.model.request_log import SentRequest
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State
 
@@ -203,11 +203,11 @@ class Settlement:
     discovered: tuple[Discovered, ...] = ()
     excluded: tuple[Exclusion, ...] = ()
     page: PageRecord | None = None
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[SentRequest, ...] = ()
     novelty: Novelty | None = None
     refusal: Refusal | None = None
     endorsed: tuple[Target, ...] = ()
-    learned: Learned | None = None
+    learned: HistoryUpdate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class HostUpdate:
     lease: Lease
     state: HostState
     next_s: float | None = None
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[SentRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class RemainingWork:
     """What is left of a job: enough to decide whether to wait, and until when."""
 
     pending: int
@@ -286,4 +286,4 @@ class EntryPage:
     """
 
     entries: tuple[UrlEntry, ...] = ()
-    after: Place | None = None
+    after: PageCursor | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.model.seed import ErrorType
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.verdict import Outcome, State
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-Place = tuple[int, bytes]  # of a page in a walk over a job's pages
+PageCursor = tuple[int, bytes]  # of a page in a walk over a job's pages
 
-BEFORE_ALL: Place = (0, b"")
+FIRST_CURSOR: PageCursor = (0, b"")
 
 
 class Stage(StrEnum):
@@ -23,7 +23,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PageHistory:
     """The visits of one page that could tell whether it had changed.
 
     Args:
@@ -47,7 +47,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class ChangePool:
     """What the visits of many pages have told together: those of a host, or of one pattern on it.
 
     Args:
@@ -63,7 +63,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class VisitEvidence:
     """What one visit adds to the pools of its page.
 
     Args:
@@ -85,7 +85,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class HistoryUpdate:
     """Everything that a visit of a known page changes about its history.
 
     Args:
@@ -95,15 +95,15 @@ class Learned:
         before: the version that has just been replaced.
     """
 
-    history: History
+    history: PageHistory
     due_s: float
     pattern: str
-    evidence: Evidence | None = None
+    evidence: VisitEvidence | None = None
     before: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RevisitPage:
     """A page of a crawl as the sweeper sees it.
 
     Args:
@@ -117,5 +117,5 @@ class Standing:
     depth: int
     fetched_at_s: float
     due_s: float
-    history: History = History()
-    place: Place = BEFORE_ALL
+    history: PageHistory = PageHistory()
+    place: PageCursor = FIRST_CURSOR

@@ -1,4 +1,8 @@
-"""A crawl job: its states, the legal steps between them, and its counters."""
+"""A crawl job: its states, the legal steps between them, its counters, and the events of its
+journal.
+
+The journal says step by step what became of a job. The service's streams and hooks read it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from enum import StrEnum
 from geomi.model.config import CrawlConfig
 
 MAX_LISTED_JOBS = 1000  # in one answer
+MAX_LISTED_EVENTS = 1000  # in one answer
+# The kind of an event that says that a job's state, its pause or its stop has changed.
+STATE_EVENT = "state"
 
 
 class JobState(StrEnum):
@@ -35,9 +42,7 @@ BEGUN = (
     JobState.PROCESSING,
     JobState.FINALIZING,
 )
-
 _ENDS = frozenset({JobState.FAILED, JobState.CANCELLED})
-
 STEPS: dict[JobState, frozenset[JobState]] = {
     JobState.PENDING: _ENDS | {JobState.INITIALIZING},
     JobState.INITIALIZING: _ENDS | {JobState.DISCOVERING},
@@ -146,3 +151,22 @@ class Commission:
     provider: str = ""
     collection: str = ""
     id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """One step of one job.
+
+    Args:
+        n: counts the steps of the job, from 1 and without a gap.
+        body: JSON; of a step of kind `state` the job's `state`, `paused`, `stop`, `error`, `crawl`,
+            `collection` and `stats` as they were then.
+        at_s: wall clock.
+    """
+
+    tenant: str
+    job: str
+    n: int
+    kind: str
+    body: str
+    at_s: float

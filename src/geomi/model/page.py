@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from geomi.model.asked import Purpose
-from geomi.model.private import Counts
+from geomi.model.personal_data import PiiCounts
+from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import Outcome
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case, in the order they came
@@ -35,7 +35,7 @@ class Request:
     max_bytes: int
     types: tuple[str, ...] = ()
     truncate: bool = False
-    purpose: Purpose = Purpose.PAGE
+    purpose: RequestPurpose = RequestPurpose.PAGE
     sink: Sink | None = None
     body: bytes = b""
     reads_redirects: bool = False
@@ -165,7 +165,7 @@ class Article:
     links_left_out: int = 0
     sections: tuple[int, ...] = ()
     repeated: int = 0
-    personal: Counts = ()
+    personal: PiiCounts = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""What was fetched as a site's robots.txt: bytes and facts, never a decision.
+"""What a site says to crawlers, as facts: its robots.txt as fetched, and its signals about use.
 
-How long a copy holds, how it is parsed and what a failure means is the reader's configuration, so
-that two jobs with different profiles can share one copy.
+Nothing here is a decision. How long a copy holds, how it is parsed and what a failure means is the
+reader's configuration, so that two jobs with different profiles can share one copy. Signals are
+carried on to whoever uses the page.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from geomi.model.verdict import Outcome
+
+Signal = str | int  # `True` for a word that stands alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +35,13 @@ class RobotsCopy:
     detail: str = ""
     max_age_s: float | None = None
     redirects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Reservations and permissions of one page; docs/reference/output.md has the list of names."""
+
+    pairs: tuple[tuple[str, Signal], ...] = ()
+
+
+NO_SIGNALS = Signals()  # most pages say nothing

@@ -28,7 +28,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class OutcomeCount:
     """How some pages of one host came out: those with one outcome whose content was found one way.
 
     Args:

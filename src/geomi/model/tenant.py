@@ -23,7 +23,7 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TenantUsage:
     """What a tenant has used.
 
     Args:

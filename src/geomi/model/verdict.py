@@ -74,7 +74,7 @@ class State(StrEnum):
     BLOCKED = "blocked"
 
 
-class Room(StrEnum):
+class WaitingLimit(StrEnum):
     """The limits of what may wait, as rules that keep links out: all of them are settings."""
 
     OF_ALL = "geomi.max_queued"

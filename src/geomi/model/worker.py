@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Role(StrEnum):
+class WorkerRole(StrEnum):
     """What a process does for the jobs it is there for."""
 
     WORKER = "worker"  # fetches pages for whoever wants them
@@ -31,7 +31,7 @@ class WorkerCard:
     machine: str
     root: str
     pid: int
-    role: Role
+    role: WorkerRole
     version: str
     started_s: float
     beat_s: float

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from geomi.model.entry import EntryFilter, EntryPage, Outlook, Tally, UrlEntry
-from geomi.model.history import BEFORE_ALL, Place
-from geomi.model.site import HostView, Quality
+from geomi.model.entry import EntryFilter, EntryPage, RemainingWork, Tally, UrlEntry
+from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 
 Ending = tuple[State, Outcome | None, int | None]  # with the status, where there was an answer
@@ -16,7 +16,7 @@ Ending = tuple[State, Outcome | None, int | None]  # with the status, where ther
 class Census(Protocol):
     """Questions about the frontier that change nothing."""
 
-    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+    async def outlook(self, job: str, *, now_s: float) -> RemainingWork:
         """Say what is left of a job and when the next of it is due."""
         ...
 
@@ -38,7 +38,7 @@ class Census(Protocol):
         """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
         ...
 
-    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+    async def qualities(self, job: str, *, thin_words: int) -> list[OutcomeCount]:
         """Count a job's pages by host, outcome and the way their content was found."""
         ...
 
@@ -47,7 +47,7 @@ class Census(Protocol):
         ...
 
     async def rows(
-        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+        self, job: str, which: EntryFilter, *, after: PageCursor = FIRST_CURSOR, limit: int
     ) -> EntryPage:
         """List some entries of a job in an order that stays, for paging."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.drawer import Slip
+from geomi.model.named_value import NamedValue
 
 
 class Drawers(Protocol):
@@ -17,27 +17,27 @@ class Drawers(Protocol):
         """Put something into a drawer; False, and nothing written, where the name is taken."""
         ...
 
-    async def change(self, slip: Slip) -> bool:
+    async def change(self, slip: NamedValue) -> bool:
         """Write body and due time of a slip that is still at this revision, which then grows.
 
         False, and nothing written, where somebody else has changed or removed it.
         """
         ...
 
-    async def get(self, drawer: str, name: str) -> Slip | None:
+    async def get(self, drawer: str, name: str) -> NamedValue | None:
         """Find something by its name."""
         ...
 
     async def list(
         self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
-    ) -> Sequence[Slip]:
+    ) -> Sequence[NamedValue]:
         """List a drawer in the order of names, for paging: after a name, or backwards before it.
 
-        There are never more than `MAX_SLIPS` at once: what ends a walk is an empty list.
+        There are never more than `MAX_LISTED_VALUES` at once: what ends a walk is an empty list.
         """
         ...
 
-    async def remove(self, slip: Slip) -> bool:
+    async def remove(self, slip: NamedValue) -> bool:
         """Remove a slip that is still at this revision; False where it is not."""
         ...
 
@@ -49,7 +49,7 @@ class Drawers(Protocol):
 class DueSlips(Protocol):
     """What somebody has to look at, for every tenant."""
 
-    async def due(self, drawer: str, *, wall_s: float, limit: int) -> Sequence[Slip]:
+    async def due(self, drawer: str, *, wall_s: float, limit: int) -> Sequence[NamedValue]:
         """List what is due in the drawers of this name, longest due first."""
         ...
 

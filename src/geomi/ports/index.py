@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.search import (
+from geomi.model.index.search import (
     ChunkKey,
-    Document,
     Filters,
     IndexCounts,
+    IndexDocument,
+    IndexedChunk,
+    IndexScope,
     Match,
-    Passage,
     Query,
-    Scope,
 )
 from geomi.ports.models import Vectors
 
@@ -30,7 +30,7 @@ class Index(Protocol):
         """Return the part that vectors are kept in."""
         ...
 
-    async def put(self, documents: Sequence[Document]) -> None:
+    async def put(self, documents: Sequence[IndexDocument]) -> None:
         """Keep documents in place of those before under their ids, all or none.
 
         Chunks that are the same as before, under the same title and headings, keep their vectors. A
@@ -42,7 +42,7 @@ class Index(Protocol):
         """Let documents that stay as they are belong to another job."""
         ...
 
-    async def delete(self, scope: Scope, name: str) -> int:
+    async def delete(self, scope: IndexScope, name: str) -> int:
         """Take out all that belongs to a document, site, job, collection or the tenant.
 
         Return how many documents there were. Of the tenant no name is asked for.
@@ -53,7 +53,7 @@ class Index(Protocol):
         """Find chunks by their words (BM25), best first."""
         ...
 
-    async def read(self, keys: Sequence[ChunkKey]) -> list[Passage]:
+    async def read(self, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
         """Return chunks in the order they are asked for; those that are gone are missing."""
         ...
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.drawer import Slip
-from geomi.model.journal import JobEvent
+from geomi.model.job import JobEvent
+from geomi.model.named_value import NamedValue
 
 
 class Journal(Protocol):
@@ -19,7 +19,7 @@ class Journal(Protocol):
     async def read(self, job: str, *, after: int = 0, limit: int) -> Sequence[JobEvent]:
         """List a job's events after one, in their order.
 
-        There are never more than `MAX_EVENTS` at once: what ends a walk is an empty list.
+        There are never more than `MAX_LISTED_EVENTS` at once: what ends a walk is an empty list.
         """
         ...
 
@@ -31,7 +31,7 @@ class Untold(Protocol):
         """List events that nobody was told of, oldest first."""
         ...
 
-    async def tell(self, event: JobEvent, slips: Sequence[Slip]) -> bool:
+    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
         """Note that an event is told, and put what has to be delivered into drawers, or neither.
 
         False, and nothing written, where it was told before, or is forgotten. A slip whose name is

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from geomi.model.cost import CostLine
-from geomi.model.document import (
-    CollectionCounts,
-    DocumentCounts,
-    DocumentFilter,
-    DocumentRow,
-)
+from geomi.model.index.document import CollectionCounts, DocumentCounts, DocumentFilter, DocumentRow
+from geomi.model.index.language_model import CostLine
 
 
 class Documents(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from geomi.model.language import Answer, Prompt
+from geomi.model.index.language_model import ModelReply, Prompt
 
 
 class LanguageModel(Protocol):
@@ -15,6 +15,6 @@ class LanguageModel(Protocol):
         """What it is called in records and in the ledger of costs."""
         ...
 
-    async def answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt) -> ModelReply:
         """Answer one question; raise `ModelError` where that cannot be, `ModelBusy` for now."""
         ...

@@ -10,8 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.message import DeadLetter, Depth, Loan, Message, Settlement, TaskTally
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.queue import (
+    DeadLetter,
+    Loan,
+    LoanSettlement,
+    Message,
+    QueueDepth,
+    TaskTally,
+)
+from geomi.model.dataset.seed import PartitionFilter
 
 
 class Queues(Protocol):
@@ -47,7 +54,7 @@ class Queues(Protocol):
         """Prolong a loan; None where it was lost."""
         ...
 
-    async def settle(self, dataset: str, loan: Loan, settlement: Settlement) -> bool:
+    async def settle(self, dataset: str, loan: Loan, settlement: LoanSettlement) -> bool:
         """End messages of a loan in one transaction: done, tried again later, or dead.
 
         When none of its messages is left, the task is given back. False, and nothing written, where
@@ -59,7 +66,7 @@ class Queues(Protocol):
         """Let messages wait whose tasks nobody knows of; return how many. Others are left alone."""
         ...
 
-    async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
+    async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:
         """Say how full a queue is."""
         ...
 

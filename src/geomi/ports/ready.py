@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.ready import Candidate, ReadyDocument
+from geomi.model.external_docs import ExternalDocument, LibraryCandidate
 
 
 class ReadySource(Protocol):
@@ -20,11 +20,11 @@ class ReadySource(Protocol):
         """Where it is, without a slash at its end; the addresses of its documents begin so."""
         ...
 
-    async def search(self, name: str) -> Sequence[Candidate]:
+    async def search(self, name: str) -> Sequence[LibraryCandidate]:
         """Return the libraries that it offers for a name, best first."""
         ...
 
-    async def document(self, library: str, question: str) -> ReadyDocument:
+    async def document(self, library: str, question: str) -> ExternalDocument:
         """Return what a library says about a question; `LibraryUnknown` where there is none."""
         ...
 

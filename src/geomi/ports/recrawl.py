@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from geomi.model.entry import Discovered
-from geomi.model.history import History, Place, Pool, Standing, Version
+from geomi.model.history import ChangePool, PageCursor, PageHistory, RevisitPage, Version
 
 
 class Histories(Protocol):
     """How the pages of one tenant changed."""
 
-    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, History]:
+    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, PageHistory]:
         """Find the histories of pages; a page that was visited once has none."""
         ...
 
-    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, Pool]:
+    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, ChangePool]:
         """Find what pages of a host have told together; the empty pattern is the whole host."""
         ...
 
@@ -31,7 +31,7 @@ class Histories(Protocol):
         """List the jobs of a crawl, which is named by its first, in the order they were made."""
         ...
 
-    async def standings(self, job: str, *, after: Place, limit: int) -> list[Standing]:
+    async def standings(self, job: str, *, after: PageCursor, limit: int) -> list[RevisitPage]:
         """List the pages that a job collected and met first, in an order of the store's own."""
         ...
 

@@ -12,10 +12,10 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
-from geomi.model.asked import Asked
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.page import Capture, CaptureRow, KnownPage, PageRecord, Ref
+from geomi.model.request_log import SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 
 
@@ -229,7 +229,7 @@ class RequestLog(Protocol):
         """List the hosts that were asked anything."""
         ...
 
-    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List a host's requests that started after a time."""
         ...
 
@@ -237,7 +237,7 @@ class RequestLog(Protocol):
         """List the addresses that were asked anything."""
         ...
 
-    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List an address's requests that started after a time."""
         ...
 

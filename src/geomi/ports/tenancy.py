@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 
 Own = tuple[str, str]  # a tenant, and the id of one of its jobs
 
@@ -56,6 +56,6 @@ class Quotas(Protocol):
         """Write what the tenant may use from now on; what it has used stays counted."""
         ...
 
-    async def standing(self, *, wall_s: float) -> Standing:
+    async def standing(self, *, wall_s: float) -> TenantUsage:
         """Return what the tenant may use, and has used on the day of this time."""
         ...

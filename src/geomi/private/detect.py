@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from geomi.model.private import Counts, PiiKind, Sighting
-from geomi.private.address import addresses
+from geomi.model.personal_data import PiiCounts, PiiKind, Sighting
 from geomi.private.digits import MIN_DIGITS, Run, only_digits, runs
+from geomi.private.email import addresses
 from geomi.private.number import cards, residents, social_security
 from geomi.private.phone import phones
 
@@ -30,7 +30,7 @@ def find(text: str, kinds: Collection[PiiKind]) -> list[Sighting]:
     return _apart(found) if len(found) > 1 else found
 
 
-def count(text: str, kinds: Collection[PiiKind]) -> Counts:
+def count(text: str, kinds: Collection[PiiKind]) -> PiiCounts:
     """Return how many different values of each kind a text holds."""
     values: dict[PiiKind, set[str]] = {}
     for place in find(text, kinds):

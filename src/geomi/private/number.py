@@ -16,9 +16,9 @@ import re
 from calendar import monthrange
 from collections.abc import Iterator
 
-from geomi.model.private import PiiKind, Sighting
+from geomi.model.personal_data import PiiKind, Sighting
 from geomi.private.digits import APART, END, START, Run, before, only_digits
-from geomi.private.words import names_card, names_other, names_ssn
+from geomi.private.number_context import names_card, names_other, names_ssn
 
 # From here on the last six digits are drawn by lot, for whoever is born or gets a new number.
 LOTS_FROM = (2020, 10)

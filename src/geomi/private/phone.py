@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from geomi.model.private import PiiKind, Sighting
+from geomi.model.personal_data import PiiKind, Sighting
 from geomi.private.digits import END, START, Run, before, only_digits
-from geomi.private.words import names_desk, names_other, names_phone
+from geomi.private.number_context import names_answering_service, names_other, names_phone
 
 MIN_NATIONAL_DIGITS, MIN_LOCAL_DIGITS, MAX_DIGITS = 7, 9, 15
 GAP_CHARS = 4  # between two columns of figures
@@ -85,7 +85,7 @@ def _is_told(text: str, words: str, number: str) -> bool:
     # Elsewhere `ARS` is a currency, and `1500-1800` are hours or years.
     is_service = _SERVICE.fullmatch(number) and _HANGUL.search(text)
     is_national = digits >= MIN_LOCAL_DIGITS and _TRUNK.match(number)
-    return bool(is_service or is_national) and names_desk(words)
+    return bool(is_service or is_national) and names_answering_service(words)
 
 
 def _is_american(digits: str) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import orjson
 
 from geomi.model.page import Article, Link
-from geomi.model.private import Counts, PiiKind
+from geomi.model.personal_data import PiiCounts, PiiKind
 from geomi.private.detect import count, find
 
 Kinds = Collection[PiiKind]
@@ -66,7 +66,7 @@ def redacted(article: Article, kinds: Kinds) -> Article:
     return clean if clean == article else replace(clean, personal=_count(article, kinds))
 
 
-def _count(article: Article, kinds: Kinds) -> Counts:
+def _count(article: Article, kinds: Kinds) -> PiiCounts:
     """Count in what is stored of a page; what its markdown has is not looked for again."""
     stored = [article.title, article.description, article.author, article.canonical]
     stored += (part for pair in (*article.metadata, *article.alternates) for part in pair)

@@ -1,4 +1,4 @@
-"""How often a page changes, learned from visits that only tell whether it did (CHG-05, CHG-06).
+"""Learn how often a page changes, from visits that only tell whether it did (CHG-05, CHG-06).
 
 A page is taken to change at random with some rate. What is believed of the rate is a gamma
 distribution; each visit adds a change or none to its shape, and the time that the page was watched
@@ -10,6 +10,8 @@ Rules kept:
   visit that cannot tell adds nothing.
 - A page with few visits borrows from those of its pattern, they from those of their host, and
   they from the interval that all pages begin with.
+- Pages of one directory with one kind of file have one pattern. A number, a date or an id is one
+  place in it, and only the upper directories count: below them a pattern would have too few pages.
 - When the pages of a host change more, or less, than was to be expected of late, its other pages
   are expected to do so as well: sites are edited in bursts.
 """
@@ -20,7 +22,7 @@ import math
 from dataclasses import dataclass
 
 from geomi.model.config import Recrawl
-from geomi.model.history import Evidence, History, Pool, Stage
+from geomi.model.history import ChangePool, PageHistory, Stage, VisitEvidence
 
 # Visits from which on a page's own word weighs as much as that of its pattern, and much more.
 OWN_WORD = 3
@@ -35,6 +37,17 @@ BURST_INERTIA = 2.0
 MADE_FOR_US_S = 60.0
 # A first interval is right for pages that are then as likely as not to have changed.
 EVEN_ODDS = math.log(2)
+MAX_DIRECTORIES = 2
+MAX_PATTERN_CHARS = 120  # of a pattern; pages in longer ones are pooled by their host alone
+_MAX_EXTENSION_CHARS = 5
+DAY_S = 86_400.0
+HOUR_S = 3600.0
+_KNOWN_BY = {
+    Stage.SHARED: "as all pages begin",
+    Stage.RECORDED: "by pages like it",
+    Stage.ESTIMATED: "by its own visits and pages like it",
+    Stage.OWN: "by its own visits",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,7 @@ class Gap:
         return max(self.to_s - self.from_s, 1.0)
 
 
-def stage(history: History) -> Stage:
+def stage(history: PageHistory) -> Stage:
     """Say how far a page's rate is learned."""
     gaps = history.visits - 1
     if gaps < 1:
@@ -81,7 +94,9 @@ def stage(history: History) -> Stage:
     return Stage.ESTIMATED if gaps < OWN_ALONE else Stage.OWN
 
 
-def believe(history: History, kin: Pool, host: Pool, *, now_s: float, rules: Recrawl) -> Belief:
+def believe(
+    history: PageHistory, kin: ChangePool, host: ChangePool, *, now_s: float, rules: Recrawl
+) -> Belief:
     """Return what is believed of a page's rate now.
 
     Args:
@@ -95,7 +110,9 @@ def believe(history: History, kin: Pool, host: Pool, *, now_s: float, rules: Rec
     return Belief(history.changes + BORROWED, span_s / _burst(host, now_s))
 
 
-def learn(history: History, gap: Gap, belief: Belief) -> tuple[History, Evidence | None]:
+def learn(
+    history: PageHistory, gap: Gap, belief: Belief
+) -> tuple[PageHistory, VisitEvidence | None]:
     """Add what a visit found to a page's history; return it with what its pools learn.
 
     Args:
@@ -106,7 +123,7 @@ def learn(history: History, gap: Gap, belief: Belief) -> tuple[History, Evidence
         return history, None
     watched_s = _watched_s(gap, belief.rate)
     changed = gap.changed
-    learned = History(
+    learned = PageHistory(
         visited_at_s=gap.to_s,
         visits=max(history.visits, 1) + 1,
         changes=history.changes + changed,
@@ -116,13 +133,13 @@ def learn(history: History, gap: Gap, belief: Belief) -> tuple[History, Evidence
         gone_at_s=(history.gone_at_s or gap.to_s) if gap.is_gone else None,
     )
     expected = -math.expm1(-belief.rate * gap.length_s)
-    return learned, Evidence(gap.to_s, changed, watched_s, expected)
+    return learned, VisitEvidence(gap.to_s, changed, watched_s, expected)
 
 
-def pooled(pool: Pool, evidence: Evidence) -> Pool:
+def pooled(pool: ChangePool, evidence: VisitEvidence) -> ChangePool:
     """Add one visit to the pool of its page."""
     found, expected = _faded(pool, evidence.at_s)
-    return Pool(
+    return ChangePool(
         changes=pool.changes + evidence.changed,
         watched_s=pool.watched_s + evidence.watched_s,
         found=found + evidence.changed,
@@ -131,18 +148,18 @@ def pooled(pool: Pool, evidence: Evidence) -> Pool:
     )
 
 
-def _pooled(pool: Pool, prior: float) -> float:
+def _pooled(pool: ChangePool, prior: float) -> float:
     """Return the rate of a pool, which is `prior` as long as it has seen nothing."""
     return (pool.changes + BORROWED) / (pool.watched_s + BORROWED / prior)
 
 
-def _burst(host: Pool, now_s: float) -> float:
+def _burst(host: ChangePool, now_s: float) -> float:
     """Return how much more than expected the pages of a host change of late; 1 for no news."""
     found, expected = _faded(host, now_s)
     return (found + BURST_INERTIA) / (expected + BURST_INERTIA)
 
 
-def _faded(pool: Pool, now_s: float) -> tuple[float, float]:
+def _faded(pool: ChangePool, now_s: float) -> tuple[float, float]:
     left = 0.5 ** (max(now_s - pool.at_s, 0.0) / BURST_HALF_LIFE_S)
     return pool.found * left, pool.expected * left
 
@@ -165,3 +182,44 @@ def _dated(gap: Gap) -> float | None:
     at_s = gap.modified_at_s
     is_likely = at_s is not None and gap.from_s < at_s < gap.to_s - MADE_FOR_US_S
     return at_s if is_likely else None
+
+
+def change_pattern(url: str) -> str:
+    """Return the pattern of a page's URL; empty where its host alone is its kind."""
+    # Stored URLs are canonical, and a walk asks for millions of them: no parser is needed.
+    path = url.partition("://")[2].partition("/")[2].partition("?")[0].partition("#")[0]
+    *directories, name = path.split("/")
+    stem, dot, extension = name.rpartition(".")
+    ending = f".{extension.lower()}" if stem and _is_extension(extension) and dot else ""
+    places = [_generalised(part) for part in directories[:MAX_DIRECTORIES]]
+    pattern = "/".join(["", *places, f"*{ending}"])
+    return pattern if len(pattern) <= MAX_PATTERN_CHARS else ""
+
+
+def _is_extension(text: str) -> bool:
+    return 0 < len(text) <= _MAX_EXTENSION_CHARS and text.isalnum()
+
+
+def _generalised(part: str) -> str:
+    """Let one name stand for all that differ in their digits."""
+    return "#" if any(letter.isdigit() for letter in part) else part
+
+
+def describe_rate(history: PageHistory, belief: Belief) -> str:
+    """Say how often a page changes, at which stage of learning that is known, and from what."""
+    at = stage(history)
+    told = f"changes about {describe_interval(1 / belief.rate)} ({at}: {_KNOWN_BY[at]})"
+    if history.visits > 1:
+        told += f", {history.changes} changes in {history.visits} visits"
+    if history.gone_at_s is not None:
+        return f"{told}, gone at the last"
+    if (history.missed_at_s or 0.0) > history.visited_at_s:
+        return f"{told}, out of reach at the last"
+    return told
+
+
+def describe_interval(seconds: float) -> str:
+    """Write an interval as people say it."""
+    if seconds >= 2 * DAY_S:
+        return f"every {seconds / DAY_S:,.0f} days"
+    return f"every {seconds / HOUR_S:.0f} hours" if seconds >= 2 * HOUR_S else "every hour"

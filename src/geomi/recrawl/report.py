@@ -4,22 +4,30 @@ Rules kept:
 - New is what the crawl did not have; deleted is what it had and is gone or cannot be reached now
   (CHG-02).
 - The rate is new, changed and deleted pages over all that were looked at (CHG-03).
+- The change report of a provider's run has seven lines, as the catalogue has it (RPT-01…RPT-03):
+  when and whose it is, then six figures, each after two spaces and a dash.
+- Shares have one decimal, times to answer are whole milliseconds, durations minutes and seconds.
+- A name is one line, whatever was registered: nobody can forge a line of the log with it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from geomi.model.entry import EntryKind, Source, UrlEntry
-from geomi.model.history import History
+from geomi.model.event import Reported
+from geomi.model.history import PageHistory
 from geomi.model.verdict import State
 
-LISTED = 1000  # URLs of each change that are told one by one
+MAX_LISTED_CHANGES = 1000  # URLs of each change that are told one by one
+MARK = "[CRAWL_REPORT]"
+MAX_NAME_CHARS = 200
 
 
-class Change(StrEnum):
+class PageChange(StrEnum):
     """What became of a page since the last time."""
 
     NEW = "new"
@@ -33,14 +41,14 @@ class Change(StrEnum):
 class Changes:
     """The pages of one recrawl, counted, with the first of each change by name."""
 
-    counts: Counter[Change] = field(default_factory=Counter)
-    urls: dict[Change, list[str]] = field(default_factory=dict)
+    counts: Counter[PageChange] = field(default_factory=Counter)
+    urls: dict[PageChange, list[str]] = field(default_factory=dict)
 
-    def add(self, change: Change, url: str) -> None:
+    def add(self, change: PageChange, url: str) -> None:
         """Count a page."""
         self.counts[change] += 1
         listed = self.urls.setdefault(change, [])
-        if change is not Change.UNCHANGED and len(listed) < LISTED:
+        if change is not PageChange.UNCHANGED and len(listed) < MAX_LISTED_CHANGES:
             listed.append(url)
 
     @property
@@ -51,11 +59,11 @@ class Changes:
     @property
     def rate_percent(self) -> float:
         """The change rate of CHG-03; 0 where nothing was looked at."""
-        same = self.counts[Change.UNCHANGED]
+        same = self.counts[PageChange.UNCHANGED]
         return 100 * (self.total - same) / self.total if self.total else 0.0
 
 
-def judge(entry: UrlEntry, history: History | None, *, since_s: float) -> Change | None:
+def judge(entry: UrlEntry, history: PageHistory | None, *, since_s: float) -> PageChange | None:
     """Say what became of the page behind an entry; None where there is and was none.
 
     Args:
@@ -67,14 +75,37 @@ def judge(entry: UrlEntry, history: History | None, *, since_s: float) -> Change
     if history is None or max(history.visited_at_s, history.missed_at_s or 0.0) < since_s:
         return _unlearned(entry)
     if history.visited_at_s < since_s:
-        return Change.UNREACHABLE
+        return PageChange.UNREACHABLE
     if history.gone_at_s is not None:
-        return Change.DELETED if history.gone_at_s >= since_s else Change.UNCHANGED
-    return Change.CHANGED if history.streak else Change.UNCHANGED
+        return PageChange.DELETED if history.gone_at_s >= since_s else PageChange.UNCHANGED
+    return PageChange.CHANGED if history.streak else PageChange.UNCHANGED
 
 
-def _unlearned(entry: UrlEntry) -> Change | None:
+def _unlearned(entry: UrlEntry) -> PageChange | None:
     """Judge an entry that taught nothing about a page that was known."""
     if entry.source is Source.REVISIT:  # its host was given up before its turn came
-        return Change.UNREACHABLE if entry.state is State.FAILED else None
-    return Change.NEW if entry.state is State.COMPLETED else None
+        return PageChange.UNREACHABLE if entry.state is State.FAILED else None
+    return PageChange.NEW if entry.state is State.COMPLETED else None
+
+
+def write_notice(run: Reported, at: datetime) -> tuple[str, ...]:
+    """Write what a run of a provider has found.
+
+    Args:
+        at: when it was over, in the time that the log is kept in.
+    """
+    minutes, seconds = divmod(round(run.seconds), 60)
+    return (
+        f"[{at:%Y-%m-%d %H:%M:%S}] {MARK} Provider: {_one_line(run.provider)}",
+        f"  - Total Pages: {run.total}",
+        f"  - New: {run.new}, Updated: {run.updated}, Deleted: {run.deleted}",
+        f"  - Change Rate: {run.change_percent:.1f}%",
+        f"  - Success Rate: {run.success_percent:.1f}%",
+        f"  - Avg Response Time: {run.response_ms}ms",
+        f"  - Duration: {minutes}m {seconds}s",
+    )
+
+
+def _one_line(name: str) -> str:
+    kept = "".join(char if char.isprintable() else " " for char in name)
+    return " ".join(kept.split())[:MAX_NAME_CHARS]

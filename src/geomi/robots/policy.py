@@ -36,7 +36,7 @@ class PolicyKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class RobotsPolicy:
     """What holds for a host until `expires_s`.
 
     Args:
@@ -51,7 +51,9 @@ class Policy:
     is_temporary: bool = False
 
 
-def decide(copy: RobotsCopy, rules: RobotsRules, *, now_s: float, was_cut: bool = False) -> Policy:
+def decide(
+    copy: RobotsCopy, rules: RobotsRules, *, now_s: float, was_cut: bool = False
+) -> RobotsPolicy:
     """Say what a copy means under a job's rules.
 
     Args:
@@ -59,14 +61,14 @@ def decide(copy: RobotsCopy, rules: RobotsRules, *, now_s: float, was_cut: bool 
     """
     expires_s = _expires_s(copy, rules)
     if not rules.respect:
-        return Policy(PolicyKind.ALLOW_ALL, "this job does not read robots.txt", expires_s)
+        return RobotsPolicy(PolicyKind.ALLOW_ALL, "this job does not read robots.txt", expires_s)
     standing = _standing(copy, rules)
     if standing is _Standing.FILE:
         if rules.on_oversize is OnOversize.ALLOW and (was_cut or copy.failure is not None):
-            return Policy(PolicyKind.ALLOW_ALL, _too_much(rules), expires_s)
-        return Policy(PolicyKind.RULES, _aged(copy, now_s=now_s), expires_s)
+            return RobotsPolicy(PolicyKind.ALLOW_ALL, _too_much(rules), expires_s)
+        return RobotsPolicy(PolicyKind.RULES, _aged(copy, now_s=now_s), expires_s)
     if standing is _Standing.NO_FILE:
-        return Policy(PolicyKind.ALLOW_ALL, f"no robots.txt: {_fact(copy)}", expires_s)
+        return RobotsPolicy(PolicyKind.ALLOW_ALL, f"no robots.txt: {_fact(copy)}", expires_s)
     return _unreachable(copy, rules, expires_s)
 
 
@@ -150,11 +152,11 @@ def _expires_s(copy: RobotsCopy, rules: RobotsRules) -> float:
     return copy.fetched_s + min(rules.ttl_s, max(copy.max_age_s, MIN_TTL_S))
 
 
-def _unreachable(copy: RobotsCopy, rules: RobotsRules, expires_s: float) -> Policy:
+def _unreachable(copy: RobotsCopy, rules: RobotsRules, expires_s: float) -> RobotsPolicy:
     fact = f"robots.txt is out of reach: {_fact(copy)}"
     is_open = rules.on_unreachable in (OnUnreachable.ALLOW, OnUnreachable.ALLOW_WITH_DELAY)
     is_cautious = rules.on_unreachable is OnUnreachable.ALLOW_WITH_DELAY
-    return Policy(
+    return RobotsPolicy(
         PolicyKind.ALLOW_ALL if is_open else PolicyKind.DISALLOW_ALL,
         fact,
         expires_s,

@@ -1,27 +1,65 @@
-"""What a page's answer and its own tags say about its use, put together with its robots.txt.
+"""Read what a site says about the use of its content: lines, headers and tags, put together.
 
 Rules kept:
 - Nothing here forbids anything: signals are recorded and carried on.
-- Preferences about use add up, the stricter answer winning (draft-ietf-aipref-attach §4).
+- Of `Content-Signal` and `Content-Usage` only known names with a known answer count; nothing
+  raises. `y` and `n` (draft-ietf-aipref-vocab) are written as `yes` and `no` (contentsignals.org).
+- Where a name is answered twice, in one place or in several, the stricter answer counts
+  (draft-ietf-aipref-attach §4): a reservation is never lost.
 - The page's own TDM tags win over the headers of its answer (TDMRep §6), value by value.
 - A word of meta robots or X-Robots-Tag is reported as it was meant for us: `directives` has chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from geomi.model.signals import SILENCE, Signal, Signals
+from geomi.model.robots import NO_SIGNALS, Signal, Signals
 from geomi.robots.meta import RESERVATIONS
-from geomi.robots.usage import NAMES, Said, combined, read_usage
 
+Said = tuple[tuple[str, str], ...]
+MAX_USAGE_CHARS = 1000  # read of one value; every name answered takes 200
+NAMES = (
+    # contentsignals.org; `use` is the most that may be taken of a page
+    *("search", "ai-input", "ai-train", "use"),
+    # draft-ietf-aipref-vocab, and names of its earlier versions that sites still send
+    *("train-ai", "train-genai", "ai-output", "ai", "genai", "tdm", "bots"),
+)
+_STRICTEST_FIRST = ("no", "immediate", "reference", "full", "yes")
+_ANSWERS = {"yes": "yes", "y": "yes", "no": "no", "n": "no"}
+_LEVELS = {level: level for level in ("immediate", "reference", "full")}
 MAX_POLICY_CHARS = 2048
 RESERVATION, POLICY, LICENSE = "tdm-reservation", "tdm-policy", "license"
-
 _USAGE_HEADERS = ("content-usage", "content-signal")
 _HEADERS = frozenset({*_USAGE_HEADERS, RESERVATION, POLICY})
-
 _Pairs = Sequence[tuple[str, str]]
+
+
+def read_usage(value: str) -> tuple[str, Said]:
+    """Split a value into the path it speaks of, where it names one, and what it says."""
+    text = value[:MAX_USAGE_CHARS].strip()
+    path = ""
+    if text.startswith(("/", "*")):
+        path, *rest = text.split(maxsplit=1)
+        text = rest[0] if rest else ""
+    return path, combined(_pairs(text))
+
+
+def combined(pairs: Iterable[tuple[str, str]]) -> Said:
+    """Put answers together, the stricter one where there are several, in the order of `NAMES`."""
+    said: dict[str, str] = {}
+    for name, answer in pairs:
+        said[name] = min(said.get(name, answer), answer, key=_STRICTEST_FIRST.index)
+    return tuple((name, said[name]) for name in NAMES if name in said)
+
+
+def _pairs(text: str) -> Iterable[tuple[str, str]]:
+    # RFC 9651 puts parameters behind a semicolon; people put the next name there.
+    for part in text.replace(";", ",").split(","):
+        name, _, answer = (word.strip().lower() for word in part.partition("="))
+        meant = (_LEVELS if name == "use" else _ANSWERS).get(answer)
+        if meant and name in NAMES:
+            yield name, meant
 
 
 def read_signals(site: Said, headers: _Pairs, wishes: frozenset[str], tags: _Pairs) -> Signals:
@@ -36,7 +74,7 @@ def read_signals(site: Said, headers: _Pairs, wishes: frozenset[str], tags: _Pai
     told = [pair for pair in headers if pair[0] in _HEADERS]
     words = wishes & RESERVATIONS
     if not (site or told or words or tags):
-        return SILENCE
+        return NO_SIGNALS
     usage = [pair for name, text in told if name in _USAGE_HEADERS for pair in read_usage(text)[1]]
     usage += [pair for pair in site if pair[0] != LICENSE]
     found: dict[str, Signal] = dict(combined(usage))

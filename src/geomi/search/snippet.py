@@ -11,7 +11,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Sequence, Set
 
-from geomi.model.search import Snippet
+from geomi.model.index.search import Snippet
 from geomi.search.tokens import Word, words
 
 MAX_SNIPPET_CHARS = 200  # IDX-02

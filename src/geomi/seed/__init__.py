@@ -1,7 +1,6 @@
-"""Where a crawl begins: what a site itself lists, and what somebody else has found.
+"""What a site lists, and what others have written about it: where a crawl begins.
 
-In come the bytes of a sitemap, of a raw file, of a contract or a checkpoint; out come the URLs they
-name and what else they say, with what was wrong with them, and the bytes of contracts, checkpoints
-and messages. It never fetches, opens a file, follows an index or decides whether a URL belongs to
-the crawl.
+In come the bytes of a sitemap, a feed or an `/llms.txt`, or what a source of external documents
+offers; out come the URLs they name, with dates, languages and what was wrong. It never fetches,
+opens a file, follows an index of sitemaps or decides whether a URL belongs to the crawl.
 """

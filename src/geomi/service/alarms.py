@@ -19,7 +19,7 @@ from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk, Service
 from geomi.service.post import post
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import parse as parse_url
 
 DRAWER = "alarms"

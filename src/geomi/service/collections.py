@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, WrongState
-from geomi.model.document import CollectionCounts, DocumentFilter
+from geomi.model.index.document import CollectionCounts, DocumentFilter
+from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState
-from geomi.model.search import Scope
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk
 
@@ -76,7 +76,7 @@ async def delete(desk: Desk, name: str) -> int:
                 f"crawl {busy[0].id} still fills collection `{name}`", hint="cancel it first"
             )
     index = (await desk.shelf()).index
-    await index.delete(Scope.COLLECTION, name)
+    await index.delete(IndexScope.COLLECTION, name)
     await index.scrub()
     gone = await desk.world.documents.delete(DocumentFilter(collection=name))
     await _drawer(desk).remove(name)

@@ -16,9 +16,8 @@ from enum import StrEnum
 import orjson
 
 from geomi.errors import UnknownName, WrongState
-from geomi.model.drawer import Slip
-from geomi.model.job import JobState
-from geomi.model.journal import JobEvent
+from geomi.model.job import JobEvent, JobState
+from geomi.model.named_value import NamedValue
 from geomi.service.crawls import ID
 from geomi.service.drawer import Drawer
 from geomi.service.hooks import Hook, HookEvent, event_of
@@ -77,17 +76,17 @@ class Attempt:
         return self.status is not None and 200 <= self.status < 300
 
 
-def of_event(desk: Desk, event: JobEvent, hooks: Sequence[Hook]) -> list[Slip]:
+def of_event(desk: Desk, event: JobEvent, hooks: Sequence[Hook]) -> list[NamedValue]:
     """Return the deliveries of a step of a job, to be kept in the transaction that tells it."""
     told = orjson.loads(event.body)
     kind = event_of(JobState(told["state"]), is_paused=bool(told["paused"]))
     drawer = _drawer(desk)
-    slips: list[Slip] = []
+    slips: list[NamedValue] = []
     for hook in hooks:
         if hook.wants(kind):
             one = _delivery(desk, event, hook, kind, told)
             slips.append(
-                Slip(desk.tenant, DRAWER, one.id, drawer.body(one), due_at_s=one.next_at_s)
+                NamedValue(desk.tenant, DRAWER, one.id, drawer.body(one), due_at_s=one.next_at_s)
             )
     return slips
 
@@ -180,7 +179,7 @@ async def redeliver(desk: Desk, hook: str, name: str) -> Delivery:
     return again or found
 
 
-def read(desk: Desk, slip: Slip) -> Delivery:
+def read(desk: Desk, slip: NamedValue) -> Delivery:
     """Read a delivery that is due."""
     return _drawer(desk).read(slip).value
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from geomi.engine.seeds.report import EVERYTHING
-from geomi.model.message import COUNTED
+from geomi.model.dataset.queue import COUNTED
 from geomi.service import deliveries, seeds
 from geomi.service.open import Service
 

@@ -9,8 +9,8 @@ import orjson
 
 from geomi.engine.visit.record import read_line
 from geomi.errors import BytesMissing, UnknownName
-from geomi.model.document import DocumentFilter, DocumentRow
-from geomi.model.search import Scope
+from geomi.model.index.document import DocumentFilter, DocumentRow
+from geomi.model.index.search import IndexScope
 from geomi.service.open import Desk
 
 # A collection's id has no colon, so that this can be taken apart again; the slash of the id in the
@@ -66,7 +66,7 @@ async def delete(desk: Desk, name: str) -> None:
     """Take a document out of its collection; a later crawl of its page may bring it back."""
     row = await find(desk, name)
     index = (await desk.shelf()).index
-    await index.delete(Scope.DOCUMENT, row.id)
+    await index.delete(IndexScope.DOCUMENT, row.id)
     await index.scrub()
     await desk.world.documents.drop([row.id])
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter
 
 from geomi.errors import StoreBusy
-from geomi.model.drawer import MAX_SLIPS, Slip
+from geomi.model.named_value import MAX_LISTED_VALUES, NamedValue
 from geomi.ports.drawers import Drawers
 
 # Whoever loses that often against others is better told than kept.
@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Kept(Generic[T]):
     """A value and the slip that it lies on."""
 
-    slip: Slip
+    slip: NamedValue
     value: T
 
     @property
@@ -44,7 +44,7 @@ class Drawer(Generic[T]):
         """Write a value as a slip holds it."""
         return self._kind.dump_json(value)
 
-    def read(self, slip: Slip) -> Kept[T]:
+    def read(self, slip: NamedValue) -> Kept[T]:
         """Read a slip of this drawer."""
         return Kept(slip, self._kind.validate_json(slip.body))
 
@@ -58,7 +58,7 @@ class Drawer(Generic[T]):
         return self.read(slip) if slip else None
 
     async def list(
-        self, *, after: str = "", limit: int = MAX_SLIPS, is_backwards: bool = False
+        self, *, after: str = "", limit: int = MAX_LISTED_VALUES, is_backwards: bool = False
     ) -> builtins.list[Kept[T]]:
         """List things in the order of their names, or backwards."""
         slips = await self._slips.list(

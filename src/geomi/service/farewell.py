@@ -14,7 +14,7 @@ from geomi.app import findings, registry
 from geomi.app.shelf import forget
 from geomi.app.takedown import MAX_REASON_CHARS, erase_jobs
 from geomi.errors import FieldRefused
-from geomi.model.search import Scope
+from geomi.model.index.search import IndexScope
 from geomi.model.site import Takedown
 from geomi.service import (
     alarms,
@@ -56,7 +56,7 @@ async def erase_tenant(service: Service, name: str, reason: str) -> Takedown:
     line = Takedown(f"tenant {name}", name, reason, desk.wall_s, len(jobs), 0)
     if jobs:
         line = await erase_jobs(desk.home, jobs, line)
-    await forget(desk.home, Scope.TENANT, [name])
+    await forget(desk.home, IndexScope.TENANT, [name])
     for drawer in DRAWERS:
         await _empty(desk, drawer)
     await desk.home.store.queues.erase()

@@ -12,7 +12,7 @@ from geomi.errors import StoreBusy, WrongState
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk
 from geomi.service.sweep import sweep
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 
 KEPT_S = 86_400.0
 # Whoever has not answered by then has died: requests end far sooner.

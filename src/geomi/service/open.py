@@ -14,13 +14,13 @@ from geomi.app.shelf import Shelves, open_shelves
 from geomi.engine.enrich.loop import SearchIndex
 from geomi.engine.world import World, wait_for_event
 from geomi.errors import QuotaReached
-from geomi.model.drawer import SYSTEM
+from geomi.model.named_value import SYSTEM
 from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset
 from geomi.ports.drawers import Drawers
 from geomi.ports.sink import EventSink
 from geomi.settings.options import Settings
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 
 # Each waits for a host and then for a page, and each asks the store twice a second.
 MAX_LOOKS, MAX_STREAMS = 8, 50

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from geomi.model.document import DocumentCounts
 from geomi.model.entry import MAX_ENTRIES, EntryFilter
-from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.index.document import DocumentCounts
 from geomi.model.job import CrawlJob
 from geomi.model.site import HostView
 from geomi.model.verdict import Outcome, State
@@ -125,7 +125,7 @@ async def _hosts(desk: Desk, job: CrawlJob) -> tuple[HostShare, ...]:
 
 async def _course(desk: Desk, job: CrawlJob) -> Course:
     ends: list[float] = []
-    after: Place | None = BEFORE_ALL
+    after: PageCursor | None = FIRST_CURSOR
     looked = 0
     while after is not None and looked < MAX_SAMPLED:
         part = await desk.world.census.rows(job.id, EntryFilter(), after=after, limit=MAX_ENTRIES)

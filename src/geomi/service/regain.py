@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from geomi.app.shelf import Shelves
 from geomi.engine.enrich.loop import enrich_again, enrich_vectors, enrich_words, is_index_lost
-from geomi.model.document import DocumentFilter
 from geomi.model.event import Warned
+from geomi.model.index.document import DocumentFilter
 from geomi.model.job import MAX_LISTED_JOBS, CrawlJob, JobFilter
 from geomi.service.drawer import Drawer
 from geomi.service.open import Desk, Service

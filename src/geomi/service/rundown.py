@@ -13,7 +13,7 @@ from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState
 from geomi.service import providers
 from geomi.service.open import Desk
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 
 
 async def tell_end(desk: Desk, name: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geomi.errors import FieldRefused, GeomiError, QuotaReached, UnknownName
-from geomi.model.drawer import Slip
+from geomi.model.named_value import NamedValue
 from geomi.service import crawls
 from geomi.service.cron import read_cron
 from geomi.service.drawer import Drawer, Kept
@@ -121,7 +121,7 @@ async def delete(desk: Desk, name: str) -> None:
         raise _unknown(name)
 
 
-async def fire(service: Service, slip: Slip) -> None:
+async def fire(service: Service, slip: NamedValue) -> None:
     """Start the crawl of a schedule that is due, once, whoever else is at it."""
     desk = service.desk(slip.tenant)
     kept = _drawer(desk).read(slip)

@@ -7,7 +7,7 @@ from geomi.engine.enrich.search import search as ask
 from geomi.engine.inspect.why import Explanation
 from geomi.engine.inspect.why import explain as explain_url
 from geomi.engine.jobs import read_seeds
-from geomi.model.search import Filters, Found
+from geomi.model.index.search import Filters, SearchResults
 from geomi.service import crawls
 from geomi.service.open import Desk
 from geomi.service.orders import naming
@@ -15,7 +15,7 @@ from geomi.service.orders import naming
 MAX_QUERY_CHARS = 1000
 
 
-async def search(desk: Desk, query: str, filters: Filters, *, limit: int) -> Found:
+async def search(desk: Desk, query: str, filters: Filters, *, limit: int) -> SearchResults:
     """Answer a query over what can be found now; whoever enriches is at it beside."""
     shelf = await desk.shelf()
     return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)

@@ -20,10 +20,10 @@ from geomi.engine.seeds.report import DatasetProgress, read_progress
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.engine.world import wait_for_event
 from geomi.errors import ConfigError, GeomiError, UnknownName
+from geomi.model.dataset.queue import DeadLetter
+from geomi.model.dataset.seed import OrchestrationReport, PartitionFilter
 from geomi.model.event import Warned
-from geomi.model.message import DeadLetter
-from geomi.model.seed import Orchestrated, PartitionFilter
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from geomi.service import tenants
 from geomi.service.open import Desk, Service
 
@@ -55,7 +55,7 @@ def seeding_of(desk: Desk) -> SeedContext:
     return seeding_for(desk.home, seed_config(desk.service.settings), dataset)
 
 
-async def orchestrate(desk: Desk, which: PartitionFilter, *, force: bool) -> Orchestrated:
+async def orchestrate(desk: Desk, which: PartitionFilter, *, force: bool) -> OrchestrationReport:
     """Send raw files to be processed (SED-16); one at a time for each tenant."""
     seeding = seeding_of(desk)
     settings = desk.service.settings
@@ -99,7 +99,7 @@ async def work_for_all(home: Home, leave: asyncio.Event) -> None:
     await recover(home)
     service = Service(home)
     config = seed_config(home.settings)
-    await home.heart.enrol(Role.WORKER, [config])
+    await home.heart.enrol(WorkerRole.WORKER, [config])
     await with_heartbeat(home.heart, _all(service, leave))
 
 

@@ -11,9 +11,8 @@ import asyncio
 
 import orjson
 
-from geomi.model.drawer import Slip
-from geomi.model.job import JobState
-from geomi.model.journal import JobEvent
+from geomi.model.job import JobEvent, JobState
+from geomi.model.named_value import NamedValue
 from geomi.service import alarms, deliveries, hooks
 from geomi.service.deliveries import Attempt
 from geomi.service.open import Desk, Service
@@ -49,7 +48,7 @@ async def deliver_due(service: Service) -> int:
     return len(due)
 
 
-async def _deliver(desk: Desk, slip: Slip) -> None:
+async def _deliver(desk: Desk, slip: NamedValue) -> None:
     delivery = deliveries.read(desk, slip)
     hook = await hooks.known(desk, delivery.hook)
     if hook is None:

@@ -16,7 +16,7 @@ from geomi.service.drawer import Drawer
 from geomi.service.keys import Caller
 from geomi.service.open import Service
 from geomi.service.sweep import sweep
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 
 DRAWER = "sessions"
 SECRET_BYTES = 32

@@ -16,8 +16,7 @@ from enum import StrEnum
 import orjson
 
 from geomi.errors import FieldRefused, UnknownName
-from geomi.model.job import CrawlJob, JobState
-from geomi.model.journal import JobEvent
+from geomi.model.job import CrawlJob, JobEvent, JobState
 from geomi.service import crawls
 from geomi.service.open import Desk
 

@@ -18,7 +18,7 @@ from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.engine.worker.supervisor import job_ended_event
 from geomi.engine.world import wait_for_event
 from geomi.model.job import CrawlJob, JobFilter, JobState
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 from geomi.service import tenants
 from geomi.service.open import Service
 from geomi.service.regain import Regaining
@@ -33,7 +33,7 @@ LOOK_S = 0.5
 async def understand_for_all(home: Home, leave: asyncio.Event) -> None:
     """Understand what comes in for every tenant, until told to leave."""
     await recover(home)
-    await home.heart.enrol(Role.WORKER)
+    await home.heart.enrol(WorkerRole.WORKER)
     async with open_shelves(home) as shelves:
         await with_heartbeat(home.heart, _Understander(Service(home), shelves, leave).run())
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from geomi.engine.visit.identity import UrlIdentity
-from geomi.model.document import DocumentRow, DocumentState, document_id
 from geomi.model.entry import EntryFilter, EntryKind, UrlEntry
-from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.index.document import DocumentRow, DocumentState, document_id
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State
 from geomi.service.open import Desk
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import split
 
 # How often more is looked for: a status that is rare makes short pages, not slow ones.
@@ -63,7 +63,7 @@ class UrlPage:
     """Some URLs, and where the next begin; None at the end."""
 
     rows: tuple[UrlRow, ...]
-    after: Place | None
+    after: PageCursor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ _BY_DOCUMENT = {
 
 
 async def page(
-    desk: Desk, job: CrawlJob, which: UrlFilter, *, after: Place = BEFORE_ALL, limit: int
+    desk: Desk, job: CrawlJob, which: UrlFilter, *, after: PageCursor = FIRST_CURSOR, limit: int
 ) -> UrlPage:
     """List URLs of a crawl, by host; a page may be shorter than asked for."""
     rows: list[UrlRow] = []
@@ -120,15 +120,15 @@ def status_of(entry: UrlEntry, document: DocumentRow | None, job: CrawlJob) -> U
     return UrlStatus.PROCESSING if is_awaited else UrlStatus.COMPLETED
 
 
-def place_text(place: Place) -> str:
+def place_text(place: PageCursor) -> str:
     """Write a place in a list of URLs."""
     return f"{place[0]}-{place[1].hex()}"
 
 
-def read_place(text: str) -> Place:
+def read_place(text: str) -> PageCursor:
     """Read a place that `PLACE` matches; empty is the beginning."""
     match = PLACE.fullmatch(text)
-    return (int(match[1]), bytes.fromhex(match[2] or "")) if match else BEFORE_ALL
+    return (int(match[1]), bytes.fromhex(match[2] or "")) if match else FIRST_CURSOR
 
 
 async def _row(desk: Desk, job: CrawlJob, entry: UrlEntry) -> UrlRow:

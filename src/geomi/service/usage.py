@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geomi.model.cost import CostLine
+from geomi.model.index.language_model import CostLine
 from geomi.model.job import BEGUN, JobState
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 from geomi.service import tenants
 from geomi.service.open import Desk
 
@@ -16,7 +16,7 @@ class Usage:
     """How a tenant stands today."""
 
     quota: Quota
-    standing: Standing
+    standing: TenantUsage
     running: int
     waiting: int
 

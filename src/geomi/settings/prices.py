@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from geomi.engine.survey.cost import ADVICE, EMBEDDING, UNIT_PRICES
 from geomi.errors import ConfigError
-from geomi.model.cost import MICROS, Price
+from geomi.model.index.language_model import MICROS, ModelPrice
 from geomi.settings.options import Settings
 
 # List prices of the models that the catalogue names, November 2026; a setting changes them.
@@ -18,16 +18,16 @@ LISTED = (
 )
 
 
-def read_prices(texts: Sequence[str]) -> dict[str, Price]:
+def read_prices(texts: Sequence[str]) -> dict[str, ModelPrice]:
     """Read prices; a later one of the same model counts."""
     return dict(map(_price, (*LISTED, *texts)))
 
 
-def _price(text: str) -> tuple[str, Price]:
+def _price(text: str) -> tuple[str, ModelPrice]:
     name, is_given, amounts = text.rpartition("=")
     told_in, _, told_out = amounts.partition("/")
     try:
-        price = Price(_per_million(told_in), _per_million(told_out))
+        price = ModelPrice(_per_million(told_in), _per_million(told_out))
     except ValueError:
         is_given = ""
     if not is_given or not name:

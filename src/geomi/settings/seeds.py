@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 
 from geomi.errors import ConfigError
-from geomi.model.handover import Handover
+from geomi.model.dataset.contract import Handover
 from geomi.settings.layers import Layer, Resolved
 from geomi.settings.profiles import read_profile
-from geomi.url.shown import without_user
+from geomi.url.canonical import without_user_info
 
 # Each has a worker in a process of the service, with as many requests at once as it has places.
 MAX_DATASETS = 20
@@ -29,11 +29,11 @@ def read_datasets(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         tenant, is_given, url = (part.strip() for part in text.partition("="))
         if not is_given or not url or not _TENANT.fullmatch(tenant):
-            raise ConfigError(f"`{without_user(text)}` names no tenant's dataset", hint=FORM)
+            raise ConfigError(f"`{without_user_info(text)}` names no tenant's dataset", hint=FORM)
         if tenant in found:
             raise ConfigError(
-                f"tenant `{tenant}` has two datasets, `{without_user(found[tenant])}` and "
-                f"`{without_user(url)}`",
+                f"tenant `{tenant}` has two datasets, `{without_user_info(found[tenant])}` and "
+                f"`{without_user_info(url)}`",
                 hint="name one root for each tenant; partitions go below it",
             )
         found[tenant] = url

@@ -1,9 +1,10 @@
-"""Decide when two parsed hrefs are the same by the standard, and name that identity.
+"""Decide when two parsed hrefs are the same by the standard, and how a URL is shown to people.
 
 Only what RFC 3986 §6.2.2 calls equivalent is merged (C-19): hex digits in upper case, unreserved
 characters decoded, everything outside ASCII encoded. A `%` that starts no escape becomes `%25`;
 otherwise `%%37e` would turn into another URL when read twice. What a crawl wants to merge beyond
-that is `admit/normalize.py`.
+that is `admit/normalize.py`. A URL in a message or in a file of ours has no user-info: that is a
+name, and often a password.
 """
 
 from __future__ import annotations
@@ -12,6 +13,14 @@ import hashlib
 import re
 import string
 from urllib.parse import quote
+
+_HEX = string.hexdigits
+_UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
+_ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_ENCODED_LETTERS = re.compile("(?:%[89A-F][0-9A-F])+")
+# Up to the last `@` before a path: a password may hold one. Whatever the scheme is.
+_USER_INFO = re.compile(r"//[^/?#\s]*@")
 
 
 def canonical(text: str) -> str:
@@ -43,13 +52,6 @@ def display(href: str) -> str:
     return _ENCODED_LETTERS.sub(lambda found: _readable(found[0]), canonical(href))
 
 
-_HEX = string.hexdigits
-_UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
-_ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_ENCODED_LETTERS = re.compile("(?:%[89A-F][0-9A-F])+")
-
-
 def _spelling(digits: str) -> str:
     character = chr(int(digits, 16))
     return character if character in _UNRESERVED else "%" + digits.upper()
@@ -68,3 +70,8 @@ def _readable(escapes: str) -> str:
     except UnicodeDecodeError:
         return escapes
     return "".join(letter if letter.isprintable() else _escape(letter) for letter in letters)
+
+
+def without_user_info(text: str) -> str:
+    """Take out what stands between `//` and `@`: a name, and often its password."""
+    return _USER_INFO.sub("//", text)

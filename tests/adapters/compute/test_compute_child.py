@@ -26,7 +26,7 @@ from geomi.adapters.compute.message import (
 )
 from geomi.errors import GeomiError
 from geomi.extract.page import extract
-from geomi.model.config import Extraction, Images, Links
+from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from geomi.model.page import Article, Link
 from geomi.ports.compute import Compute
 
@@ -37,7 +37,7 @@ PAGE = (
     "<main><h1>Hello</h1><p>" + "Some words to keep, with a <a href=/next>link</a>. " * 20 + "</p>"
     "</main></body></html>"
 ).encode()
-RULES = Extraction(remove=("nav", ".ad"), links=Links.TEXT, images=Images.ALT)
+RULES = Extraction(remove=("nav", ".ad"), links=LinkStyle.TEXT, images=ImageStyle.ALT)
 # Far more work than the deadline below allows on any machine, and well inside the memory limit.
 HUGE = b"<div><p>" + b"<p>word <a href=/a>link</a>" * 200_000
 AT_ONCE_S = 0.01

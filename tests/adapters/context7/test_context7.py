@@ -24,7 +24,7 @@ from geomi.adapters.context7.client import (
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.errors import ConfigError, LibraryUnknown, SourceBusy, SourceError
-from geomi.model.ready import Candidate, ReadyDocument
+from geomi.model.external_docs import ExternalDocument, LibraryCandidate
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy, library, told
 from tests.support.server import Answer, End, Raw, Reply, Route, Site
@@ -50,12 +50,12 @@ def asked(site: Site, ask: Callable[[Context7Client], Awaitable[T]]) -> T:
     return asyncio.run(work())
 
 
-def searched(site: Site) -> list[Candidate]:
+def searched(site: Site) -> list[LibraryCandidate]:
     """Search for a name."""
     return list(asked(site, lambda source: source.search("Acme & Söhne")))
 
 
-def documented(site: Site, key: str = ACME) -> ReadyDocument:
+def documented(site: Site, key: str = ACME) -> ExternalDocument:
     """Ask a library a question."""
     return asked(site, lambda source: source.document(key, "how?"))
 
@@ -63,7 +63,7 @@ def documented(site: Site, key: str = ACME) -> ReadyDocument:
 @pytest.mark.req("C7-03")
 def test_a_search_names_what_is_wanted_and_brings_its_key() -> None:
     with Site(Stock({ACME: "Acme"}).routes) as site:
-        assert searched(site) == [Candidate(ACME, "Acme", 12)]
+        assert searched(site) == [LibraryCandidate(ACME, "Acme", 12)]
         (seen,) = site.log
     assert seen.target == (
         "/api/v2/libs/search?libraryName=Acme+%26+S%C3%B6hne"
@@ -240,11 +240,11 @@ def test_lists_and_texts_have_an_end() -> None:
 @pytest.mark.parametrize(
     ("changes", "candidate"),
     [
-        ({"state": "processing"}, Candidate("/a/b", "T", 12, is_final=False)),
-        ({"state": None, "totalSnippets": None}, Candidate("/a/b", "T")),
-        ({"totalSnippets": -1}, Candidate("/a/b", "T", 0)),
-        ({"totalSnippets": "many"}, Candidate("/a/b", "T")),
+        ({"state": "processing"}, LibraryCandidate("/a/b", "T", 12, is_final=False)),
+        ({"state": None, "totalSnippets": None}, LibraryCandidate("/a/b", "T")),
+        ({"totalSnippets": -1}, LibraryCandidate("/a/b", "T", 0)),
+        ({"totalSnippets": "many"}, LibraryCandidate("/a/b", "T")),
     ],
 )
-def test_what_is_said_of_a_library(changes: dict[str, object], candidate: Candidate) -> None:
+def test_what_is_said_of_a_library(changes: dict[str, object], candidate: LibraryCandidate) -> None:
     assert read_candidates({"results": [library("/a/b", "T", **changes)]}) == (candidate,)

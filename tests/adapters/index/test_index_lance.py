@@ -13,7 +13,7 @@ from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.index import chunk_words, lance_table
 from geomi.adapters.index.lance import LanceIndex, open_lance_index
 from geomi.errors import StoreError
-from geomi.model.search import IndexCounts, KeptText, Scope
+from geomi.model.index.search import IndexCounts, IndexScope, KeptText
 from tests.conftest import missing_part
 from tests.contracts.suites.documents import document, embed, found, towards
 from tests.contracts.suites.material import waits
@@ -48,7 +48,7 @@ async def test_no_file_outlives_a_scrub(tmp_path: Path) -> None:
         made = [document(f"d{at}", f"page number{at}") for at in range(100)]
         await index.put(made)
         await embed(index, made[1], towards(1, 0))
-        await index.delete(Scope.DOCUMENT, "d7")
+        await index.delete(IndexScope.DOCUMENT, "d7")
         before = files(tmp_path)
         await index.scrub()
         assert not before & files(tmp_path)

@@ -14,8 +14,8 @@ from geomi.adapters.index import chunk_words, sqlite_file, sqlite_search
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.index.sqlite_file import index_path
 from geomi.errors import StoreError
-from geomi.model.search import NO_FILTERS, Filters, KeptText, Scope
-from geomi.search.query import parse
+from geomi.model.index.search import NO_FILTERS, Filters, IndexScope, KeptText
+from geomi.search.tokens import parse_query
 from tests.contracts.suites.documents import FILLER, document, embed, found, towards
 from tests.contracts.suites.material import waits
 
@@ -89,7 +89,7 @@ async def test_what_was_deleted_is_not_on_the_disk(tmp_path: Path) -> None:
         await index.put([document("gone", f"{SENTENCE}. {FILLER}"), document("stays", FILLER)])
         await index.put([document("previewed", f"{FILLER} quixotic", kept=KeptText.PREVIEW)])
         for name in ("gone", "previewed"):
-            await index.delete(Scope.DOCUMENT, name)
+            await index.delete(IndexScope.DOCUMENT, name)
         await index.scrub()
         held = on_disk(tmp_path).lower()
         assert b"plain words" in held
@@ -113,7 +113,7 @@ async def test_an_index_of_older_tokens_is_made_anew(
         assert await found(index, "words") == ["one"]
         assert await found(index, "name") == ["one"]
         assert await found(index, "oldsome") == []
-        await index.delete(Scope.DOCUMENT, "one")
+        await index.delete(IndexScope.DOCUMENT, "one")
         assert await found(index, "words") == []
 
 
@@ -126,7 +126,7 @@ async def test_common_words_do_not_choose_but_rank(
     texts += ["rare common text", "rare common shared text shared", "rare text"]
     with opened(tmp_path) as index:
         await index.put([document(f"d{at}", text) for at, text in enumerate(texts)])
-        query = parse("common shared rare absent")
+        query = parse_query("common shared rare absent")
         whole = await index.match(query, NO_FILTERS, limit=3)
         monkeypatch.setattr(sqlite_search, "RANKED_CHUNKS", 5)
         chosen = await index.match(query, NO_FILTERS, limit=3)
@@ -136,7 +136,7 @@ async def test_common_words_do_not_choose_but_rank(
         assert len(await index.match(query, NO_FILTERS, limit=30)) == 30  # all words choose
         monkeypatch.setattr(sqlite_search, "ENOUGH", 3)
         assert len(await index.match(query, NO_FILTERS, limit=30)) == 3
-        only = await index.match(parse("common"), Filters(sites=("a.test",)), limit=50)
+        only = await index.match(parse_query("common"), Filters(sites=("a.test",)), limit=50)
         assert len(only) == 50
 
 

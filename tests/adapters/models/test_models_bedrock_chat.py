@@ -11,7 +11,7 @@ import pytest
 
 from geomi.adapters.models.bedrock import CLASSIFIER, Bedrock, BedrockModel
 from geomi.errors import ModelError
-from geomi.model.language import Answer, Prompt
+from geomi.model.index.language_model import ModelReply, Prompt
 from tests.conftest import missing_part
 from tests.contracts.suites.material import waits
 from tests.support.models import ModelServer, Scripted
@@ -42,7 +42,7 @@ def converse(text: str, *, stop: str = "end_turn") -> dict[str, Any]:
     }
 
 
-async def ask(answer: Scripted) -> tuple[Answer, list[dict[str, Any]]]:
+async def ask(answer: Scripted) -> tuple[ModelReply, list[dict[str, Any]]]:
     """Ask a server on loopback once."""
     with ModelServer([answer] * 3) as server:
         endpoint = server.endpoint.removesuffix("/v1")
@@ -54,7 +54,7 @@ async def ask(answer: Scripted) -> tuple[Answer, list[dict[str, Any]]]:
 @waits
 async def test_the_task_is_the_systems_and_the_page_the_users() -> None:
     answer, asked = await ask(converse('{"a": 1}'))
-    assert answer == Answer('{"a": 1}', CLASSIFIER, 90, 12)
+    assert answer == ModelReply('{"a": 1}', CLASSIFIER, 90, 12)
     (question,) = asked
     assert question["path"] == "/model/amazon.nova-micro-v1%3A0/converse"
     (system,) = question["system"]

@@ -16,7 +16,7 @@ from geomi.adapters.models.bedrock import Bedrock, TitanEmbedder
 from geomi.adapters.models.calls import RetryPolicy
 from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_embedder
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
-from geomi.model.language import Prompt
+from geomi.model.index.language_model import Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.adapters.models.test_models_bedrock import _own_account, titan
 from tests.contracts.suites.material import waits

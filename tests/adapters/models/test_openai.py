@@ -10,7 +10,7 @@ from geomi.adapters.http import Egress, EgressRules, HttpClient
 from geomi.adapters.models.openai import MAX_ANSWER_BYTES, OpenAiModel
 from geomi.engine.enrich.language_model import ParsedAnswer, ask_model
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
-from geomi.model.language import Answer, Prompt
+from geomi.model.index.language_model import ModelReply, Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.support.models import ModelServer, Scripted, completion
 
@@ -18,7 +18,7 @@ FORM = {"type": "object", "properties": {"category": {"type": "string"}}}
 PROMPT = Prompt("Say what it is.", "PAGE: a text", "kind", FORM, max_tokens=50)
 
 
-async def ask(endpoint: str, *, key: str = "", rules: EgressRules = LOOPBACK) -> Answer:
+async def ask(endpoint: str, *, key: str = "", rules: EgressRules = LOOPBACK) -> ModelReply:
     """Ask a server one question."""
     clock = RealClock()
     client = HttpClient(Egress(rules, clock), clock)
@@ -48,7 +48,7 @@ def category(told: object) -> str:
 def test_a_question_and_its_answer() -> None:
     with ModelServer(['{"category": "faq"}']) as server:
         answer = asyncio.run(ask(server.endpoint, key="s3cret"))
-    assert answer == Answer('{"category": "faq"}', "tiny", 100, 20)
+    assert answer == ModelReply('{"category": "faq"}', "tiny", 100, 20)
     (asked,) = server.asked
     assert asked["path"] == "/v1/chat/completions"
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]

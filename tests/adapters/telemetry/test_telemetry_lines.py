@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.adapters.telemetry.log_lines import EventLines
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.event import (
     Event,
     JobEnded,
@@ -26,7 +27,6 @@ from geomi.model.event import (
     SeedSkipped,
     Warned,
 )
-from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome, State
 
 

@@ -16,6 +16,7 @@ from geomi.adapters.telemetry.prometheus import (
     Histogram,
     write_text,
 )
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.event import (
     Enriched,
     JobEnded,
@@ -29,7 +30,6 @@ from geomi.model.event import (
     SeedFileDone,
     Warned,
 )
-from geomi.model.seed import ErrorType
 from geomi.model.verdict import Outcome, State
 
 BOARD = Path(__file__).parents[3] / "deploy" / "grafana" / "geomi.json"

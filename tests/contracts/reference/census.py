@@ -12,13 +12,13 @@ from geomi.model.entry import (
     EntryFilter,
     EntryKind,
     EntryPage,
-    Outlook,
+    RemainingWork,
     Tally,
     UrlEntry,
 )
-from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.page import PageRecord
-from geomi.model.site import HostView, Quality
+from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 from geomi.ports.census import Ending
 from tests.contracts.reference.claim import hosts_left, pages_left
@@ -32,13 +32,13 @@ class MemoryCensus:
         self._world = world
         self._tenant = tenant
 
-    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+    async def outlook(self, job: str, *, now_s: float) -> RemainingWork:
         """Say what is left of a job and when the next of it is due."""
         book = self._world.find_book(job, self._tenant)
         if book is None:
-            return Outlook(pending=0, leased=0, next_s=None)
+            return RemainingWork(pending=0, leased=0, next_s=None)
         by_state = Counter(entry.state for entry in _entries(book))
-        return Outlook(
+        return RemainingWork(
             pending=by_state[State.PENDING],
             leased=sum(row.leased for row in self._world.lent(job, now_s)),
             next_s=self._next_s(book, now_s) if book.is_active else None,
@@ -73,7 +73,7 @@ class MemoryCensus:
         found = [(q.host, name, tally) for q in queues for name, tally in q.patterns.items()]
         return sorted(found, key=lambda one: (-one[2].visited, one[0], one[1]))
 
-    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+    async def qualities(self, job: str, *, thin_words: int) -> list[OutcomeCount]:
         """Count a job's pages by host, outcome and the way their content was found."""
         found: dict[tuple[str, Outcome, str], list[PageRecord | None]] = {}
         for entry in _entries(self._world.find_book(job, self._tenant)):
@@ -90,7 +90,7 @@ class MemoryCensus:
         return Counter((entry.state, entry.outcome, entry.status) for entry in entries)
 
     async def rows(
-        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+        self, job: str, which: EntryFilter, *, after: PageCursor = FIRST_CURSOR, limit: int
     ) -> EntryPage:
         """List some entries of a job in an order that stays."""
         check_prefix(which)
@@ -165,9 +165,9 @@ def _view(row: HostRow) -> HostView:
 
 def _quality(
     host: str, outcome: Outcome, strategy: str, pages: Sequence[PageRecord | None], thin_words: int
-) -> Quality:
+) -> OutcomeCount:
     kept = [page for page in pages if page is not None]
-    return Quality(
+    return OutcomeCount(
         host,
         outcome,
         strategy,

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from geomi.adapters.ledger.cost import added, key_of, summed
-from geomi.model.cost import CostLine
+from geomi.model.index.language_model import CostLine
 from tests.contracts.reference.world import World
 
 

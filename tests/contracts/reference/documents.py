@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 
 from geomi.adapters.ledger.document import conditions, listed, newest
-from geomi.model.document import (
+from geomi.model.index.document import (
     CollectionCounts,
     DocumentCounts,
     DocumentFilter,

@@ -6,7 +6,7 @@ import builtins
 from dataclasses import replace
 
 from geomi.adapters.ledger.drawer import check_slip, listed_slips
-from geomi.model.drawer import Slip
+from geomi.model.named_value import NamedValue
 from tests.contracts.reference.world import World
 
 
@@ -22,10 +22,10 @@ class MemoryDrawers:
     ) -> bool:
         """Put something into a drawer; False where the name is taken."""
         check_slip(drawer, name, body)
-        slip = Slip(self._tenant, drawer, name, body, due_at_s=due_at_s)
+        slip = NamedValue(self._tenant, drawer, name, body, due_at_s=due_at_s)
         return self._slips.setdefault((self._tenant, drawer, name), slip) is slip
 
-    async def change(self, slip: Slip) -> bool:
+    async def change(self, slip: NamedValue) -> bool:
         """Write body and due time of a slip that is still at this revision."""
         check_slip(slip.drawer, slip.name, slip.body)
         if not self._is_current(slip):
@@ -34,13 +34,13 @@ class MemoryDrawers:
         self._slips[key] = replace(slip, tenant=self._tenant, revision=slip.revision + 1)
         return True
 
-    async def get(self, drawer: str, name: str) -> Slip | None:
+    async def get(self, drawer: str, name: str) -> NamedValue | None:
         """Find something by its name."""
         return self._slips.get((self._tenant, drawer, name))
 
     async def list(
         self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
-    ) -> builtins.list[Slip]:
+    ) -> builtins.list[NamedValue]:
         """List a drawer in the order of names, or backwards."""
         names = sorted(self._names(drawer), reverse=is_backwards)
         if is_backwards:
@@ -49,7 +49,7 @@ class MemoryDrawers:
             names = [name for name in names if name > after]
         return [self._slips[self._tenant, drawer, name] for name in names[: listed_slips(limit)]]
 
-    async def remove(self, slip: Slip) -> bool:
+    async def remove(self, slip: NamedValue) -> bool:
         """Remove a slip that is still at this revision."""
         if not self._is_current(slip):
             return False
@@ -64,7 +64,7 @@ class MemoryDrawers:
         wanted = (self._tenant, drawer)
         return [name for tenant, its, name in self._slips if (tenant, its) == wanted]
 
-    def _is_current(self, slip: Slip) -> bool:
+    def _is_current(self, slip: NamedValue) -> bool:
         found = self._slips.get((self._tenant, slip.drawer, slip.name))
         return found is not None and found.revision == slip.revision
 
@@ -75,7 +75,7 @@ class MemoryDueSlips:
     def __init__(self, world: World) -> None:
         self._slips = world.slips
 
-    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[Slip]:
+    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[NamedValue]:
         """List what is due in the drawers of this name, longest due first."""
         dated = [(due_at_s, slip) for due_at_s, slip in self._dated(drawer) if due_at_s <= wall_s]
         dated.sort(key=lambda one: (one[0], one[1].tenant, one[1].name))
@@ -85,6 +85,6 @@ class MemoryDueSlips:
         """Return when the first of them is due."""
         return min((due_at_s for due_at_s, _ in self._dated(drawer)), default=None)
 
-    def _dated(self, drawer: str) -> list[tuple[float, Slip]]:
+    def _dated(self, drawer: str) -> list[tuple[float, NamedValue]]:
         own = (slip for slip in self._slips.values() if slip.drawer == drawer)
         return [(slip.due_at_s, slip) for slip in own if slip.due_at_s is not None]

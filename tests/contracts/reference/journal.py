@@ -12,9 +12,8 @@ from geomi.adapters.ledger.journal import (
     listed_events,
     step_of,
 )
-from geomi.model.drawer import Slip
-from geomi.model.job import CrawlJob
-from geomi.model.journal import JobEvent
+from geomi.model.job import CrawlJob, JobEvent
+from geomi.model.named_value import NamedValue
 from tests.contracts.reference.world import Book, World
 
 
@@ -42,7 +41,7 @@ class MemoryUntold:
         """List events that nobody was told of, oldest first."""
         return list(self._world.untold.values())[: listed_events(limit)]
 
-    async def tell(self, event: JobEvent, slips: Sequence[Slip]) -> bool:
+    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
         """Note that an event is told, and put what has to be delivered into drawers, or neither."""
         check_slips(slips)
         found = self._world.untold.get((event.job, event.n))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from geomi.model.asked import Asked
+from geomi.model.request_log import SentRequest
 from tests.contracts.reference.world import World
 
 
@@ -19,7 +19,7 @@ class MemoryRequestLog:
         """List the hosts that were asked anything."""
         return sorted({one.host for one in self._world.requests.values()})
 
-    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List a host's requests; more than `limit` where several started at the same moment."""
         return _part(
             (one for one in self._world.requests.values() if one.host == host), after_s, limit
@@ -29,20 +29,20 @@ class MemoryRequestLog:
         """List the addresses that were asked anything."""
         return sorted({one.ip for one in self._world.requests.values() if one.ip})
 
-    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List an address's requests; more than `limit` where several started at one moment."""
         known = (one for one in self._world.requests.values() if one.ip and one.ip == ip)
         return _part(known, after_s, limit)
 
 
-def write_log(world: World, asked: Sequence[Asked]) -> None:
+def write_log(world: World, asked: Sequence[SentRequest]) -> None:
     """Write requests down; one that was written before stays as it is."""
     for one in asked:
         key = (one.host, one.job, one.owner, one.url, one.started_s, one.ended_s)
         world.requests.setdefault(key, one)
 
 
-def _part(asked: Iterable[Asked], after_s: float, limit: int) -> list[Asked]:
+def _part(asked: Iterable[SentRequest], after_s: float, limit: int) -> list[SentRequest]:
     later = sorted((one for one in asked if one.started_s > after_s), key=lambda o: o.started_s)
     last_s = later[limit - 1].started_s if len(later) >= limit else inf
     return [one for one in later if one.started_s <= last_s]

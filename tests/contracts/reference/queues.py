@@ -8,17 +8,17 @@ from itertools import islice
 from statistics import fmean
 
 from geomi.adapters.ledger.queue import checked_messages, lent_names, listed_letters
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     MAX_LENT_MESSAGES,
     DeadLetter,
-    Depth,
     Loan,
+    LoanSettlement,
     Message,
-    Settlement,
+    QueueDepth,
     TaskState,
     TaskTally,
 )
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.seed import PartitionFilter
 from tests.contracts.reference.world import SeedTask, World
 
 
@@ -66,7 +66,7 @@ class MemoryQueues:
         task.ready_s = now_s + lease_s
         return replace(loan, until_s=task.ready_s)
 
-    async def settle(self, dataset: str, loan: Loan, settlement: Settlement) -> bool:
+    async def settle(self, dataset: str, loan: Loan, settlement: LoanSettlement) -> bool:
         """End messages of a loan; False where the loan was lost."""
         task = self._held(dataset, loan)
         if task is None:
@@ -84,7 +84,7 @@ class MemoryQueues:
         ]
         return await self.send(dataset, unknown)
 
-    async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
+    async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:
         """Say how full a queue is."""
         waiting = lent = dead = 0
         ready: list[float] = []
@@ -97,7 +97,7 @@ class MemoryQueues:
                 lent += len(task.messages)
             else:
                 waiting += len(task.messages)
-        return Depth(waiting, lent, dead, min(ready, default=None))
+        return QueueDepth(waiting, lent, dead, min(ready, default=None))
 
     async def tally(self, dataset: str, queue: str, which: PartitionFilter) -> TaskTally:
         """Count tasks by state."""
@@ -188,7 +188,7 @@ def _lend(task: SeedTask, owner: str, until_s: float, now_s: float) -> tuple[Mes
     return tuple(task.messages[name] for name in sorted(task.lent))
 
 
-def _settle(task: SeedTask, settlement: Settlement) -> None:
+def _settle(task: SeedTask, settlement: LoanSettlement) -> None:
     for name in task.lent.intersection(settlement.done):
         del task.messages[name]
     for name, due_s in settlement.later:

@@ -7,7 +7,7 @@ from math import inf
 
 from geomi.adapters.ledger.quota import check_quota, day_of, entries_left, stored_bytes, used
 from geomi.model.entry import Settlement
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 from tests.contracts.reference.world import World
 
 
@@ -23,7 +23,7 @@ class MemoryQuotas:
         check_quota(quota)
         self._world.quotas[self._tenant] = quota
 
-    async def standing(self, *, wall_s: float) -> Standing:
+    async def standing(self, *, wall_s: float) -> TenantUsage:
         """Return what the tenant may use, and has used on the day of this time."""
         return _standing(self._world, self._tenant, wall_s)
 
@@ -45,10 +45,12 @@ def quota_left(world: World, tenant: str, *, now_s: float, wall_s: float) -> flo
     return entries_left(_standing(world, tenant, wall_s), lent)
 
 
-def _standing(world: World, tenant: str, wall_s: float) -> Standing:
+def _standing(world: World, tenant: str, wall_s: float) -> TenantUsage:
     day = day_of(wall_s)
     if tenant not in world.quotas:
-        return Standing(day)
+        return TenantUsage(day)
     own = (book for book in world.books.values() if book.job.tenant == tenant)
     size_bytes = sum(stored_bytes(page) for book in own for page in book.captures.values())
-    return Standing(day, world.daily_pages.get((tenant, day), 0), size_bytes, world.quotas[tenant])
+    return TenantUsage(
+        day, world.daily_pages.get((tenant, day), 0), size_bytes, world.quotas[tenant]
+    )

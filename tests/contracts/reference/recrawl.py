@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from geomi.adapters.ledger.history import KEPT_VERSIONS
 from geomi.model.entry import Discovered, EntryKind, Settlement, Source
-from geomi.model.history import History, Learned, Place, Pool, Standing, Version
+from geomi.model.history import (
+    ChangePool,
+    HistoryUpdate,
+    PageCursor,
+    PageHistory,
+    RevisitPage,
+    Version,
+)
 from geomi.model.verdict import State
 from geomi.recrawl.rate import pooled
 from tests.contracts.reference.world import Book, World
@@ -19,12 +26,12 @@ class MemoryHistories:
         self._world = world
         self._tenant = tenant
 
-    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, History]:
+    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, PageHistory]:
         """Find the histories of pages."""
         known = self._world.histories
         return {one: known[self._tenant, one] for one in url_hashes if (self._tenant, one) in known}
 
-    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, Pool]:
+    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, ChangePool]:
         """Find what pages of a host have told together."""
         found = {one: self._world.pools.get((self._tenant, host, one)) for one in patterns}
         return {pattern: pool for pattern, pool in found.items() if pool is not None}
@@ -39,7 +46,7 @@ class MemoryHistories:
         jobs = [book.job for book in self._world.books.values() if book.job.tenant == self._tenant]
         return [job.id for job in jobs if crawl in (job.id, job.crawl)]
 
-    async def standings(self, job: str, *, after: Place, limit: int) -> list[Standing]:
+    async def standings(self, job: str, *, after: PageCursor, limit: int) -> list[RevisitPage]:
         """List the pages that a job collected and met first."""
         book = self._world.find_book(job, self._tenant)
         found = sorted(self._all(book), key=lambda one: one.place) if book else []
@@ -58,16 +65,16 @@ class MemoryHistories:
                 found[url.url_hash] = 0.0
         return found
 
-    def _all(self, book: Book) -> list[Standing]:
+    def _all(self, book: Book) -> list[RevisitPage]:
         return [
-            Standing(
+            RevisitPage(
                 url_hash,
                 entry.url,
                 entry.host,
                 entry.depth,
                 page.fetched_at_s,
                 page.due_s,
-                self._world.histories.get((self._tenant, url_hash), History()),
+                self._world.histories.get((self._tenant, url_hash), PageHistory()),
                 (queue.number, url_hash),
             )
             for queue in book.queues.values()
@@ -101,7 +108,7 @@ class MemorySweeps:
             del self._world.sweeps[self._tenant, crawl]
 
 
-def write_learned(world: World, tenant: str, visit: Settlement, learned: Learned) -> None:
+def write_learned(world: World, tenant: str, visit: Settlement, learned: HistoryUpdate) -> None:
     """Write what a visit of a known page adds to its history and to its pools."""
     key = (tenant, visit.entry.url_hash)
     world.histories[key] = learned.history
@@ -114,5 +121,5 @@ def write_learned(world: World, tenant: str, visit: Settlement, learned: Learned
             del kept[seen_s]
     if learned.evidence is not None:
         for pattern in dict.fromkeys(("", learned.pattern)):
-            pool = world.pools.get((tenant, visit.entry.host, pattern), Pool())
+            pool = world.pools.get((tenant, visit.entry.host, pattern), ChangePool())
             world.pools[tenant, visit.entry.host, pattern] = pooled(pool, learned.evidence)

@@ -11,18 +11,17 @@ from geomi.adapters.ledger.host import Demands, HostRow, demands_of
 from geomi.adapters.ledger.terms import Terms, budget_of, share_of
 from geomi.errors import UnknownName
 from geomi.frontier.importance import FIRST_CASH
-from geomi.model.asked import Asked
-from geomi.model.cost import CostLine
-from geomi.model.document import DocumentRow
-from geomi.model.drawer import Slip
+from geomi.model.dataset.queue import DeadLetter, Message, TaskResult, TaskState
+from geomi.model.dataset.seed import Partition
 from geomi.model.entry import HostState, Tally, UrlEntry
-from geomi.model.history import History, Pool, Version
-from geomi.model.job import CrawlJob
-from geomi.model.journal import JobEvent
-from geomi.model.message import DeadLetter, Message, TaskState, Worked
+from geomi.model.history import ChangePool, PageHistory, Version
+from geomi.model.index.document import DocumentRow
+from geomi.model.index.language_model import CostLine
+from geomi.model.job import CrawlJob, JobEvent
+from geomi.model.named_value import NamedValue
 from geomi.model.page import PageRecord
+from geomi.model.request_log import SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.seed import Partition
 from geomi.model.site import Provider, Refusal, SiteRule, Takedown
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
@@ -123,7 +122,7 @@ class SeedTask:
     ready_s: float | None = None
     owner: str | None = None
     token: int = 0
-    worked: Worked = field(default_factory=Worked)
+    worked: TaskResult = field(default_factory=TaskResult)
     messages: dict[str, Message] = field(default_factory=dict)
     lent: set[str] = field(default_factory=set)
     dead: dict[str, DeadLetter] = field(default_factory=dict)
@@ -147,7 +146,7 @@ class World:
     books: dict[str, Book] = field(default_factory=dict)
     pages: dict[tuple[str, bytes], PageRecord] = field(default_factory=dict)
     robots: dict[RobotsKey, RobotsCopy] = field(default_factory=dict)
-    requests: dict[RequestKey, Asked] = field(default_factory=dict)
+    requests: dict[RequestKey, SentRequest] = field(default_factory=dict)
     minutes: dict[int, int] = field(default_factory=dict)
     lines: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # since, seen
     refusals: dict[tuple[str, bytes], Refusal] = field(default_factory=dict)
@@ -157,13 +156,13 @@ class World:
     workers: dict[str, WorkerCard] = field(default_factory=dict)
     duties: dict[str, tuple[str, float]] = field(default_factory=dict)  # owner, until
     ranks: dict[str, tuple[int, int]] = field(default_factory=dict)  # rank and edition by name
-    histories: dict[tuple[str, bytes], History] = field(default_factory=dict)
+    histories: dict[tuple[str, bytes], PageHistory] = field(default_factory=dict)
     versions: dict[tuple[str, bytes], dict[float, Version]] = field(default_factory=dict)
-    pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
+    pools: dict[tuple[str, str, str], ChangePool] = field(default_factory=dict)
     sweeps: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
     documents: dict[tuple[str, str], DocumentRow] = field(default_factory=dict)
     costs: dict[tuple[str, CostKey], CostLine] = field(default_factory=dict)
-    slips: dict[tuple[str, str, str], Slip] = field(default_factory=dict)
+    slips: dict[tuple[str, str, str], NamedValue] = field(default_factory=dict)
     seed_tasks: dict[SeedTaskKey, SeedTask] = field(default_factory=dict)
     untold: dict[tuple[str, int], JobEvent] = field(default_factory=dict)  # by job and number
     quotas: dict[str, Quota] = field(default_factory=dict)

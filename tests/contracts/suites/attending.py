@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.model.job import JobState, StopReason
-from geomi.model.worker import Role, WorkerCard
+from geomi.model.worker import WorkerCard, WorkerRole
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     START_S,
@@ -32,7 +32,7 @@ def card(owner: str = "w-1", *, at_s: float = START_S) -> WorkerCard:
         machine="m-1",
         root="/data",
         pid=7,
-        role=Role.WORKER,
+        role=WorkerRole.WORKER,
         version="1.2",
         started_s=at_s,
         beat_s=at_s,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.model import message as model
-from geomi.model.message import (
+from geomi.model.dataset import queue as model
+from geomi.model.dataset.queue import (
     MAX_LENT_MESSAGES,
     MAX_MESSAGE_BYTES,
-    Depth,
+    LoanSettlement,
     Message,
-    Settlement,
-    Worked,
+    QueueDepth,
+    TaskResult,
 )
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import LEASE_S, START_S, waits
@@ -48,7 +48,7 @@ class TestLoans:
         assert [loan.task for loan in await borrow(queues, tasks=3)] == ["new"]
         assert await borrow(queues, tasks=0) == []
         depth = await queues.depth(DATASET, "domain", now_s=START_S)
-        assert depth == Depth(1, 4, 0, START_S + 0.1)
+        assert depth == QueueDepth(1, 4, 0, START_S + 0.1)
 
     @waits
     async def test_a_task_is_lent_to_nobody_else_until_its_time_is_over(
@@ -60,11 +60,11 @@ class TestLoans:
         await queues.send(DATASET, [sent("2", "task")])
         before_s = START_S + LEASE_S - 0.001
         assert await borrow(queues, now_s=before_s) == []
-        assert await queues.depth(DATASET, "domain", now_s=before_s) == Depth(
+        assert await queues.depth(DATASET, "domain", now_s=before_s) == QueueDepth(
             0, 2, 0, first.until_s
         )
         depth = await queues.depth(DATASET, "domain", now_s=first.until_s)
-        assert depth == Depth(2, 0, 0, first.until_s)
+        assert depth == QueueDepth(2, 0, 0, first.until_s)
         second = await borrow_one(queues, now_s=first.until_s)
         assert second.token > first.token
         assert [(one.name, one.losses, one.attempts) for one in second.messages] == [
@@ -82,7 +82,7 @@ class TestLoans:
         assert longer is not None and longer.until_s == later_s + LEASE_S
         assert longer.messages == loan.messages
         assert await borrow(queues, now_s=START_S + LEASE_S) == []
-        assert await queues.settle(DATASET, loan, Settlement(done=("1",)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=("1",)))
         assert await queues.renew(DATASET, longer, lease_s=LEASE_S, now_s=later_s) is None
 
     @waits
@@ -98,7 +98,7 @@ class TestLoans:
         assert await other.release_dead(["worker", "nobody"], now_s=START_S) == 0
         again = await borrow_one(store.queues)
         assert [message.losses for message in again.messages] == [1]
-        assert not await store.queues.settle(DATASET, loan, Settlement(done=("1",)))
+        assert not await store.queues.settle(DATASET, loan, LoanSettlement(done=("1",)))
 
     @waits
     async def test_a_loan_has_so_many_messages(self, stores: Stores) -> None:
@@ -108,7 +108,7 @@ class TestLoans:
         loan = await borrow_one(queues)
         assert len(loan.messages) == MAX_LENT_MESSAGES
         done = tuple(message.name for message in loan.messages)
-        assert await queues.settle(DATASET, loan, Settlement(done=done, worked=Worked()))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=done, worked=TaskResult()))
         assert (await queues.tally(DATASET, "domain", ALL)).pending == 1
         assert names(await borrow_one(queues)) == f"{MAX_LENT_MESSAGES:03}"
 
@@ -127,7 +127,7 @@ class TestLoans:
             loan = await borrow_one(queues)
             assert names(loan) == lent
             done = tuple(message.name for message in loan.messages)
-            assert await queues.settle(DATASET, loan, Settlement(done=done))
+            assert await queues.settle(DATASET, loan, LoanSettlement(done=done))
 
 
 class TestFencedLoans:
@@ -141,11 +141,11 @@ class TestFencedLoans:
         new = await borrow_one(queues, now_s=old.until_s)
         assert await queues.renew(DATASET, old, lease_s=LEASE_S, now_s=old.until_s) is None
         dead = (buried(old.messages[1]),)
-        late = Settlement(done=("1",), dead=dead, worked=Worked(7, robots=True))
+        late = LoanSettlement(done=("1",), dead=dead, worked=TaskResult(7, robots=True))
         assert not await queues.settle(DATASET, old, late)
         tally = await queues.tally(DATASET, "domain", ALL)
         assert (tally.pending, tally.robots) == (1, 0)
-        assert await queues.depth(DATASET, "domain", now_s=old.until_s) == Depth(
+        assert await queues.depth(DATASET, "domain", now_s=old.until_s) == QueueDepth(
             0, 2, 0, new.until_s
         )
 
@@ -157,14 +157,14 @@ class TestFencedLoans:
         late_s = loan.until_s + 5
         assert await queues.renew(DATASET, loan, lease_s=LEASE_S, now_s=late_s) is not None
         assert await borrow(queues, now_s=late_s) == []
-        assert await queues.settle(DATASET, loan, Settlement(done=("1",)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=("1",)))
 
     @waits
     async def test_what_is_settled_twice_is_settled_once(self, stores: Stores) -> None:
         queues = stores("a").queues
         await queues.send(DATASET, [sent("1", "task"), sent("2", "task")])
         loan = await borrow_one(queues)
-        end = Settlement(done=("1",), later=(("2", START_S + 1),), worked=Worked(1))
+        end = LoanSettlement(done=("1",), later=(("2", START_S + 1),), worked=TaskResult(1))
         for _ in range(2):
             assert await queues.settle(DATASET, loan, end)
         again = await borrow_one(queues, now_s=START_S + 1)

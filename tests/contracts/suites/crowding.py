@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import pytest
 
+from geomi.model.config import UrlOrder
 from geomi.model.entry import Discovered, Lease
-from geomi.model.order import Order
 from geomi.model.verdict import State
 from tests.contracts.suites.losing import DurableStore, DurableStores
 from tests.contracts.suites.material import (
@@ -56,9 +56,9 @@ class TestManyWorkers:
         assert found is not None
         assert (found.stats.settled, found.stats.discovered) == (len(visited), len(urls))
 
-    @pytest.mark.parametrize("order", [Order.SCORE, Order.WEIGHTED])
+    @pytest.mark.parametrize("order", [UrlOrder.SCORE, UrlOrder.WEIGHTED])
     def test_counters_equal_a_recount_whoever_found_what_first(
-        self, durable_stores: DurableStores, order: Order
+        self, durable_stores: DurableStores, order: UrlOrder
     ) -> None:
         # Every page links to pages of all hosts, often nearer than they were known: entries are
         # added, approached, paid, opened again and closed by all workers at the same time.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.adapters.ledger.anchor import Anchor
-from geomi.model.document import DocumentFilter
+from geomi.model.index.document import DocumentFilter
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Exclusion

@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from geomi.chunk.split import split
-from geomi.model.search import NO_FILTERS, ChunkKey, Document, Filters, Match
+from geomi.model.index.search import NO_FILTERS, ChunkKey, Filters, IndexDocument, Match
 from geomi.ports.index import KeptIndex
 from geomi.ports.models import Vectors
-from geomi.search.query import parse
+from geomi.search.tokens import parse_query
 
 Indexes = Callable[[str], KeptIndex]
 
 FILLER = "Plain words that stand here so that a chunk has some length and nothing else to say. "
 
 
-def document(name: str, text: str, **changed: object) -> Document:
+def document(name: str, text: str, **changed: object) -> IndexDocument:
     """Return a document whose chunks are made of a text."""
-    made = Document(
+    made = IndexDocument(
         id=name,
         url=f"https://a.test/{name}",
         title=f"Title of {name}",
@@ -39,7 +39,7 @@ async def found(
     index: KeptIndex, query: str, filters: Filters = NO_FILTERS, *, limit: int = 10
 ) -> list[str]:
     """Return the documents that match, best first."""
-    return _documents(await index.match(parse(query), filters, limit=limit))
+    return _documents(await index.match(parse_query(query), filters, limit=limit))
 
 
 async def nearest(
@@ -55,7 +55,7 @@ def towards(*numbers: float) -> Vectors:
     return vector / np.linalg.norm(vector)
 
 
-async def embed(index: KeptIndex, one: Document, vector: Vectors) -> int:
+async def embed(index: KeptIndex, one: IndexDocument, vector: Vectors) -> int:
     """Give every chunk of a document the same vector."""
     keys = [ChunkKey(one.id, chunk.id) for chunk in one.chunks]
     return await index.vectors.put("model", keys, np.stack([vector] * len(keys)))

@@ -9,7 +9,7 @@ import pytest
 
 from geomi.adapters.ledger.names import MAX_NAME_BYTES
 from geomi.errors import StoreError
-from geomi.model.drawer import MAX_SLIP_BYTES, MAX_SLIPS, SYSTEM, Slip
+from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, SYSTEM, NamedValue
 from geomi.ports.drawers import Drawers
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import waits
@@ -38,7 +38,7 @@ class TestDrawers:
     async def test_what_was_put_is_found(self, stores: Stores) -> None:
         drawers = stores("a").drawers
         assert await drawers.add("hooks", "one", BODY, due_at_s=7.5)
-        assert await drawers.get("hooks", "one") == Slip("a", "hooks", "one", BODY, 1, 7.5)
+        assert await drawers.get("hooks", "one") == NamedValue("a", "hooks", "one", BODY, 1, 7.5)
 
     @waits
     async def test_a_name_is_taken_once(self, stores: Stores) -> None:
@@ -66,7 +66,7 @@ class TestDrawers:
         assert read is not None
         assert await drawers.change(replace(read, body=b"1", due_at_s=3.0))
         assert not await drawers.change(replace(read, body=b"2"))
-        assert await drawers.get("hooks", "1") == Slip("a", "hooks", "1", b"1", 2, 3.0)
+        assert await drawers.get("hooks", "1") == NamedValue("a", "hooks", "1", b"1", 2, 3.0)
 
     @waits
     async def test_what_was_changed_is_not_removed_by_who_did_not_know(
@@ -97,8 +97,8 @@ class TestDrawers:
     @waits
     async def test_an_answer_has_a_limit(self, stores: Stores) -> None:
         drawers = stores("a").drawers
-        await fill(drawers, *(f"{number:04}" for number in range(MAX_SLIPS + 1)))
-        assert len(await drawers.list("hooks", limit=MAX_SLIPS + 1)) == MAX_SLIPS
+        await fill(drawers, *(f"{number:04}" for number in range(MAX_LISTED_VALUES + 1)))
+        assert len(await drawers.list("hooks", limit=MAX_LISTED_VALUES + 1)) == MAX_LISTED_VALUES
 
     @waits
     async def test_a_tenant_sees_its_own_alone(self, stores: Stores) -> None:
@@ -119,7 +119,7 @@ class TestDrawers:
         [
             ("é" * (MAX_NAME_BYTES // 2) + "x", "1", b""),
             ("hooks", "é" * (MAX_NAME_BYTES // 2) + "x", b""),
-            ("hooks", "1", b"x" * (MAX_SLIP_BYTES + 1)),
+            ("hooks", "1", b"x" * (MAX_NAMED_VALUE_BYTES + 1)),
         ],
         ids=["drawer", "name", "body"],
     )

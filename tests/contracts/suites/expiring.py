@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from geomi.errors import StoreError
-from geomi.model.config import CrawlConfig
+from geomi.model.config import CrawlConfig, Retention
 from geomi.model.entry import Batch, Lease
-from geomi.model.history import History, Learned, Version
+from geomi.model.history import HistoryUpdate, PageHistory, Version
 from geomi.model.job import CrawlJob, Expired, JobState, StopReason
 from geomi.model.page import PageRecord, Ref
-from geomi.model.retention import Retention
 from tests.contracts.suites.alike import sketch_of
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.material import (
@@ -86,9 +85,9 @@ async def _due_hosts(store: Store, name: str, now_s: float) -> list[Lease]:
     return leases
 
 
-def _learned() -> Learned:
-    history = History(visited_at_s=START_S, visits=2)
-    return Learned(history, due_s=START_S, pattern="", before=Version("c" * 64, START_S - 9))
+def _learned() -> HistoryUpdate:
+    history = PageHistory(visited_at_s=START_S, visits=2)
+    return HistoryUpdate(history, due_s=START_S, pattern="", before=Version("c" * 64, START_S - 9))
 
 
 async def _forget_all(store: Store, name: str, *, limit: int = 2) -> dict[str, int]:

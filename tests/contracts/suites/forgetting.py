@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.model.search import ChunkKey, IndexCounts, KeptText, Scope
+from geomi.model.index.search import ChunkKey, IndexCounts, IndexScope, KeptText
 from tests.contracts.suites.documents import (
     FILLER,
     Indexes,
@@ -27,16 +27,18 @@ class TestDeletes:
     @pytest.mark.parametrize(
         ("scope", "name", "left"),
         [
-            (Scope.DOCUMENT, "a", {"b", "c"}),
-            (Scope.SITE, "a.test", {"b"}),
-            (Scope.JOB, "job-2", {"a", "b"}),
-            (Scope.COLLECTION, "side", {"a", "c"}),
-            (Scope.TENANT, "", set()),
-            (Scope.SITE, "nobody.test", {"a", "b", "c"}),
+            (IndexScope.DOCUMENT, "a", {"b", "c"}),
+            (IndexScope.SITE, "a.test", {"b"}),
+            (IndexScope.JOB, "job-2", {"a", "b"}),
+            (IndexScope.COLLECTION, "side", {"a", "c"}),
+            (IndexScope.TENANT, "", set()),
+            (IndexScope.SITE, "nobody.test", {"a", "b", "c"}),
         ],
     )
     @waits
-    async def test_delete(self, indexes: Indexes, scope: Scope, name: str, left: set[str]) -> None:
+    async def test_delete(
+        self, indexes: Indexes, scope: IndexScope, name: str, left: set[str]
+    ) -> None:
         index = indexes("local")
         made = [
             document("a", f"shared words, a. {FILLER * 60}"),
@@ -63,9 +65,9 @@ class TestDeletes:
         await embed(index, made[0], towards(1, 1))
         await index.adopt("job-2", [made[0].id, "unknown"])
         await index.adopt("job-3", [])
-        assert await index.delete(Scope.JOB, made[0].job) == 1
+        assert await index.delete(IndexScope.JOB, made[0].job) == 1
         assert await found(index, "shared") == await nearest(index, towards(1, 0)) == ["a"]
-        assert await index.delete(Scope.JOB, "job-2") == 1
+        assert await index.delete(IndexScope.JOB, "job-2") == 1
         assert await index.count() == IndexCounts(0, 0, 0)
 
     @waits
@@ -73,9 +75,9 @@ class TestDeletes:
         index = indexes("local")
         await index.put([document(f"d{at}", f"number {at}") for at in range(250)])
         await index.put([document("stays", "number", site="b.test")])
-        assert await index.delete(Scope.SITE, "a.test") == 250
+        assert await index.delete(IndexScope.SITE, "a.test") == 250
         assert await found(index, "number") == ["stays"]
-        assert await index.delete(Scope.SITE, "a.test") == 0
+        assert await index.delete(IndexScope.SITE, "a.test") == 0
 
     @waits
     async def test_what_was_deleted_can_come_back(self, indexes: Indexes) -> None:
@@ -83,7 +85,7 @@ class TestDeletes:
         for _ in range(2):
             await index.put([document("a", "some words")])
             assert await found(index, "words") == ["a"]
-            assert await index.delete(Scope.DOCUMENT, "a") == 1
+            assert await index.delete(IndexScope.DOCUMENT, "a") == 1
             assert await found(index, "words") == []
         await index.scrub()
         assert await index.count() == IndexCounts(0, 0, 0)
@@ -124,5 +126,5 @@ class TestPreviews:
             assert await found(index, "needle") == ["one"]
             (passage,) = await index.read([ChunkKey("one", one.chunks[0].id)])
             assert ("needle" in passage.text) == (kept is KeptText.FULL)
-        await index.delete(Scope.DOCUMENT, "one")
+        await index.delete(IndexScope.DOCUMENT, "one")
         assert await found(index, "needle") == []

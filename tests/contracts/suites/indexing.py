@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.model.search import NO_FILTERS, ChunkKey, Filters, IndexCounts, Scope
-from geomi.search.query import parse
+from geomi.model.index.search import NO_FILTERS, ChunkKey, Filters, IndexCounts, IndexScope
+from geomi.search.tokens import parse_query
 from tests.contracts.suites.documents import (
     FILLER,
     Indexes,
@@ -129,7 +129,7 @@ class TestWords:
         await index.put([document("one", "after all", url="https://a.test/new")])
         assert await found(index, "edited") == []
         assert await found(index, "after") == ["one"]
-        (match,) = await index.match(parse("after"), NO_FILTERS, limit=10)
+        (match,) = await index.match(parse_query("after"), NO_FILTERS, limit=10)
         (passage,) = await index.read([match.key])
         assert passage.url == "https://a.test/new"
         assert await index.count() == IndexCounts(documents=2, chunks=2, vectors=0)
@@ -155,10 +155,10 @@ class TestWords:
         index = indexes("local")
         broken = "a broken \ud83d sign"
         await index.put([document("one", f"# {broken}\n\n{broken}", title=broken)])
-        (match,) = await index.match(parse("broken \ud83d"), NO_FILTERS, limit=10)
+        (match,) = await index.match(parse_query("broken \ud83d"), NO_FILTERS, limit=10)
         (passage,) = await index.read([match.key])
         assert passage.title == "a broken ? sign"
-        await index.delete(Scope.DOCUMENT, "one")
+        await index.delete(IndexScope.DOCUMENT, "one")
         assert await found(index, "broken") == []
 
     @waits
@@ -170,7 +170,7 @@ class TestWords:
         assert await found(theirs, "secret") == []
         assert await nearest(theirs, towards(1, 0)) == []
         assert await theirs.read([ChunkKey("one", one.chunks[0].id)]) == []
-        assert await theirs.delete(Scope.TENANT, "") == 0
+        assert await theirs.delete(IndexScope.TENANT, "") == 0
         assert await found(mine, "secret") == ["one"]
 
 

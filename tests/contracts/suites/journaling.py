@@ -10,9 +10,8 @@ import pytest
 
 from geomi.adapters.ledger.journal import MAX_ERROR_CHARS
 from geomi.errors import StoreError
-from geomi.model.drawer import MAX_SLIP_BYTES, MAX_SLIPS, Slip
-from geomi.model.job import CrawlJob, JobState, StopReason
-from geomi.model.journal import MAX_EVENTS, STATE, JobEvent
+from geomi.model.job import MAX_LISTED_EVENTS, STATE_EVENT, CrawlJob, JobEvent, JobState, StopReason
+from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, NamedValue
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.losing import DurableStores
@@ -20,7 +19,7 @@ from tests.contracts.suites.material import START_S, batch, begin, claim_one, jo
 
 __all__ = ["TestJournal", "TestJournalAtOnce", "TestUntold"]
 
-SLIP = Slip("a", "deliveries", "1", b"{}", due_at_s=5.0)
+SLIP = NamedValue("a", "deliveries", "1", b"{}", due_at_s=5.0)
 
 
 def made(name: str = "1", *, tenant: str = "a", collection: str = "docs") -> CrawlJob:
@@ -63,7 +62,9 @@ class TestJournal:
         ]
         events = await store.journal.read("1", limit=99)
         assert [event.at_s for event in events] == [START_S + n for n in range(6)]
-        assert {(event.tenant, event.job, event.kind) for event in events} == {("a", "1", STATE)}
+        assert {(event.tenant, event.job, event.kind) for event in events} == {
+            ("a", "1", STATE_EVENT)
+        }
 
     @waits
     async def test_what_is_no_step_is_no_event(self, stores: Stores) -> None:
@@ -167,7 +168,7 @@ class TestUntold:
         for wrong in (
             replace(event, n=2),
             replace(event, tenant="b"),
-            JobEvent("a", "2", 1, STATE, "{}", 1.0),
+            JobEvent("a", "2", 1, STATE_EVENT, "{}", 1.0),
         ):
             assert not await store.untold.tell(wrong, [SLIP])
         assert await store.drawers.count("deliveries") == 0
@@ -175,12 +176,15 @@ class TestUntold:
 
     @pytest.mark.parametrize(
         "slips",
-        [[SLIP] * (MAX_SLIPS + 1), [replace(SLIP, body=b"x" * (MAX_SLIP_BYTES + 1))]],
+        [
+            [SLIP] * (MAX_LISTED_VALUES + 1),
+            [replace(SLIP, body=b"x" * (MAX_NAMED_VALUE_BYTES + 1))],
+        ],
         ids=["many", "large"],
     )
     @waits
     async def test_what_is_too_much_is_refused_as_a_whole(
-        self, stores: Stores, slips: list[Slip]
+        self, stores: Stores, slips: list[NamedValue]
     ) -> None:
         store = stores("a")
         await store.jobs.create(made())
@@ -193,10 +197,10 @@ class TestUntold:
     async def test_an_answer_has_a_limit(self, stores: Stores) -> None:
         store, new = stores("a"), made()
         await store.jobs.create(new)
-        for number in range(MAX_EVENTS):
+        for number in range(MAX_LISTED_EVENTS):
             await store.jobs.update(replace(new, paused=number % 2 == 0))
-        assert len(await store.journal.read("1", limit=MAX_EVENTS + 1)) == MAX_EVENTS
-        assert len(await store.untold.untold(MAX_EVENTS + 1)) == MAX_EVENTS
+        assert len(await store.journal.read("1", limit=MAX_LISTED_EVENTS + 1)) == MAX_LISTED_EVENTS
+        assert len(await store.untold.untold(MAX_LISTED_EVENTS + 1)) == MAX_LISTED_EVENTS
 
 
 class TestJournalAtOnce:
@@ -213,7 +217,7 @@ class TestJournalAtOnce:
             for turn in range(10):
                 await each.jobs.update(replace(new, paused=(turn + number) % 2 == 0))
                 for event in await each.untold.untold(3):
-                    slip = Slip("local", "deliveries", f"{number}-{turn}-{event.n}", b"{}")
+                    slip = NamedValue("local", "deliveries", f"{number}-{turn}-{event.n}", b"{}")
                     told += await each.untold.tell(event, [slip])
             return told
 

@@ -8,7 +8,7 @@ import pytest
 
 from geomi.adapters.ledger.names import MAX_NAME_BYTES
 from geomi.errors import StoreError
-from geomi.model.document import (
+from geomi.model.index.document import (
     MAX_LISTED,
     CollectionCounts,
     DocumentFilter,

@@ -9,13 +9,13 @@ import pytest
 from geomi.adapters.ledger.history import KEPT_VERSIONS
 from geomi.model.entry import Source
 from geomi.model.history import (
-    BEFORE_ALL,
-    Evidence,
-    History,
-    Learned,
-    Pool,
-    Standing,
+    FIRST_CURSOR,
+    ChangePool,
+    HistoryUpdate,
+    PageHistory,
+    RevisitPage,
     Version,
+    VisitEvidence,
 )
 from geomi.model.site import Takedown
 from geomi.model.verdict import Outcome, State
@@ -38,7 +38,7 @@ from tests.contracts.suites.material import (
 __all__ = ["TestHistories", "TestStandings", "TestSweeps"]
 
 HOST = "a.test:80"
-HISTORY = History(
+HISTORY = PageHistory(
     visited_at_s=2000.0,
     visits=3,
     changes=1,
@@ -48,12 +48,12 @@ HISTORY = History(
     gone_at_s=None,
     missed_at_s=None,
 )
-CHANGE = Evidence(at_s=2000.0, changed=True, watched_s=250.0, expected=0.25)
-REST = Evidence(at_s=2500.0, changed=False, watched_s=500.0, expected=0.5)
-LEARNED = Learned(HISTORY, due_s=9000.0, pattern="/docs/*", evidence=CHANGE)
+CHANGE = VisitEvidence(at_s=2000.0, changed=True, watched_s=250.0, expected=0.25)
+REST = VisitEvidence(at_s=2500.0, changed=False, watched_s=500.0, expected=0.5)
+LEARNED = HistoryUpdate(HISTORY, due_s=9000.0, pattern="/docs/*", evidence=CHANGE)
 
 
-async def teach(store: Store, path: str, *lessons: Learned, is_kept: bool = True) -> None:
+async def teach(store: Store, path: str, *lessons: HistoryUpdate, is_kept: bool = True) -> None:
     """Visit a page once for each lesson, each time in a job of its own."""
     for learned in lessons:
         many = len(await store.jobs.list(limit=1000))
@@ -110,9 +110,9 @@ class TestHistories:
         await teach(store, "/1", LEARNED, other, nothing)
         found = await store.histories.pools(HOST, ["", "/docs/*", "/blog/*", "/none/*"])
         assert found == {
-            "": pooled(pooled(Pool(), CHANGE), REST),
-            "/docs/*": pooled(Pool(), CHANGE),
-            "/blog/*": pooled(Pool(), REST),
+            "": pooled(pooled(ChangePool(), CHANGE), REST),
+            "/docs/*": pooled(ChangePool(), CHANGE),
+            "/blog/*": pooled(ChangePool(), REST),
         }
         assert await store.histories.pools("b.test:80", [""]) == {}
         assert await stores("stranger").histories.pools(HOST, [""]) == {}
@@ -121,7 +121,7 @@ class TestHistories:
     async def test_a_page_without_a_pattern_counts_once(self, stores: Stores) -> None:
         store = stores("local")
         await teach(store, "/1", replace(LEARNED, pattern=""))
-        assert await store.histories.pools(HOST, [""]) == {"": pooled(Pool(), CHANGE)}
+        assert await store.histories.pools(HOST, [""]) == {"": pooled(ChangePool(), CHANGE)}
 
     @waits
     async def test_one_batch_teaches_of_many_pages(self, stores: Stores) -> None:
@@ -201,8 +201,8 @@ class TestStandings:
                 elif number == "1":
                     told = replace(told, learned=LEARNED)
                 await store.frontier.settle(batch(told))
-        found: list[Standing] = []
-        after = BEFORE_ALL
+        found: list[RevisitPage] = []
+        after = FIRST_CURSOR
         while some := await store.histories.standings("job", after=after, limit=3):
             found += some
             after = some[-1].place
@@ -210,10 +210,10 @@ class TestStandings:
         assert sorted(one.url for one in found) == sorted(kept_urls)
         first = page(url("/1"))
         (one,) = [one for one in found if one.url == first.url]
-        assert replace(one, place=BEFORE_ALL) == Standing(
+        assert replace(one, place=FIRST_CURSOR) == RevisitPage(
             first.url_hash, first.url, HOST, 2, first.fetched_at_s, first.due_s, HISTORY
         )
-        assert {one.history for one in found if not one.url.endswith("/1")} == {History()}
+        assert {one.history for one in found if not one.url.endswith("/1")} == {PageHistory()}
 
     @waits
     async def test_what_was_put_back_stands_in_its_first_job_alone(self, stores: Stores) -> None:
@@ -224,10 +224,10 @@ class TestStandings:
         (lease,) = await claim(store, "again")
         visits = [visit(lease, e, page=page(url(e.url[13:]))) for e in lease.entries]
         await store.frontier.settle(batch(*visits))
-        standing = await store.histories.standings("again", after=BEFORE_ALL, limit=9)
+        standing = await store.histories.standings("again", after=FIRST_CURSOR, limit=9)
         assert [one.url for one in standing] == [url("/new").url]
         strange = stores("stranger")
-        assert await strange.histories.standings("again", after=BEFORE_ALL, limit=9) == []
+        assert await strange.histories.standings("again", after=FIRST_CURSOR, limit=9) == []
 
     @waits
     async def test_what_was_met_before(self, stores: Stores) -> None:

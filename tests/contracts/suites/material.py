@@ -8,8 +8,7 @@ from functools import wraps
 from hashlib import sha256
 from typing import ParamSpec
 
-from geomi.model.asked import Asked, Purpose
-from geomi.model.config import CrawlConfig, Limits, Politeness
+from geomi.model.config import CrawlConfig, Limits, Politeness, UrlOrder
 from geomi.model.entry import (
     Batch,
     Discovered,
@@ -21,8 +20,8 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.job import CrawlJob, JobState
-from geomi.model.order import Order
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store
 
@@ -51,7 +50,7 @@ def config(
     per_ip: int = 4,
     max_hosts: int = 0,
     requests_per_second: float | None = None,
-    order: Order = Order.SCORE,
+    order: UrlOrder = UrlOrder.SCORE,
     queued: tuple[int, int, int] = (0, 0, 0),
 ) -> CrawlConfig:
     """Return a job's configuration that differs where stores look.
@@ -194,14 +193,14 @@ def asked(
     job: str = "job",
     owner: str = "worker",
     ip: str = "192.0.2.1",
-) -> Asked:
+) -> SentRequest:
     """Return a request that was sent."""
-    return Asked(
+    return SentRequest(
         host=f"{host}:80",
         job=job,
         owner=owner,
         ip=ip,
-        purpose=Purpose.PAGE,
+        purpose=RequestPurpose.PAGE,
         url=f"http://{host}{path}",
         started_s=at_s,
         ended_s=at_s + 0.25,

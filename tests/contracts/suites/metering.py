@@ -8,9 +8,9 @@ import pytest
 
 from geomi.adapters.ledger.quota import MAX_QUOTA, day_of
 from geomi.errors import StoreError
+from geomi.model.config import Retention
 from geomi.model.job import Expired, JobState
-from geomi.model.retention import Retention
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.losing import DurableStores
@@ -39,7 +39,7 @@ PAGE_BYTES = 60  # a record of 20 bytes and a response of 40
 LIMITS = list(Quota.__dataclass_fields__)
 
 
-async def standing(store: Store, *, days: int = 0) -> Standing:
+async def standing(store: Store, *, days: int = 0) -> TenantUsage:
     """Return what the tenant has used, today or some days from now."""
     return await store.quotas.standing(wall_s=WALL_S + days * DAY_S)
 
@@ -75,7 +75,7 @@ class TestQuotas:
     async def test_without_a_quota_nothing_is_counted_or_refused(self, stores: Stores) -> None:
         store = stores("local")
         await collect(store, "job", pages=3)
-        assert await standing(store) == Standing(day_of(WALL_S))
+        assert await standing(store) == TenantUsage(day_of(WALL_S))
 
     @waits
     async def test_new_limits_leave_what_was_used(self, stores: Stores) -> None:
@@ -83,7 +83,7 @@ class TestQuotas:
         await store.quotas.allow(Quota())
         await collect(store, "job", pages=3)
         await store.quotas.allow(Quota(1, 2, 3, 4))
-        used = Standing("2027-01-15", 3, 3 * PAGE_BYTES, Quota(1, 2, 3, 4))
+        used = TenantUsage("2027-01-15", 3, 3 * PAGE_BYTES, Quota(1, 2, 3, 4))
         assert await standing(store) == used
 
     @waits
@@ -91,7 +91,7 @@ class TestQuotas:
         store = stores("local")
         await collect(store, "job", pages=3)
         await store.quotas.allow(Quota())
-        assert await standing(store) == Standing("2027-01-15", 0, 3 * PAGE_BYTES, Quota())
+        assert await standing(store) == TenantUsage("2027-01-15", 0, 3 * PAGE_BYTES, Quota())
 
     @pytest.mark.req("SEC-09", "DAT-08")
     @waits

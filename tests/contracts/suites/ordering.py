@@ -9,8 +9,8 @@ import pytest
 
 from geomi.frontier.importance import LIFT, points
 from geomi.frontier.priority import shares
+from geomi.model.config import UrlOrder, Weights
 from geomi.model.entry import Discovered, Settlement
-from geomi.model.order import Order, Weights
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.material import (
@@ -30,7 +30,7 @@ from tests.contracts.suites.material import (
 
 __all__ = ["TestCash", "TestNothingWaitsForEver"]
 
-RANKED = config(order=Order.WEIGHTED)
+RANKED = config(order=UrlOrder.WEIGHTED)
 SHARE = shares(Weights())[0]
 
 

@@ -10,7 +10,7 @@ import pytest
 from geomi.adapters.ledger.cost import MAX_AMOUNT
 from geomi.adapters.ledger.names import MAX_NAME_BYTES
 from geomi.errors import StoreError
-from geomi.model.cost import CostLine, Purpose
+from geomi.model.index.language_model import CostLine, ModelPurpose
 from geomi.model.site import Takedown
 from tests.contracts.suites.crowding import WORKERS, at_once
 from tests.contracts.suites.handles import Stores
@@ -27,7 +27,7 @@ def cost(
     day: str = "2025-01-31",
     *,
     job: str = "job",
-    purpose: Purpose = Purpose.CLASSIFY,
+    purpose: ModelPurpose = ModelPurpose.CLASSIFY,
     model: str = "small",
     amount: int = 1,
 ) -> CostLine:
@@ -44,7 +44,9 @@ class TestCosts:
         await costs.add([])
         await costs.add([cost(), cost(amount=2), replace(cost(), failures=1)])
         await costs.add([cost(amount=10), cost("2025-02-01")])
-        first = CostLine("job", "2025-01-31", Purpose.CLASSIFY, "local", "small", 14, 1, 98, 42, 14)
+        first = CostLine(
+            "job", "2025-01-31", ModelPurpose.CLASSIFY, "local", "small", 14, 1, 98, 42, 14
+        )
         assert await costs.list("job") == [first, cost("2025-02-01")]
         assert await costs.spent("job") == 15
         assert (await costs.list("none"), await costs.spent("none")) == ([], 0)
@@ -56,12 +58,12 @@ class TestCosts:
         costs = stores("local").costs
         lines = [
             cost("2025-01-01", job="z"),
-            cost(job="a", purpose=Purpose.SUMMARIZE),
+            cost(job="a", purpose=ModelPurpose.SUMMARIZE),
             cost(job="b", model="Large"),
             replace(cost(job="b"), provider="elsewhere"),
             cost(job="b"),
-            cost(job="b", purpose=Purpose.EMBED),
-            cost(job="b", purpose=Purpose.SUMMARIZE, model="large"),
+            cost(job="b", purpose=ModelPurpose.EMBED),
+            cost(job="b", purpose=ModelPurpose.SUMMARIZE, model="large"),
             cost("2025-02-01", job="a"),
         ]
         await costs.add(lines[::-1])

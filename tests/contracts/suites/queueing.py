@@ -8,18 +8,18 @@ import pytest
 
 from geomi.adapters.ledger.names import MAX_NAME_BYTES
 from geomi.errors import StoreError
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     MAX_MESSAGE_BYTES,
     DeadLetter,
-    Depth,
     ErrorContext,
     ErrorInfo,
     Loan,
+    LoanSettlement,
     Message,
-    Settlement,
+    QueueDepth,
     TaskTally,
 )
-from geomi.model.seed import ErrorType, Partition, PartitionFilter
+from geomi.model.dataset.seed import ErrorType, Partition, PartitionFilter
 from geomi.ports.queues import Queues
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import LEASE_S, START_S, waits
@@ -69,7 +69,7 @@ async def bury(queues: Queues, name: str, letter: str, task: str = "") -> Messag
     await queues.send(DATASET, [sent(name, task)])
     loan = await borrow_one(queues)
     (message,) = loan.messages
-    assert await queues.settle(DATASET, loan, Settlement(dead=(buried(message, letter),)))
+    assert await queues.settle(DATASET, loan, LoanSettlement(dead=(buried(message, letter),)))
     return message
 
 
@@ -105,7 +105,7 @@ class TestSending:
         for _ in range(2):
             assert await queues.send(DATASET, [sent("1")]) == 1
             loan = await borrow_one(queues)
-            assert await queues.settle(DATASET, loan, Settlement(done=("1",)))
+            assert await queues.settle(DATASET, loan, LoanSettlement(done=("1",)))
             assert await borrow(queues, now_s=START_S + 2 * LEASE_S) == []
 
     @waits
@@ -122,7 +122,7 @@ class TestSending:
         queues = stores("a").queues
         assert await queues.send(DATASET, []) == 0
         assert await borrow(queues) == []
-        assert await queues.depth(DATASET, "domain", now_s=START_S) == Depth()
+        assert await queues.depth(DATASET, "domain", now_s=START_S) == QueueDepth()
         assert await queues.tally(DATASET, "domain", ALL) == TaskTally()
 
     @pytest.mark.parametrize("part", ["dataset", "queue", "task", "name"])
@@ -158,18 +158,18 @@ class TestSending:
         message = await bury(own, "1", "L1")
         await own.send(DATASET, [sent("2")])
         loan = await borrow_one(own)
-        seen = (Depth(0, 1, 1, START_S + LEASE_S), 2)
+        seen = (QueueDepth(0, 1, 1, START_S + LEASE_S), 2)
         for queues, dataset in ((stores("b").queues, DATASET), (own, "s3://other")):
-            assert await queues.depth(dataset, "domain", now_s=START_S) == Depth()
+            assert await queues.depth(dataset, "domain", now_s=START_S) == QueueDepth()
             assert (await queues.tally(dataset, "domain", ALL)).total == 0
             assert await queues.dead(dataset, limit=10) == []
             assert await queues.letter(dataset, "L1") is None
             assert not await queues.revive(dataset, "L1", now_s=START_S)
             assert not await queues.drop(dataset, "L1")
             assert await queues.renew(dataset, loan, lease_s=1.0, now_s=START_S) is None
-            assert not await queues.settle(dataset, loan, Settlement(done=("2",)))
+            assert not await queues.settle(dataset, loan, LoanSettlement(done=("2",)))
             assert await queues.send(dataset, [message]) == 1
-        assert (await own.depth(DATASET, "seed", now_s=START_S)) == Depth()
+        assert (await own.depth(DATASET, "seed", now_s=START_S)) == QueueDepth()
         depth = await own.depth(DATASET, "domain", now_s=START_S)
         assert (depth, (await own.tally(DATASET, "domain", ALL)).total) == seen
 
@@ -182,9 +182,9 @@ class TestSending:
         loan = await borrow_one(own)
         await other.send(DATASET, [sent("4")])
         await own.erase()
-        assert not await own.settle(DATASET, loan, Settlement(done=("2",)))
+        assert not await own.settle(DATASET, loan, LoanSettlement(done=("2",)))
         for dataset in (DATASET, "s3://other"):
-            assert await own.depth(dataset, "domain", now_s=START_S) == Depth()
+            assert await own.depth(dataset, "domain", now_s=START_S) == QueueDepth()
             assert (await own.tally(dataset, "domain", ALL)).total == 0
             assert await own.dead(dataset, limit=10) == []
         assert names(await borrow_one(other)) == "4"

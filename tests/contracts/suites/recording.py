@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.model.asked import Asked, Purpose
 from geomi.model.entry import Novelty, Tally
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.material import (
@@ -26,7 +26,7 @@ from tests.contracts.suites.material import (
 __all__ = ["TestPatterns", "TestRequestLog"]
 
 
-async def logged(store: Store, host: str = "a.test:80") -> list[Asked]:
+async def logged(store: Store, host: str = "a.test:80") -> list[SentRequest]:
     """Return all that is known of a host."""
     return await store.requests.of_host(host, after_s=0.0, limit=1000)
 
@@ -44,7 +44,7 @@ class TestRequestLog:
             replace(
                 asked("/robots.txt"),
                 ip="",
-                purpose=Purpose.ROBOTS,
+                purpose=RequestPurpose.ROBOTS,
                 status=503,
                 outcome=Outcome.SERVER_ERROR,
                 robots_at_s=None,

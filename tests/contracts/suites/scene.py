@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from geomi.frontier.state import SETTLED
-from geomi.model.asked import Asked
-from geomi.model.entry import Discovered, Lease, Novelty, Outlook, Settlement, UrlEntry
+from geomi.model.config import UrlOrder
+from geomi.model.entry import Discovered, Lease, Novelty, RemainingWork, Settlement, UrlEntry
 from geomi.model.job import CrawlJob
-from geomi.model.order import Order
 from geomi.model.page import KnownPage, PageRecord, Ref
-from geomi.model.tenant import Quota, Standing
+from geomi.model.request_log import SentRequest
+from geomi.model.tenant import Quota, TenantUsage
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.alike import sketch_of
 from tests.contracts.suites.handles import Store
@@ -22,7 +22,7 @@ from tests.contracts.suites.material import asked, config, page, url, visit
 JOBS = {
     "quick": config(delay_s=2.0, per_ip=1, max_hosts=2),
     "slow": config(delay_s=5.0, max_pages=6),
-    "ranked": config(delay_s=3.0, order=Order.WEIGHTED),
+    "ranked": config(delay_s=3.0, order=UrlOrder.WEIGHTED),
 }
 HOSTS = ("a.test", "b.test", "c.test")
 URLS = [
@@ -140,7 +140,7 @@ async def lend(
     )
 
 
-async def usage(store: Store, now_s: float) -> tuple[Standing, list[Ref]]:
+async def usage(store: Store, now_s: float) -> tuple[TenantUsage, list[Ref]]:
     """Return what the tenant has used, and what its captures take."""
     feeds = [await store.pages.feed(name, after=0, limit=1000) for name in JOBS]
     rows = [row for feed in feeds for row in feed]
@@ -150,7 +150,7 @@ async def usage(store: Store, now_s: float) -> tuple[Standing, list[Ref]]:
 
 async def told(
     store: Store, now_s: float
-) -> dict[str, tuple[CrawlJob | None, list[UrlEntry], Outlook]]:
+) -> dict[str, tuple[CrawlJob | None, list[UrlEntry], RemainingWork]]:
     """Return what a store says of each job; tallies come with the entries."""
     return {
         name: (
@@ -168,6 +168,6 @@ async def likeness(store: Store) -> tuple[list[list[KnownPage]], list[Mapping[by
     return near, [await store.pages.twins(name, EXACT_KEYS) for name in JOBS]
 
 
-def without_urls(requests: Iterable[Asked]) -> list[str]:
+def without_urls(requests: Iterable[SentRequest]) -> list[str]:
     """Return a log for comparing; what was erased has lost its URLs there."""
     return sorted(repr(replace(one, url="")) for one in requests)

@@ -9,8 +9,8 @@ import pytest
 from geomi.model.page import PageRecord
 from geomi.model.site import (
     Channel,
+    OutcomeCount,
     Provider,
-    Quality,
     Refusal,
     Review,
     Selectors,
@@ -149,9 +149,9 @@ class TestQualities:
         visits += [visit(lease, e, outcome=empty[0], state=empty[1]) for e in lease.entries[3:]]
         await store.frontier.settle(batch(*visits))
         assert await store.census.qualities("job", thin_words=8) == [
-            Quality("a.test:80", Outcome.EMPTY, "", 2, 0.0, 0, 0),
-            Quality("a.test:80", Outcome.OK, "body", 1, 0.25, 0, 0),
-            Quality("a.test:80", Outcome.OK, "main", 2, 0.75, 2, 1),
+            OutcomeCount("a.test:80", Outcome.EMPTY, "", 2, 0.0, 0, 0),
+            OutcomeCount("a.test:80", Outcome.OK, "body", 1, 0.25, 0, 0),
+            OutcomeCount("a.test:80", Outcome.OK, "main", 2, 0.75, 2, 1),
         ]
         assert await stores("stranger").census.qualities("job", thin_words=8) == []
 

@@ -8,14 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.model.message import (
-    MAX_LISTED,
-    Depth,
-    Settlement,
-    TaskTally,
-    Worked,
-)
-from geomi.model.seed import Partition, PartitionFilter
+from geomi.model.dataset.queue import MAX_LISTED, LoanSettlement, QueueDepth, TaskResult, TaskTally
+from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.ports.queues import Queues
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Stores
@@ -46,12 +40,12 @@ class TestSettledTasks:
         await queues.send(DATASET, [sent(name, "task") for name in "abcde"])
         loan = await borrow_one(queues)
         dead = buried(replace(loan.messages[3], attempts=4))
-        end = Settlement(done=("a",), later=(("b", START_S + 2),), back=("c",), dead=(dead,))
+        end = LoanSettlement(done=("a",), later=(("b", START_S + 2),), back=("c",), dead=(dead,))
         assert await queues.settle(DATASET, loan, end)
         depth = await queues.depth(DATASET, "domain", now_s=START_S)
-        assert depth == Depth(0, 3, 1, START_S + LEASE_S)
+        assert depth == QueueDepth(0, 3, 1, START_S + LEASE_S)
         assert await borrow(queues, now_s=START_S + 2) == []  # e is in hand
-        assert await queues.settle(DATASET, loan, Settlement(done=("e",)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=("e",)))
         assert names(await borrow_one(queues)) == "c"
 
     @waits
@@ -62,7 +56,7 @@ class TestSettledTasks:
             loan = await borrow_one(queues, now_s=START_S + attempt * 10)
             due_s = START_S + attempt * 10 + wait_s
             assert loan.messages[0].attempts == attempt
-            assert await queues.settle(DATASET, loan, Settlement(later=(("1", due_s),)))
+            assert await queues.settle(DATASET, loan, LoanSettlement(later=(("1", due_s),)))
             assert await borrow(queues, now_s=due_s - 0.001) == []
             assert (await queues.depth(DATASET, "domain", now_s=START_S)).next_s == due_s
         assert (await borrow_one(queues, now_s=START_S + 90)).messages[0].attempts == 3
@@ -73,7 +67,9 @@ class TestSettledTasks:
         await queues.send(DATASET, [sent("1", "task")])
         loan = await borrow_one(queues)
         await queues.send(DATASET, [sent("2", "task")])
-        assert await queues.settle(DATASET, loan, Settlement(done=("1", "2"), worked=Worked(1)))
+        assert await queues.settle(
+            DATASET, loan, LoanSettlement(done=("1", "2"), worked=TaskResult(1))
+        )
         assert (await queues.tally(DATASET, "domain", ALL)).pending == 1
         assert names(await borrow_one(queues)) == "2"
 
@@ -82,7 +78,7 @@ class TestSettledTasks:
         queues = stores("a").queues
         await queues.send(DATASET, [sent("1")])
         loan = await borrow_one(queues)
-        assert await queues.settle(DATASET, loan, Settlement(back=("1",)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(back=("1",)))
         again = await borrow_one(queues)
         assert again.messages == loan.messages
         assert again.token > loan.token
@@ -100,12 +96,14 @@ class TestTaskTallies:
             tasks = [f"{place.country}{place.category}{number}" for number in range(4)]
             await queues.send(DATASET, [sent(name, partition=place) for name in tasks])
             one, two, three, _ = await borrow(queues)
-            robots = Worked(5, robots=True, sitemap=False, duration_ms=100)
-            assert await queues.settle(DATASET, one, Settlement(done=(one.task,), worked=robots))
-            both = Worked(5, robots=True, sitemap=True, duration_ms=301)
-            assert await queues.settle(DATASET, two, Settlement(done=(two.task,), worked=both))
+            robots = TaskResult(5, robots=True, sitemap=False, duration_ms=100)
+            assert await queues.settle(
+                DATASET, one, LoanSettlement(done=(one.task,), worked=robots)
+            )
+            both = TaskResult(5, robots=True, sitemap=True, duration_ms=301)
+            assert await queues.settle(DATASET, two, LoanSettlement(done=(two.task,), worked=both))
             dead = buried(three.messages[0], three.task)
-            assert await queues.settle(DATASET, three, Settlement(dead=(dead,)))
+            assert await queues.settle(DATASET, three, LoanSettlement(dead=(dead,)))
         each = TaskTally(2, 1, 1, 2, 1, 200.5)
         for which, times in (
             (ALL, 3),
@@ -134,12 +132,12 @@ class TestTaskTallies:
         await queues.send(DATASET, [sent("2", "task")])
         assert await states() == (0, 0, 1)
         loan = await borrow_one(queues)
-        assert await queues.settle(DATASET, loan, Settlement(done=("2",), worked=Worked(1)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=("2",), worked=TaskResult(1)))
         assert await states() == (0, 1, 0)  # one of its messages is still dead
         assert await queues.revive(DATASET, "L1", now_s=START_S)
         assert await states() == (0, 0, 1)
         loan = await borrow_one(queues)
-        assert await queues.settle(DATASET, loan, Settlement(done=("1",), worked=Worked(1)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=("1",), worked=TaskResult(1)))
         assert await states() == (1, 0, 0)
 
     @waits
@@ -152,7 +150,9 @@ class TestTaskTallies:
         assert await queues.tally(DATASET, "domain", ALL) == TaskTally(0, 1, 1)
         loan = await borrow_one(queues)
         assert [one.name for one in loan.messages] == ["new"]
-        assert await queues.settle(DATASET, loan, Settlement(done=("new",), worked=Worked(1)))
+        assert await queues.settle(
+            DATASET, loan, LoanSettlement(done=("new",), worked=TaskResult(1))
+        )
         assert await queues.send_unknown(DATASET, messages) == 0
         assert await queues.send_unknown(DATASET, []) == 0
         assert await stores("b").queues.send_unknown(DATASET, messages) == 2  # another tenant's
@@ -169,7 +169,7 @@ class TestDeadLetters:
         letter = await queues.letter(DATASET, "L1")
         assert letter == buried(message, "L1")
         assert letter.message.body == b"body of 1"
-        assert (await queues.depth(DATASET, "domain", now_s=START_S)) == Depth(dead=1)
+        assert (await queues.depth(DATASET, "domain", now_s=START_S)) == QueueDepth(dead=1)
 
     @waits
     async def test_letters_are_listed_by_id_without_their_bodies(self, stores: Stores) -> None:
@@ -192,7 +192,7 @@ class TestDeadLetters:
         await queues.send(DATASET, [sent(name, name[:3]) for name in many])
         for loan in await borrow(queues, tasks=99):
             dead = tuple(buried(message, message.name) for message in loan.messages)
-            assert await queues.settle(DATASET, loan, Settlement(dead=dead))
+            assert await queues.settle(DATASET, loan, LoanSettlement(dead=dead))
         assert len(await queues.dead(DATASET, limit=MAX_LISTED + 1)) == MAX_LISTED
         assert (await queues.depth(DATASET, "domain", now_s=START_S)).dead == MAX_LISTED + 1
 
@@ -203,7 +203,7 @@ class TestDeadLetters:
         loan = await borrow_one(queues)
         loan = await borrow_one(queues, now_s=loan.until_s)  # a worker was lost
         tired = replace(loan.messages[0], attempts=4)
-        assert await queues.settle(DATASET, loan, Settlement(dead=(buried(tired, "L1"),)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(dead=(buried(tired, "L1"),)))
         found = await queues.letter(DATASET, "L1")
         assert found is not None and (found.message.attempts, found.message.losses) == (4, 1)
         now_s = START_S + 3 * LEASE_S
@@ -220,7 +220,7 @@ class TestDeadLetters:
         loan = await borrow_one(queues)
         assert await queues.revive(DATASET, "L1", now_s=START_S)
         assert await borrow(queues) == []
-        assert await queues.settle(DATASET, loan, Settlement(done=("2",)))
+        assert await queues.settle(DATASET, loan, LoanSettlement(done=("2",)))
         assert names(await borrow_one(queues)) == "1"
 
     @waits
@@ -234,7 +234,7 @@ class TestDeadLetters:
         assert await queues.letter(DATASET, "L1") is None
         assert not await queues.revive(DATASET, "L1", now_s=START_S)
         assert (await queues.tally(DATASET, "domain", ALL)).failed == 1
-        assert await queues.depth(DATASET, "domain", now_s=START_S) == Depth()
+        assert await queues.depth(DATASET, "domain", now_s=START_S) == QueueDepth()
 
     @waits
     async def test_with_its_last_letter_a_task_is_forgotten_until_it_is_sent_again(
@@ -277,7 +277,7 @@ class TestQueuesAtOnce:
                     mine = tuple(message.name for message in loan.messages)
                     done += mine
                     in_hand.remove(loan.task)
-                    assert await queues.settle(DATASET, loan, Settlement(done=mine))
+                    assert await queues.settle(DATASET, loan, LoanSettlement(done=mine))
             return new, done
 
         parts = at_once(durable_stores, lambda store, _: asyncio.run(work(store.queues)))

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from geomi.errors import StoreError
-from geomi.model.search import NO_FILTERS, ChunkKey, Document, IndexCounts, Scope
+from geomi.model.index.search import NO_FILTERS, ChunkKey, IndexCounts, IndexDocument, IndexScope
 from geomi.ports.index import KeptIndex
 from tests.contracts.suites.documents import (
     FILLER,
@@ -82,7 +82,7 @@ class TestVectors:
         index = indexes("local")
         one = document("one", "here for a moment")
         await index.put([one])
-        await index.delete(Scope.DOCUMENT, "one")
+        await index.delete(IndexScope.DOCUMENT, "one")
         assert await embed(index, one, towards(1, 0)) == 0
         assert await nearest(index, towards(1, 0)) == []
 
@@ -103,7 +103,7 @@ class TestVectors:
         handles = [indexes("local") for _ in range(3)]
         made = [[document(f"d{at}{n}", f"text {at} {n}") for n in range(4)] for at in range(3)]
 
-        async def write(index: KeptIndex, documents: list[Document]) -> None:
+        async def write(index: KeptIndex, documents: list[IndexDocument]) -> None:
             for one in documents:
                 await index.put([one])
                 assert await embed(index, one, towards(1, 0)) == 1
@@ -122,6 +122,6 @@ class TestVectors:
         await embed(one, made[0], towards(1, 0))
         assert await nearest(other, towards(1, 0)) == ["d0"]
         await embed(one, made[1], towards(0, 1))
-        await one.delete(Scope.DOCUMENT, "d0")
+        await one.delete(IndexScope.DOCUMENT, "d0")
         assert await nearest(other, towards(1, 0)) == ["d1"]
         assert set(await found(other, "text")) == {"d1", "d2"}

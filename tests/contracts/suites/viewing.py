@@ -8,9 +8,9 @@ import pytest
 
 from geomi.adapters.ledger.view import MAX_PREFIX_CHARS
 from geomi.errors import StoreError
-from geomi.model.document import DocumentCounts, DocumentState
 from geomi.model.entry import MAX_ENTRIES, MAX_LOOKED_AT, EntryFilter, HostState, HostUpdate
-from geomi.model.history import BEFORE_ALL, Place
+from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.index.document import DocumentCounts, DocumentState
 from geomi.model.site import HostView
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store, Stores
@@ -51,7 +51,7 @@ async def crawl_some(store: Store) -> None:
 async def walk(store: Store, which: EntryFilter, *, limit: int = 2) -> list[str]:
     """Return the URLs of a filter, page after page."""
     found: list[str] = []
-    after: Place | None = BEFORE_ALL
+    after: PageCursor | None = FIRST_CURSOR
     while after is not None:
         page = await store.census.rows("job", which, after=after, limit=limit)
         assert len(page.entries) <= limit

@@ -17,10 +17,10 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, HostState, HostUpdate, Lease, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats
+from geomi.model.request_log import SentRequest
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store
 from tests.contracts.suites.material import START_S, batch, job
@@ -64,7 +64,7 @@ class Walk(RuleBasedStateMachine):
         self.leases: list[Lease] = []
         self.seen: dict[str, Seen] = {}
         self.added: set[tuple[str, bytes]] = set()
-        self.asked: set[Asked] = set()
+        self.asked: set[SentRequest] = set()
 
     def all(self, ask: Callable[[Store], Awaitable[T]]) -> T:
         """Ask every store the same and return the one answer."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.admit.novelty import MARK_BYTES, MAX_TEXT_CHARS, text_mark
-from geomi.admit.shape import pattern_of
+from geomi.admit.url_pattern import MARK_BYTES, MAX_TEXT_CHARS, pattern_of, text_mark
 from geomi.url.parse import parse
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.admit.session import RANDOM_CHARS, is_session, without_session
+from geomi.admit.normalize import RANDOM_CHARS, is_session, without_session
 
 TOKEN = "0a1b2c3d4e5f67890a1b"
 

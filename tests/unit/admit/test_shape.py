@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.admit.shape import (
+from geomi.admit.trap import BUDGETS
+from geomi.admit.url_pattern import (
     LONG_PATH_CHARS,
     MAX_PARAMETERS,
     MAX_PATTERN_CHARS,
     kind_of,
     pattern_of,
 )
-from geomi.admit.trap import BUDGETS
 from geomi.url.parse import parse
 
 LONG = "/news/" + "x" * (LONG_PATH_CHARS - len("/news/"))

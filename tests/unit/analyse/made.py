@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geomi.analyse.prose import Passages
 from geomi.analyse.reading import Reading, read_text
-from geomi.model.analysis import Subject
+from geomi.model.index.analysis import AnalysisInput
 from geomi.model.page import Article, Link
 from geomi.text.words import count_words
 
@@ -57,6 +57,8 @@ def article(
     )
 
 
-def subject(markdown: str = "", *, duplicate_of: str | None = None, **known: object) -> Subject:
+def subject(
+    markdown: str = "", *, duplicate_of: str | None = None, **known: object
+) -> AnalysisInput:
     """Make a page to be understood."""
-    return Subject(URL, article(markdown, **known), NOW_S, duplicate_of=duplicate_of)  # type: ignore[arg-type]  # the fields of `article`
+    return AnalysisInput(URL, article(markdown, **known), NOW_S, duplicate_of=duplicate_of)  # type: ignore[arg-type]  # the fields of `article`

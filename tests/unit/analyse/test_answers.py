@@ -20,20 +20,20 @@ from geomi.analyse.answers import (
 )
 from geomi.analyse.prompts import FIELDS
 from geomi.engine.enrich.document import analysis_json
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
     Analysis,
-    Decision,
     Engine,
-    Faq,
+    FaqFields,
+    FaqItem,
     FieldsModel,
     Flag,
+    IndexDecision,
     IndexReason,
     Money,
     PageType,
-    Policy,
-    Product,
-    Question,
-    Section,
+    PolicyFields,
+    PolicySection,
+    ProductFields,
 )
 
 ENGINE = Engine("tiny", "http://127.0.0.1/v1")
@@ -61,10 +61,10 @@ JSON = st.recursive(
 )
 
 
-def product(**told: object) -> Product:
+def product(**told: object) -> ProductFields:
     """Read the answer for a product, changed."""
     fields = read_answered_fields({**NO_PRODUCT, **told}, PageType.PRODUCT, ENGINE)
-    assert isinstance(fields.data, Product)
+    assert isinstance(fields.data, ProductFields)
     return fields.data
 
 
@@ -165,7 +165,7 @@ class TestFields:
         assert (fields.model, fields.confidence, fields.engine) == (
             FieldsModel.PRODUCT, 0.75, ENGINE,
         )  # fmt: skip
-        assert fields.data == Product(
+        assert fields.data == ProductFields(
             name="Scarf", description="Warm.", price=Money(39.5, "USD"),
             sale_price=Money(30.0, None), sku="S-1", brand="Silk", category="Scarves",
             in_stock=True, specifications=(("Colour", "red"),), images=("https://a.test/1.png",),
@@ -173,14 +173,17 @@ class TestFields:
 
     @pytest.mark.req("ANA-17")
     def test_what_is_missing_is_none(self) -> None:
-        assert product() == Product()
-        assert product(name="", brand="  ") == Product()
+        assert product() == ProductFields()
+        assert product(name="", brand="  ") == ProductFields()
 
     @pytest.mark.req("C-64")
     def test_questions(self) -> None:
         told = {"items": [{"question": "Why?", "answer": "So."}], "confidence": 1}
         fields = read_answered_fields(told, PageType.FAQ, ENGINE)
-        assert (fields.model, fields.data) == (FieldsModel.FAQ, Faq((Question("Why?", "So."),)))
+        assert (fields.model, fields.data) == (
+            FieldsModel.FAQ,
+            FaqFields((FaqItem("Why?", "So."),)),
+        )
 
     @pytest.mark.req("C-64")
     def test_a_policy(self) -> None:
@@ -188,7 +191,9 @@ class TestFields:
         told = {**POLICY, "title": "Privacy", "effectiveDate": "2024-03-01", "sections": sections}
         fields = read_answered_fields(told, PageType.POLICY, ENGINE)
         assert fields.model is FieldsModel.POLICY
-        assert fields.data == Policy("Privacy", "2024-03-01", (Section("Data", "None."),))
+        assert fields.data == PolicyFields(
+            "Privacy", "2024-03-01", (PolicySection("Data", "None."),)
+        )
 
     @pytest.mark.req("ANA-14", "C-64")
     @pytest.mark.parametrize("page_type", sorted(set(PageType) - set(FIELDS)))
@@ -243,7 +248,7 @@ class TestFields:
 @given(told=JSON)
 def test_any_answer_is_read_or_refused(told: object) -> None:
     """Nothing but `ValueError` comes out, and whatever is read can be written down."""
-    decision = Decision(True, IndexReason.ACCEPTED, "", ENGINE)
+    decision = IndexDecision(True, IndexReason.ACCEPTED, "", ENGINE)
     for read in (read_type, read_quality):
         try:
             read(told, ENGINE)
@@ -263,5 +268,5 @@ def test_half_a_character_and_hidden_ones_are_left_out(escape: str) -> None:
     told: object = json.loads(f'{{"category": "faq", "confidence": 1, "reasoning": "a{escape}b"}}')
     kind = read_type(told, ENGINE)
     assert kind.reasoning == "ab"
-    decision = Decision(True, IndexReason.ACCEPTED, "", ENGINE)
+    decision = IndexDecision(True, IndexReason.ACCEPTED, "", ENGINE)
     assert analysis_json(Analysis(decision, classification=kind))

@@ -12,8 +12,8 @@ import geomi.demo
 from geomi.analyse.classify import TYPES, classify, judge
 from geomi.analyse.kinds import tell_kinds
 from geomi.extract.page import extract
-from geomi.model.analysis import Classification, PageType
 from geomi.model.config import Extraction
+from geomi.model.index.analysis import Classification, PageType
 from geomi.model.page import Article
 from tests.unit.analyse.made import article, reading
 

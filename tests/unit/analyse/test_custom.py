@@ -16,8 +16,7 @@ from geomi.analyse.custom import (
 )
 from geomi.analyse.page import analyse
 from geomi.analyse.schema import MAX_ITEMS, MAX_VALUE_CHARS, read_schema
-from geomi.model.analysis import Engine
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import AnalysisRules, Engine
 from tests.unit.analyse.made import article, subject
 
 SCHEMA = json.dumps(

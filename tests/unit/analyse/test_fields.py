@@ -7,13 +7,21 @@ import json
 import pytest
 
 from geomi.analyse.fields import MAX_ITEMS, MAX_SECTIONS, read_fields
-from geomi.model.analysis import Faq, Fields, FieldsModel, PageType, Policy, Question, Story
+from geomi.model.index.analysis import (
+    ArticleFields,
+    ExtractedFields,
+    FaqFields,
+    FaqItem,
+    FieldsModel,
+    PageType,
+    PolicyFields,
+)
 from tests.unit.analyse.made import URL, article, reading
 
 
 def read(
     markdown: str, page_type: PageType, *, all_types: bool = False, **known: object
-) -> Fields | None:
+) -> ExtractedFields | None:
     page = article(markdown, **known)  # type: ignore[arg-type]  # as in `made`
     return read_fields(URL, page, reading(markdown), page_type, of_articles=all_types)
 
@@ -34,10 +42,10 @@ def test_questions_as_the_page_shows_them() -> None:
     found = read(SHOWN, PageType.FAQ)
     assert found is not None
     assert found.model is FieldsModel.FAQ
-    assert found.data == Faq(
+    assert found.data == FaqFields(
         (
-            Question("Can I wash it?", "Yes, in\ncold water"),
-            Question("Is it strong?", "Very."),
+            FaqItem("Can I wash it?", "Yes, in\ncold water"),
+            FaqItem("Is it strong?", "Very."),
         )
     )
 
@@ -47,8 +55,8 @@ def test_questions_that_are_folded_away_come_from_json_ld() -> None:
     thing = told_questions(("Can I wash it?", "<p>Yes &amp; no.</p>"), ("Is it strong?", "Very."))
     found = read("# FAQ\n\nFolded.", PageType.FAQ, things=(thing,))
     assert found is not None
-    assert found.data == Faq(
-        (Question("Can I wash it?", "Yes & no."), Question("Is it strong?", "Very."))
+    assert found.data == FaqFields(
+        (FaqItem("Can I wash it?", "Yes & no."), FaqItem("Is it strong?", "Very."))
     )
     both = read(SHOWN, PageType.FAQ, things=(thing,))
     assert both is not None
@@ -67,7 +75,7 @@ def test_a_question_without_an_answer_is_left_out() -> None:
     )
     found = read("# FAQ\n\n## When?\n\n## Where?", PageType.FAQ, things=(thing,))
     assert found is not None
-    assert found.data == Faq((Question("How?", "So."),))
+    assert found.data == FaqFields((FaqItem("How?", "So."),))
 
 
 def test_korean_questions_and_numbers() -> None:
@@ -75,7 +83,9 @@ def test_korean_questions_and_numbers() -> None:
         "# 질문\n\nQ1. 세탁할 수 있나요?\n\nA. 네.\n\nQ2. 튼튼한가요?\n\nA. 네.", PageType.FAQ
     )
     assert found is not None
-    assert found.data == Faq((Question("세탁할 수 있나요?", "네."), Question("튼튼한가요?", "네.")))
+    assert found.data == FaqFields(
+        (FaqItem("세탁할 수 있나요?", "네."), FaqItem("튼튼한가요?", "네."))
+    )
 
 
 def test_a_page_without_questions_has_no_fields() -> None:
@@ -96,7 +106,7 @@ def test_a_page_without_questions_has_no_fields() -> None:
 def test_a_policy_has_a_date_and_sections(markdown: str, date: str | None) -> None:
     found = read(markdown, PageType.POLICY)
     assert found is not None
-    assert isinstance(found.data, Policy)
+    assert isinstance(found.data, PolicyFields)
     assert found.data.effective_date == date
     assert [len(section.heading) > 0 for section in found.data.sections] == [True, True]
 
@@ -122,16 +132,16 @@ def test_an_article_has_fields_where_they_are_asked_for() -> None:
         metadata=(("ld:NewsArticle.publisher.name", "Silk"), ("article:section", "Webs")),
     )
     assert found is not None
-    assert found.data == Story("Rest", "Mira", "Silk", "2025-01-15", None, "Webs", None)
+    assert found.data == ArticleFields("Rest", "Mira", "Silk", "2025-01-15", None, "Webs", None)
 
 
 def test_limits() -> None:
     many = "\n\n".join(f"## Why {number}?\n\nSo." for number in range(MAX_ITEMS + 1))
     found = read(many, PageType.FAQ)
     assert found is not None
-    assert isinstance(found.data, Faq)
+    assert isinstance(found.data, FaqFields)
     assert len(found.data.items) == MAX_ITEMS
     policy = read(many, PageType.POLICY)
     assert policy is not None
-    assert isinstance(policy.data, Policy)
+    assert isinstance(policy.data, PolicyFields)
     assert len(policy.data.sections) == MAX_SECTIONS

@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 
 from geomi.analyse.gate import Findings, decide
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
+    AnalysisRules,
     Classification,
     Copyright,
-    Decision,
     Engine,
+    IndexDecision,
     IndexReason,
+    OnFinding,
+    PageQuality,
     PageType,
-    Quality,
-    Sensitive,
+    SensitiveCategory,
+    SensitiveFinding,
+    WantedType,
 )
-from geomi.model.indexing import AnalysisRules, OnFinding, SensitiveCategory, WantedType
 from tests.unit.analyse.made import subject
 
 E = Engine("test", "1")
@@ -32,15 +35,15 @@ WORST = replace(
     personal_data="a card number",
 )
 CLAIMED = Copyright("© 2025 Seo", "Seo", 2025, None, True, E)
-SHOWN = (Sensitive(SensitiveCategory.ADULT, ("porn",), E),)
+SHOWN = (SensitiveFinding(SensitiveCategory.ADULT, ("porn",), E),)
 
 
 def classified(page_type: PageType) -> Classification:
     return Classification(page_type, 0.9, (), "", E)
 
 
-def rated(overall: float) -> Quality:
-    return Quality(overall, 5, 5, 5, None, (), E)
+def rated(overall: float) -> PageQuality:
+    return PageQuality(overall, 5, 5, 5, None, (), E)
 
 
 @pytest.mark.req("G-15", "ANA-21", "LEG-13", "SAF-03", "DUP-06")
@@ -73,7 +76,7 @@ def test_everything_may_speak_against_a_page_and_the_first_reason_is_told() -> N
     assert decision.should_index
 
 
-def judged(rules: AnalysisRules, chars: int = 100, quality: float = 5.0) -> Decision:
+def judged(rules: AnalysisRules, chars: int = 100, quality: float = 5.0) -> IndexDecision:
     found = Findings(chars, classified(PageType.NAVIGATION), rated(quality), CLAIMED, SHOWN)
     return decide(subject("x"), found, rules)
 

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.analyse.grounded import grounded, joined
-from geomi.model.analysis import (
+from geomi.model.index.analysis import (
+    ArticleFields,
     Engine,
-    Faq,
-    Fields,
+    ExtractedFields,
+    FaqFields,
+    FaqItem,
     FieldsModel,
     Money,
-    Policy,
-    Product,
-    Question,
-    Section,
-    Story,
+    PolicyFields,
+    PolicySection,
+    ProductFields,
 )
 
 ENGINE = Engine("tiny", "server")
@@ -41,17 +41,19 @@ KOREAN = """# 실크 스카프
 """
 
 
-def fields(data: Product | Faq | Policy | Story, confidence: float = 1.0) -> Fields:
+def fields(
+    data: ProductFields | FaqFields | PolicyFields | ArticleFields, confidence: float = 1.0
+) -> ExtractedFields:
     """Make fields as a model would have told them."""
-    return Fields(FieldsModel.PRODUCT, data, confidence, ENGINE)
+    return ExtractedFields(FieldsModel.PRODUCT, data, confidence, ENGINE)
 
 
-def product(page: str = PAGE, **told: object) -> Product:
+def product(page: str = PAGE, **told: object) -> ProductFields:
     """Return what is left of a product; its name stands on the page."""
     name = "실크 스카프" if page == KOREAN else "Silk Scarf"
-    left = grounded(fields(Product(**{"name": name, **told})), page)  # type: ignore[arg-type]  # fields of Product
+    left = grounded(fields(ProductFields(**{"name": name, **told})), page)  # type: ignore[arg-type]  # fields of Product
     assert left is not None
-    assert isinstance(left.data, Product)
+    assert isinstance(left.data, ProductFields)
     return left.data
 
 
@@ -82,7 +84,7 @@ def product(page: str = PAGE, **told: object) -> Product:
     ],
 )
 def test_texts(page: str, text: str, stands: bool) -> None:
-    left = grounded(fields(Product(brand=text)), page)
+    left = grounded(fields(ProductFields(brand=text)), page)
     assert (left is not None) == stands
 
 
@@ -118,9 +120,9 @@ def test_texts(page: str, text: str, stands: bool) -> None:
     ids=lambda value: str(value)[:24],
 )
 def test_amounts(page: str, told: Money, left: Money | None) -> None:
-    kept = grounded(fields(Product(price=told, sale_price=told)), page)
-    data = kept.data if kept else Product()
-    assert isinstance(data, Product)
+    kept = grounded(fields(ProductFields(price=told, sale_price=told)), page)
+    data = kept.data if kept else ProductFields()
+    assert isinstance(data, ProductFields)
     assert (data.price, data.sale_price) == (left, left)
 
 
@@ -159,25 +161,25 @@ class TestProducts:
         assert product(page, in_stock=told).in_stock is left
 
     def test_the_more_is_made_up_the_less_is_believed(self) -> None:
-        told = Product(name="Silk Scarf", brand="Acme", sku="SC-100", category="Hats")
+        told = ProductFields(name="Silk Scarf", brand="Acme", sku="SC-100", category="Hats")
         left = grounded(fields(told, confidence=0.9), PAGE)
         assert left is not None
-        assert left.data == Product(name="Silk Scarf", sku="SC-100")
+        assert left.data == ProductFields(name="Silk Scarf", sku="SC-100")
         assert left.confidence == 0.45
 
     def test_nothing_left_is_no_fields(self) -> None:
-        assert grounded(fields(Product(name="Anvil", price=Money(5, "USD"))), PAGE) is None
-        assert grounded(fields(Product()), PAGE) is None
+        assert grounded(fields(ProductFields(name="Anvil", price=Money(5, "USD"))), PAGE) is None
+        assert grounded(fields(ProductFields()), PAGE) is None
 
 
 @pytest.mark.req("ANA-17", "C-64")
 def test_a_question_counts_with_its_answer() -> None:
     page = "## Do you ship to Korea?\n\nYes, in [three days](https://a.test/s).\n\n## Why?\n\nSo."
-    good = Question("Do you ship to Korea?", "Yes, in three days.")
-    told = (good, Question("Why?", "Call 555 now."), Question("Is it free?", "So."))
-    left = grounded(fields(Faq(told)), page)
+    good = FaqItem("Do you ship to Korea?", "Yes, in three days.")
+    told = (good, FaqItem("Why?", "Call 555 now."), FaqItem("Is it free?", "So."))
+    left = grounded(fields(FaqFields(told)), page)
     assert left is not None
-    assert left.data == Faq((good,))
+    assert left.data == FaqFields((good,))
     assert left.confidence == 0.333
 
 
@@ -194,24 +196,24 @@ def test_a_question_counts_with_its_answer() -> None:
     ],
 )
 def test_dates(page: str, told: str, left: str | None) -> None:
-    policy = Policy("Privacy", told, ())
+    policy = PolicyFields("Privacy", told, ())
     kept = grounded(fields(policy), f"# Privacy\n\n{page}")
     assert kept is not None
-    assert kept.data == Policy("Privacy", left, ())
+    assert kept.data == PolicyFields("Privacy", left, ())
 
 
 @pytest.mark.req("ANA-17", "C-64")
 def test_sections_stand_with_their_text() -> None:
     page = "# Terms\n\nBe kind.\n\n## Data\n\nWe keep none."
-    good = (Section("Data", "We keep none."), Section("", "Be kind."))
-    told = (*good, Section("Data", "We sell all."), Section("Money", "We keep none."))
-    kept = grounded(fields(Policy(None, None, told)), page)
+    good = (PolicySection("Data", "We keep none."), PolicySection("", "Be kind."))
+    told = (*good, PolicySection("Data", "We sell all."), PolicySection("Money", "We keep none."))
+    kept = grounded(fields(PolicyFields(None, None, told)), page)
     assert kept is not None
-    assert kept.data == Policy(None, None, good)
+    assert kept.data == PolicyFields(None, None, good)
 
 
 def test_a_story_is_not_asked_for() -> None:
-    story = Story("Headline", None, None, None, None, None, None)
+    story = ArticleFields("Headline", None, None, None, None, None, None)
     kept = grounded(fields(story), "")
     assert kept is not None
     assert kept.data == story
@@ -221,27 +223,29 @@ class TestJoined:
     """A model fills gaps; what was read without it stays."""
 
     def test_what_was_known_stays(self) -> None:
-        known = Fields(FieldsModel.PRODUCT, Product(name="Scarf", in_stock=False), 0.65, RULES)
-        told = fields(Product(name="Silk", in_stock=True, brand="Lyon"), confidence=0.5)
+        known = ExtractedFields(
+            FieldsModel.PRODUCT, ProductFields(name="Scarf", in_stock=False), 0.65, RULES
+        )
+        told = fields(ProductFields(name="Silk", in_stock=True, brand="Lyon"), confidence=0.5)
         both = joined(known, told)
-        assert both.data == Product(name="Scarf", in_stock=False, brand="Lyon")
+        assert both.data == ProductFields(name="Scarf", in_stock=False, brand="Lyon")
         assert (both.confidence, both.engine) == (0.65, ENGINE)
 
     def test_nothing_new_is_no_word_of_a_model(self) -> None:
-        known = Fields(FieldsModel.PRODUCT, Product(name="Scarf"), 0.65, RULES)
-        assert joined(known, fields(Product(name="Silk"))) is known
+        known = ExtractedFields(FieldsModel.PRODUCT, ProductFields(name="Scarf"), 0.65, RULES)
+        assert joined(known, fields(ProductFields(name="Silk"))) is known
 
     def test_fields_of_another_kind_take_their_place(self) -> None:
-        known = Fields(FieldsModel.PRODUCT, Product(name="Scarf"), 0.65, RULES)
-        told = fields(Faq((Question("Why?", "So."),)))
+        known = ExtractedFields(FieldsModel.PRODUCT, ProductFields(name="Scarf"), 0.65, RULES)
+        told = fields(FaqFields((FaqItem("Why?", "So."),)))
         assert joined(known, told) is told
 
 
 @given(page=st.text(max_size=200), text=st.text(max_size=40), amount=st.floats(0, 1e12))
 def test_no_page_and_no_answer_breaks_it(page: str, text: str, amount: float) -> None:
-    told = Product(
+    told = ProductFields(
         name=text, price=Money(amount, "USD"), specifications=((text, text),), images=(text,)
     )
     grounded(fields(told), page)
-    grounded(fields(Faq((Question(text, text),))), page)
-    grounded(fields(Policy(text, text, (Section(text, text),))), page)
+    grounded(fields(FaqFields((FaqItem(text, text),))), page)
+    grounded(fields(PolicyFields(text, text, (PolicySection(text, text),))), page)

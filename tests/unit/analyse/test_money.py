@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.analyse.money import MAX_PRICES, currency_code, find_prices, read_amount, read_money
-from geomi.model.analysis import Money
+from geomi.model.index.analysis import Money
 
 
 @pytest.mark.req("ANA-17")

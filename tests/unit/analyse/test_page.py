@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.analyse.page import analyse
-from geomi.model.analysis import Analysis, IndexReason, PageType
-from geomi.model.indexing import AnalysisRules, OnFinding
+from geomi.model.index.analysis import Analysis, AnalysisRules, IndexReason, OnFinding, PageType
 from tests.unit.analyse.made import subject
 
 PRODUCT = (

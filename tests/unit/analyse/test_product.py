@@ -7,11 +7,11 @@ import json
 import pytest
 
 from geomi.analyse.product import MAX_DESCRIPTION_CHARS, MAX_SPECIFICATIONS, read_product
-from geomi.model.analysis import Money, Product
+from geomi.model.index.analysis import Money, ProductFields
 from tests.unit.analyse.made import URL, article, reading
 
 
-def read(markdown: str, thing: object = None, **known: object) -> Product:
+def read(markdown: str, thing: object = None, **known: object) -> ProductFields:
     things = (json.dumps(thing),) if thing is not None else ()
     page = article(markdown, things=things, **known)  # type: ignore[arg-type]  # as in `made`
     return read_product(URL, page, reading(markdown))[0]
@@ -36,7 +36,7 @@ KIT = {
 
 @pytest.mark.req("ANA-16")
 def test_every_field_of_json_ld() -> None:
-    assert read("# Orb Kit", KIT) == Product(
+    assert read("# Orb Kit", KIT) == ProductFields(
         name="Orb Kit",
         description="A frame, a hook & a booklet.",
         price=Money(39.5, "EUR"),
@@ -51,8 +51,8 @@ def test_every_field_of_json_ld() -> None:
 
 @pytest.mark.req("ANA-17")
 def test_what_is_missing_is_none() -> None:
-    assert read("Some words.") == Product()
-    assert read("x", {"@type": "Product", "name": 7, "offers": [], "brand": {}}) == Product(
+    assert read("Some words.") == ProductFields()
+    assert read("x", {"@type": "Product", "name": 7, "offers": [], "brand": {}}) == ProductFields(
         name="7"
     )
 

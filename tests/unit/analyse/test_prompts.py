@@ -23,8 +23,8 @@ from geomi.analyse.prompts import (
     page_material,
     visible,
 )
-from geomi.model.analysis import Flag, PageType
-from geomi.model.language import JsonSchema, Prompt
+from geomi.model.index.analysis import Flag, PageType
+from geomi.model.index.language_model import JsonSchema, Prompt
 
 URL, TITLE = "https://silk.test/p", "A scarf"
 PAGES = st.tuples(st.text(max_size=60), st.text(max_size=60), st.text(max_size=300))

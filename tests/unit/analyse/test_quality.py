@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.analyse.quality import check_quality
-from geomi.model.analysis import Flag, PageType, Quality
+from geomi.model.index.analysis import Flag, PageQuality, PageType
 from geomi.model.page import Link
 from tests.unit.analyse.made import reading, subject
 
@@ -28,7 +28,9 @@ KOREAN = "# 거미줄 관찰\n\n" + "\n\n".join(
 )
 
 
-def check(markdown: str, page_type: PageType | None = PageType.ARTICLE, **known: object) -> Quality:
+def check(
+    markdown: str, page_type: PageType | None = PageType.ARTICLE, **known: object
+) -> PageQuality:
     return check_quality(subject(markdown, **known), reading(markdown), page_type)  # type: ignore[arg-type]  # as in `made`
 
 

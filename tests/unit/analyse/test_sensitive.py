@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.analyse.sensitive import find_sensitive
-from geomi.model.indexing import SensitiveCategory
+from geomi.model.index.analysis import SensitiveCategory
 
 ALL = tuple(SensitiveCategory)
 

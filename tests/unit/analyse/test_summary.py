@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.analyse.summary import LONG_WORDS, MAX_ENTITIES, MAX_KEYWORDS, summarize
-from geomi.model.analysis import Entity, EntityType, PageType, Summary
+from geomi.model.index.analysis import Entity, EntityType, PageType, Summary
 from tests.unit.analyse.made import article, reading
 
 TEXT = (

@@ -9,19 +9,19 @@ import pytest
 
 from geomi.analyse.page import analyse
 from geomi.analyse.withhold import MAX_FACT_CHARS, withhold
-from geomi.model.analysis import (
-    Custom,
+from geomi.model.index.analysis import (
+    AnalysisRules,
+    ArticleFields,
+    CustomFields,
     Engine,
-    Faq,
-    Fields,
+    ExtractedFields,
+    FaqFields,
+    FaqItem,
     FieldsModel,
-    Policy,
-    Product,
-    Question,
-    Section,
-    Story,
+    PolicyFields,
+    PolicySection,
+    ProductFields,
 )
-from geomi.model.indexing import AnalysisRules
 from tests.unit.analyse.made import subject
 
 SECRET = "Nobody but the miller has ever seen the second wheel of the mill turn backwards."
@@ -34,31 +34,31 @@ ENGINE = Engine("rules", "test")
 @pytest.mark.parametrize(
     ("data", "kept"),
     [
-        (Faq((Question("Who?", SECRET),)), None),
+        (FaqFields((FaqItem("Who?", SECRET),)), None),
         (
-            Policy("Terms", "2026-01-01", (Section("One", SECRET),)),
-            Policy("Terms", "2026-01-01", ()),
+            PolicyFields("Terms", "2026-01-01", (PolicySection("One", SECRET),)),
+            PolicyFields("Terms", "2026-01-01", ()),
         ),
         (
-            Product(
+            ProductFields(
                 name="Wheel",
                 description=SECRET,
                 specifications=(("size", "2 m"), ("about", SECRET + "x" * MAX_FACT_CHARS)),
             ),
-            Product(name="Wheel", specifications=(("size", "2 m"),)),
+            ProductFields(name="Wheel", specifications=(("size", "2 m"),)),
         ),
         (
-            Story("The mill", None, None, None, None, None, None),
-            Story("The mill", None, None, None, None, None, None),
+            ArticleFields("The mill", None, None, None, None, None, None),
+            ArticleFields("The mill", None, None, None, None, None, None),
         ),
     ],
     ids=["faq", "policy", "product", "story"],
 )
 def test_running_text_is_left_out_of_fields(
-    data: Product | Faq | Policy | Story, kept: object
+    data: ProductFields | FaqFields | PolicyFields | ArticleFields, kept: object
 ) -> None:
     known = analyse(MILL, AnalysisRules())
-    told = replace(known, fields=Fields(FieldsModel.ARTICLE, data, 0.9, ENGINE))
+    told = replace(known, fields=ExtractedFields(FieldsModel.ARTICLE, data, 0.9, ENGINE))
     left = withhold(told, PREVIEW)
     assert (left.fields.data if left.fields else None) == kept
     assert SECRET not in json.dumps(asdict(left))
@@ -70,7 +70,7 @@ def test_running_text_is_left_out_of_fields(
 def test_of_a_jobs_own_fields_only_facts_are_kept() -> None:
     long, short = "x" * (MAX_FACT_CHARS + 1), "x" * MAX_FACT_CHARS
     data = {"a": long, "b": short, "c": [long, 1], "d": {"e": long, "f": True}}
-    told = replace(analyse(MILL, AnalysisRules()), custom=Custom(data, (), (), "", ENGINE))
+    told = replace(analyse(MILL, AnalysisRules()), custom=CustomFields(data, (), (), "", ENGINE))
     kept = withhold(told, PREVIEW).custom
     assert kept is not None
     assert kept.data == {"a": None, "b": short, "c": [None, 1], "d": {"e": None, "f": True}}

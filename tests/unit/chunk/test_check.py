@@ -6,7 +6,7 @@ import pytest
 
 from geomi.chunk.check import check, count_chunks, total
 from geomi.chunk.split import split
-from geomi.model.chunk import ChunkCounts
+from geomi.model.index.chunk import ChunkCounts
 
 HEALTHY = ChunkCounts(pages=10, chunks=30, tokens=9_000, small=2, empty=1, duplicates=2)
 

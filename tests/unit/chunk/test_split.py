@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from geomi.chunk import split as stage
 from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, Sizes, split
 from geomi.chunk.tokens import count_tokens
-from geomi.model.chunk import Chunked, Tokenizer
+from geomi.model.index.chunk import Chunked, Tokenizer
 from tests.support.markdown import fences
 
 

@@ -11,6 +11,8 @@ from rich.console import Console
 
 from geomi.cli.seed_show import SeedCounts, SeedShow, _view
 from geomi.engine.seeds.report import DatasetProgress, judge_seeds
+from geomi.model.dataset.queue import QueueDepth, TaskTally
+from geomi.model.dataset.seed import ErrorType, OrchestrationReport
 from geomi.model.event import (
     RobotsFetched,
     SeedDomainDone,
@@ -18,8 +20,6 @@ from geomi.model.event import (
     SeedFileDone,
     Warned,
 )
-from geomi.model.message import Depth, TaskTally
-from geomi.model.seed import ErrorType, Orchestrated
 from tests.support.clock import HandClock
 
 EVENTS = (
@@ -33,8 +33,8 @@ EVENTS = (
 STANDING = DatasetProgress(
     TaskTally(processed=3, failed=1, pending=2),
     TaskTally(processed=1200, pending=45),
-    Depth(waiting=2, dead=1),
-    Depth(waiting=40, lent=5),
+    QueueDepth(waiting=2, dead=1),
+    QueueDepth(waiting=40, lent=5),
 )
 
 
@@ -92,7 +92,7 @@ def test_the_last_word_tells_alarms_even_to_whoever_wants_quiet(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show = SeedShow(json=False, quiet=True, verbose=False)
-    show.conclude(Orchestrated(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
+    show.conclude(OrchestrationReport(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
     said = capsys.readouterr()
     assert said.out == "" and said.err.splitlines() == [
         "warning: alarm file_failures: 16.7% of raw files failed (1 of 6; limit 5%)"
@@ -103,17 +103,17 @@ def test_the_last_line_has_the_alarms_as_status_has_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show = SeedShow(json=True, quiet=False, verbose=False)
-    show.conclude(Orchestrated(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
+    show.conclude(OrchestrationReport(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
     (alarm,) = json.loads(capsys.readouterr().out)["alarms"]
     assert (alarm["rule"], alarm["value"], alarm["limit"]) == ("file_failures", 0.1667, 0.05)
 
 
 def test_whoever_has_rejects_is_told_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     show = SeedShow(json=False, quiet=False, verbose=False)
-    show.conclude(Orchestrated(6, 6, 0), STANDING, (), 1.0)
+    show.conclude(OrchestrationReport(6, 6, 0), STANDING, (), 1.0)
     assert "rejects/" not in capsys.readouterr().err
     show.counts.rejected = 2
-    show.conclude(Orchestrated(6, 6, 0), STANDING, (), 1.0)
+    show.conclude(OrchestrationReport(6, 6, 0), STANDING, (), 1.0)
     assert "hint: rejects/ of the dataset says which records" in capsys.readouterr().err
 
 

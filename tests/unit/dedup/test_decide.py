@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from geomi.dedup.decide import (
     EXACT_KEY_BYTES,
     MIN_EXACT_CHARS,
-    Evidence,
+    DuplicateEvidence,
     decide,
     exact_keys,
     fingerprint,
@@ -89,41 +89,45 @@ def test_a_page_that_keeps_its_links_does_not_hide_those_of_its_copy() -> None:
 @pytest.mark.parametrize(
     ("evidence", "of", "reason"),
     [
-        (Evidence(HERE, PAGE), None, None),
-        (Evidence(HERE, PAGE, exact=KnownPage(THERE)), THERE, Reason.EXACT),
+        (DuplicateEvidence(HERE, PAGE), None, None),
+        (DuplicateEvidence(HERE, PAGE, exact=KnownPage(THERE)), THERE, Reason.EXACT),
         (
-            Evidence(HERE, PAGE, exact=KnownPage(THERE), canonical=FIRST),
+            DuplicateEvidence(HERE, PAGE, exact=KnownPage(THERE), canonical=FIRST),
             THERE,
             Reason.EXACT,
         ),
-        (Evidence(HERE, PAGE, exact=KnownPage(HERE)), None, None),
-        (Evidence(HERE, PAGE, exact=KnownPage(THERE, b"", HERE)), None, None),
-        (Evidence(HERE, PAGE, exact=KnownPage(THERE, b"", FIRST)), FIRST, Reason.EXACT),
-        (Evidence(HERE, PAGE, candidates=[KnownPage(THERE, COPY)]), THERE, Reason.NEAR),
-        (Evidence(HERE, PAGE, candidates=[KnownPage(THERE, REVISION)]), None, None),
-        (Evidence(HERE, PAGE, candidates=[KnownPage(THERE, OTHER)]), None, None),
-        (Evidence(HERE, b"", candidates=[KnownPage(THERE, b"")]), None, None),
-        (Evidence(HERE, PAGE, candidates=[KnownPage(HERE, PAGE)]), None, None),
-        (Evidence(HERE, PAGE, candidates=[KnownPage(THERE, PAGE, HERE)]), None, None),
+        (DuplicateEvidence(HERE, PAGE, exact=KnownPage(HERE)), None, None),
+        (DuplicateEvidence(HERE, PAGE, exact=KnownPage(THERE, b"", HERE)), None, None),
+        (DuplicateEvidence(HERE, PAGE, exact=KnownPage(THERE, b"", FIRST)), FIRST, Reason.EXACT),
+        (DuplicateEvidence(HERE, PAGE, candidates=[KnownPage(THERE, COPY)]), THERE, Reason.NEAR),
+        (DuplicateEvidence(HERE, PAGE, candidates=[KnownPage(THERE, REVISION)]), None, None),
+        (DuplicateEvidence(HERE, PAGE, candidates=[KnownPage(THERE, OTHER)]), None, None),
+        (DuplicateEvidence(HERE, b"", candidates=[KnownPage(THERE, b"")]), None, None),
+        (DuplicateEvidence(HERE, PAGE, candidates=[KnownPage(HERE, PAGE)]), None, None),
+        (DuplicateEvidence(HERE, PAGE, candidates=[KnownPage(THERE, PAGE, HERE)]), None, None),
         (
-            Evidence(HERE, PAGE, candidates=[KnownPage(THERE, COPY, FIRST)]),
+            DuplicateEvidence(HERE, PAGE, candidates=[KnownPage(THERE, COPY, FIRST)]),
             FIRST,
             Reason.NEAR,
         ),
         (
-            Evidence(HERE, PAGE, candidates=[KnownPage(FIRST, COPY), KnownPage(THERE, PAGE)]),
+            DuplicateEvidence(
+                HERE, PAGE, candidates=[KnownPage(FIRST, COPY), KnownPage(THERE, PAGE)]
+            ),
             THERE,
             Reason.NEAR,
         ),
         (
-            Evidence(HERE, PAGE, candidates=[KnownPage(FIRST, PAGE), KnownPage(THERE, PAGE)]),
+            DuplicateEvidence(
+                HERE, PAGE, candidates=[KnownPage(FIRST, PAGE), KnownPage(THERE, PAGE)]
+            ),
             FIRST,
             Reason.NEAR,
         ),
     ],
 )
 def test_what_a_page_repeats_and_why(
-    evidence: Evidence, of: str | None, reason: Reason | None
+    evidence: DuplicateEvidence, of: str | None, reason: Reason | None
 ) -> None:
     found = decide(evidence)
     assert (found and found.of, found and found.reason) == (of, reason)
@@ -142,16 +146,16 @@ def test_what_a_page_repeats_and_why(
     ],
 )
 def test_a_page_may_name_the_one_it_repeats(named: KnownPage | None, of: str | None) -> None:
-    found = decide(Evidence(HERE, PAGE, canonical=THERE, named=named))
+    found = decide(DuplicateEvidence(HERE, PAGE, canonical=THERE, named=named))
     assert (found and found.of, found and found.reason) == (of, of and Reason.CANONICAL)
 
 
 def test_a_page_that_names_itself_is_its_own() -> None:
-    assert decide(Evidence(HERE, PAGE, canonical=HERE)) is None
+    assert decide(DuplicateEvidence(HERE, PAGE, canonical=HERE)) is None
 
 
 def test_a_word_that_is_contradicted_leaves_the_text_to_decide() -> None:
-    evidence = Evidence(
+    evidence = DuplicateEvidence(
         HERE,
         PAGE,
         canonical=THERE,
@@ -166,7 +170,7 @@ def test_a_word_that_is_contradicted_leaves_the_text_to_decide() -> None:
 @pytest.mark.req("DUP-02")
 def test_the_same_page_of_another_job_is_an_exact_copy_whose_links_count() -> None:
     same = KnownPage(THERE, PAGE, exact_key=b"open")
-    evidence = Evidence(HERE, PAGE, exact_keys=(b"open", b"muted"), candidates=[same])
+    evidence = DuplicateEvidence(HERE, PAGE, exact_keys=(b"open", b"muted"), candidates=[same])
     found = decide(replace(evidence, canonical=FIRST))
     assert found is not None
     assert (found.of, found.reason, found.twin) == (THERE, Reason.EXACT, None)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geomi.dedup import simhash as room
+from geomi.dedup import sketch as room
 from geomi.dedup.shingles import words
 
 WORDS = [f"word{n}" for n in range(500)]
@@ -66,7 +66,7 @@ def test_values_never_change(text: str, expected: int) -> None:
 
 def test_another_process_computes_the_same() -> None:
     code = (
-        "from geomi.dedup.shingles import words; from geomi.dedup.simhash import simhash; "
+        "from geomi.dedup.shingles import words; from geomi.dedup.sketch import simhash; "
         "print(simhash(words('one two three 한글')))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geomi.dedup import soft404 as room
 from geomi.dedup.sketch import sketch
-from geomi.dedup.soft404 import Sign, Suspect, judge, says_missing
+from geomi.dedup.soft404 import Soft404Candidate, Soft404Sign, judge, says_missing
 
 FRAME = "we looked everywhere but the page that you asked for is not on this server any more "
 TEMPLATE = sketch(FRAME * 2 + "you asked for /this/one")
@@ -20,8 +20,8 @@ def suspect(
     text: str = "Sorry.",
     status: int = 200,
     path: str = "/some/page",
-) -> Suspect:
-    return Suspect(status, title, heading, len(text), sketch(text), path)
+) -> Soft404Candidate:
+    return Soft404Candidate(status, title, heading, len(text), sketch(text), path)
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,20 @@ def test_titles_that_do_not(title: str) -> None:
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
-        (suspect(), Sign.APOLOGY),
-        (suspect(text="x" * room.MAX_APOLOGY_CHARS), Sign.APOLOGY),
+        (suspect(), Soft404Sign.APOLOGY),
+        (suspect(text="x" * room.MAX_APOLOGY_CHARS), Soft404Sign.APOLOGY),
         (suspect(text="x" * (room.MAX_APOLOGY_CHARS + 1)), None),
         (suspect(heading="Welcome"), None),
         (suspect(title="Example"), None),
         (suspect(status=404), None),
-        (suspect(heading="", text=FRAME * 2 + "you asked for /another"), Sign.TEMPLATE),
+        (suspect(heading="", text=FRAME * 2 + "you asked for /another"), Soft404Sign.TEMPLATE),
         (suspect("Example", "", text=FRAME * 2 + "you asked for /another"), None),
         (suspect(heading="", text="an explanation of what the status 404 means " * 20), None),
     ],
 )
-def test_a_page_must_say_so_and_look_like_it(page: Suspect, expected: Sign | None) -> None:
+def test_a_page_must_say_so_and_look_like_it(
+    page: Soft404Candidate, expected: Soft404Sign | None
+) -> None:
     assert judge(page, [TEMPLATE]) == expected
 
 
@@ -102,14 +104,14 @@ def test_a_page_must_say_so_and_look_like_it(page: Suspect, expected: Sign | Non
     ],
     ids=lambda page: page.path,
 )
-def test_pages_about_it_are_pages(page: Suspect) -> None:
+def test_pages_about_it_are_pages(page: Soft404Candidate) -> None:
     assert judge(page, [TEMPLATE]) is None
 
 
 def test_only_a_few_templates_are_compared() -> None:
     page = suspect(heading="", text=FRAME * 2 + "you asked for /another")
     others = [sketch(f"other {number}") for number in range(room.MAX_TEMPLATES)]
-    assert judge(page, [*others[1:], TEMPLATE]) is Sign.TEMPLATE
+    assert judge(page, [*others[1:], TEMPLATE]) is Soft404Sign.TEMPLATE
     assert judge(page, [*others, TEMPLATE]) is None
 
 

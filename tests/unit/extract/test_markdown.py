@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from geomi.extract import markdown as room
 from geomi.extract.dom import parse_html
 from geomi.extract.markdown import CUT_MARK, cut, tidy, to_markdown
-from geomi.model.config import Extraction, Images, Links
+from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from tests.unit.extract.written import BASE, write
 
-TEXT_ONLY = Extraction(links=Links.TEXT, images=Images.ALT)
+TEXT_ONLY = Extraction(links=LinkStyle.TEXT, images=ImageStyle.ALT)
 
 
 def code(html: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.fetch.body import accepts, media_type
+from geomi.fetch.response import accepts, media_type
 
 PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.fetch.conditional import conditions, modified
-from geomi.fetch.request import MAX_HEADER_CHARS
+from geomi.fetch.request import MAX_HEADER_CHARS, conditions, modified
 from geomi.model.config import HttpRules, Since
 from geomi.model.page import Fetched, Fingerprint, Headers, PageRecord, Ref
 

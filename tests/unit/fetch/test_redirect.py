@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.fetch.redirect import MAX_LOCATION_CHARS, target
+from geomi.fetch.response import MAX_LOCATION_CHARS, redirect_target
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 
@@ -12,7 +12,7 @@ URL = "https://a.test/docs/x?y=1"
 
 
 def lead(location: str, status: int = 301, failure: Outcome | None = None) -> str | None:
-    return target(Fetched(URL, status, (("location", location),), failure=failure))
+    return redirect_target(Fetched(URL, status, (("location", location),), failure=failure))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_only_redirects_lead_somewhere(status: int) -> None:
 
 def test_a_failed_request_leads_nowhere() -> None:
     assert lead("/new", failure=Outcome.TIMEOUT) is None
-    assert target(Fetched(URL, 302)) is None
+    assert redirect_target(Fetched(URL, 302)) is None
 
 
 @pytest.mark.parametrize("extra", [0, 1])

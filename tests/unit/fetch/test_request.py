@@ -18,8 +18,8 @@ from geomi.fetch.request import (
     product_token,
     user_agent,
 )
-from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig, HttpRules, RobotsRules
+from geomi.model.request_log import RequestPurpose
 
 URL = "https://a.test/x?y=1"
 DEFAULT = CrawlConfig()
@@ -73,10 +73,10 @@ def test_every_header_is_the_jobs_own_choice() -> None:
     assert build(URL, bare, version="1").headers == (("user-agent", "geomi/1"),)
 
 
-@pytest.mark.parametrize("purpose", Purpose)
-def test_only_a_page_is_wanted_in_certain_types(purpose: Purpose) -> None:
+@pytest.mark.parametrize("purpose", RequestPurpose)
+def test_only_a_page_is_wanted_in_certain_types(purpose: RequestPurpose) -> None:
     request = build(URL, DEFAULT, version="1", purpose=purpose)
-    is_page = purpose is Purpose.PAGE
+    is_page = purpose is RequestPurpose.PAGE
     assert request.purpose is purpose
     assert request.types == (DEFAULT.http.content_types if is_page else ())
     assert dict(request.headers)["accept"] == (DEFAULT.http.accept if is_page else "*/*")
@@ -89,17 +89,17 @@ def test_robots_has_limits_of_its_own_c12_g09() -> None:
     own = CrawlConfig(
         robots=robots, http=HttpRules(connect_timeout_s=6, read_timeout_s=7, total_timeout_s=8)
     )
-    asked = {purpose: build(URL, own, version="1", purpose=purpose) for purpose in Purpose}
+    asked = {purpose: build(URL, own, version="1", purpose=purpose) for purpose in RequestPurpose}
     times = {
         purpose: (one.connect_timeout_s, one.read_timeout_s, one.total_timeout_s)
         for purpose, one in asked.items()
     }
-    assert times.pop(Purpose.ROBOTS) == (2, 3, 4)
+    assert times.pop(RequestPurpose.ROBOTS) == (2, 3, 4)
     assert set(times.values()) == {(6, 7, 8)}
-    assert asked[Purpose.ROBOTS].max_bytes == 600_000
-    assert asked[Purpose.ROBOTS].truncate
-    assert asked[Purpose.SITEMAP].max_bytes == SITEMAP_BYTES
-    assert asked[Purpose.LISTING].max_bytes == own.limits.max_page_bytes
+    assert asked[RequestPurpose.ROBOTS].max_bytes == 600_000
+    assert asked[RequestPurpose.ROBOTS].truncate
+    assert asked[RequestPurpose.SITEMAP].max_bytes == SITEMAP_BYTES
+    assert asked[RequestPurpose.LISTING].max_bytes == own.limits.max_page_bytes
 
 
 def test_own_headers_override_and_stay_at_home() -> None:

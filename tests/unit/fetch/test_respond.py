@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.fetch.respond import respond
+from geomi.fetch.response import respond
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.frontier.freshness import HALF_LIFE_S, UNKNOWN, freshness
+from geomi.frontier.priority import FRESHNESS_HALF_LIFE_S, UNKNOWN_FRESHNESS, freshness
 
 NOW_S = 1e9
 DAY_S = 86_400.0
@@ -26,16 +26,16 @@ def test_a_page_that_changes_often_is_fresher() -> None:
 @pytest.mark.parametrize(
     ("fetched_at_s", "due_s", "lastmod_s", "expected"),
     [
-        (None, None, None, UNKNOWN),
+        (None, None, None, UNKNOWN_FRESHNESS),
         (None, None, NOW_S, 1.0),
-        (None, None, NOW_S - HALF_LIFE_S, 0.5),
-        (None, None, NOW_S + 1, UNKNOWN),  # a date in the future tells nothing
+        (None, None, NOW_S - FRESHNESS_HALF_LIFE_S, 0.5),
+        (None, None, NOW_S + 1, UNKNOWN_FRESHNESS),  # a date in the future tells nothing
         (None, None, 0.0, 0.0),
         (NOW_S, NOW_S + DAY_S, None, 0.0),  # fetched just now
         (NOW_S - DAY_S, NOW_S, None, 1 - 1 / math.e),  # due now
         (NOW_S - DAY_S, NOW_S, NOW_S - 60, 1.0),  # changed since
         (NOW_S - DAY_S, NOW_S, NOW_S - 2 * DAY_S, 1 - 1 / math.e),
-        (NOW_S - DAY_S, NOW_S - DAY_S, None, UNKNOWN),  # never planned
+        (NOW_S - DAY_S, NOW_S - DAY_S, None, UNKNOWN_FRESHNESS),  # never planned
         (NOW_S + 5, NOW_S + 10, None, 0.0),  # a clock that was turned back
     ],
 )

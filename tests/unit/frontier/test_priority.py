@@ -15,8 +15,8 @@ from geomi.frontier.priority import (
     score,
     shares,
 )
+from geomi.model.config import Preset, UrlOrder, Weights
 from geomi.model.entry import Source
-from geomi.model.order import Order, Preset, Weights
 
 
 @pytest.mark.req("PRI-01")
@@ -47,16 +47,16 @@ def test_deeper_is_never_sooner(depth: int, source: Source, boosted: bool) -> No
 @pytest.mark.req("FRN-02", "FRN-03", "LNK-01")
 @given(st.integers(0, 1000), st.sampled_from(Source), st.booleans())
 def test_in_breadth_only_the_depth_counts(depth: int, source: Source, boosted: bool) -> None:
-    here = priority(Order.BFS, depth, source, boosted=boosted)
-    assert here == priority(Order.BFS, depth, Source.LINK, boosted=False)
-    assert here > priority(Order.BFS, depth + 1, Source.SEED, boosted=True) or here == LOWEST
+    here = priority(UrlOrder.BFS, depth, source, boosted=boosted)
+    assert here == priority(UrlOrder.BFS, depth, Source.LINK, boosted=False)
+    assert here > priority(UrlOrder.BFS, depth + 1, Source.SEED, boosted=True) or here == LOWEST
     assert LOWEST <= here <= HIGHEST
 
 
 @given(st.integers(0, 1000), st.sampled_from(Source), st.booleans())
 def test_by_score_the_score_counts(depth: int, source: Source, boosted: bool) -> None:
     expected = score(depth, source, boosted=boosted)
-    assert priority(Order.SCORE, depth, source, boosted=boosted) == expected
+    assert priority(UrlOrder.SCORE, depth, source, boosted=boosted) == expected
 
 
 @pytest.mark.req("PRI-03", "G-05")
@@ -106,4 +106,4 @@ def test_merit_and_importance_are_never_above_a_whole(
 
 
 def test_in_the_weighted_order_a_find_is_worth_what_is_added_to_it() -> None:
-    assert priority(Order.WEIGHTED, 0, Source.SEED, boosted=True) == LOWEST
+    assert priority(UrlOrder.WEIGHTED, 0, Source.SEED, boosted=True) == LOWEST

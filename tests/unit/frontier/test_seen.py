@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.frontier.seen import Seen
+from geomi.frontier.seen import SeenUrls
 
 
 @pytest.mark.req("FRN-05")
 def test_known_at_the_same_depth_or_deeper() -> None:
-    seen = Seen()
+    seen = SeenUrls()
     assert not seen.is_known("a", 3)
     seen.remember("a", 2)
     assert seen.is_known("a", 2)
@@ -23,7 +23,7 @@ def test_known_at_the_same_depth_or_deeper() -> None:
 
 
 def test_two_generations_are_remembered_and_no_more() -> None:
-    seen = Seen(capacity=2)
+    seen = SeenUrls(capacity=2)
     for url in "abcde":
         seen.remember(url, 0)
     assert [seen.is_known(url, 0) for url in "ab"] == [False, False]
@@ -31,7 +31,7 @@ def test_two_generations_are_remembered_and_no_more() -> None:
 
 
 def test_what_is_met_again_is_kept() -> None:
-    seen = Seen(capacity=2)
+    seen = SeenUrls(capacity=2)
     for url in "abc":
         seen.remember(url, 0)
         assert seen.is_known("a", 0)
@@ -47,7 +47,7 @@ def test_what_is_met_again_is_kept() -> None:
     st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3), st.booleans())),
 )
 def test_it_may_forget_but_never_invents(capacity: int, steps: list[tuple[str, int, bool]]) -> None:
-    seen, truth = Seen(capacity), dict[str, int]()
+    seen, truth = SeenUrls(capacity), dict[str, int]()
     for url, depth, remembers in steps:
         if remembers:
             seen.remember(url, depth)
@@ -67,7 +67,7 @@ def test_it_may_forget_but_never_invents(capacity: int, steps: list[tuple[str, i
 def test_many_are_asked_for_as_one_is(
     known: list[tuple[str, int]], asked: list[str], depth: int, capacity: int
 ) -> None:
-    at_once, one_by_one = Seen(capacity), Seen(capacity)
+    at_once, one_by_one = SeenUrls(capacity), SeenUrls(capacity)
     for url, known_at in known:
         at_once.remember(url, known_at)
         one_by_one.remember(url, known_at)

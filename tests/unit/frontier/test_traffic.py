@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.frontier.traffic import LAST_RANK, MOST_NAMES, names_of, raised, read_rank, traffic
+from geomi.frontier.priority import LAST_RANK, MOST_NAMES, names_of, raised, read_rank, traffic
 
 
 @pytest.mark.req("PRI-06")

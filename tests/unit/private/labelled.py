@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from geomi.model.private import PiiKind, Sighting
+from geomi.model.personal_data import PiiKind, Sighting
 
 LABELLED = ("labelled_en.txt", "labelled_ko.txt")
 HELD_OUT = ("held_out.txt",)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.model.private import PiiKind
+from geomi.model.personal_data import PiiKind
 from geomi.private import digits
-from geomi.private.address import MAX_LOCAL_CHARS
 from geomi.private.detect import count, find
+from geomi.private.email import MAX_LOCAL_CHARS
 from tests.unit.private.labelled import HELD_OUT, LABELLED, examples, score
 
 ALL = tuple(PiiKind)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from geomi.model.page import Article, Link
-from geomi.model.private import PiiKind
+from geomi.model.personal_data import PiiKind
 from geomi.private.detect import find
 from geomi.private.redact import counted, mask, redacted
 from tests.unit.private.labelled import examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.model.private import PiiKind
+from geomi.model.personal_data import PiiKind
 from geomi.private.detect import find
 from tests.unit.private.test_detect import ALL
 

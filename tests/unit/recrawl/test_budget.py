@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.model.config import Recrawl
-from geomi.model.history import History, Standing
-from geomi.recrawl.budget import Candidate, consider, gain_s, importance, spend
+from geomi.model.history import PageHistory, RevisitPage
+from geomi.recrawl.due import RevisitCandidate, consider, gain_s, page_weight, spend
 from geomi.recrawl.rate import Belief
 
 DAY_S = 86_400.0
@@ -24,14 +24,14 @@ def known(rate_per_day: float) -> Belief:
     return Belief(1e7, 1e7 * DAY_S / rate_per_day)
 
 
-def page(name: str = "a", *, days: float = 10.0, depth: int = 1) -> Standing:
+def page(name: str = "a", *, days: float = 10.0, depth: int = 1) -> RevisitPage:
     key = name.encode().ljust(16, b"\0")
     fetched_s = NOW_S - days * DAY_S
-    history = History(fetched_s, visits=2)
-    return Standing(key, f"http://a.test/{name}", "a.test:80", depth, fetched_s, NOW_S, history)
+    history = PageHistory(fetched_s, visits=2)
+    return RevisitPage(key, f"http://a.test/{name}", "a.test:80", depth, fetched_s, NOW_S, history)
 
 
-def chosen(page: Standing, belief: Belief) -> Candidate | None:
+def chosen(page: RevisitPage, belief: Belief) -> RevisitCandidate | None:
     return consider(page, belief, now_s=NOW_S, rules=RULES)
 
 
@@ -78,7 +78,7 @@ def test_important_pages_come_first() -> None:
     pages = [page(str(depth), depth=depth) for depth in (3, 0, 2, 1)]
     candidates = [one for one in (chosen(p, known(0.1)) for p in pages) if one is not None]
     assert [one.page.depth for one in spend(candidates, 4)] == [0, 1, 2, 3]
-    assert importance(0) == 1.0
+    assert page_weight(0) == 1.0
 
 
 def test_a_budget_is_kept_and_spent_on_the_best() -> None:

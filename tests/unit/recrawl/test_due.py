@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.model.config import Recrawl
-from geomi.model.history import History, Pool
+from geomi.model.history import ChangePool, PageHistory
 from geomi.recrawl.due import due_s, first_due_s
 from geomi.recrawl.rate import Belief, Gap, believe, learn
 
@@ -21,12 +21,12 @@ def interval_s(changed: list[bool], rules: Recrawl = RULES, depth: int = 1) -> f
     """Visit a page whenever it is due, and return its last interval."""
     now_s = 1e9
     due = first_due_s(now_s, rules)
-    history = History(now_s, visits=1)
+    history = PageHistory(now_s, visits=1)
     for one in changed:
         last_s, now_s = now_s, due
-        belief = believe(history, Pool(), Pool(), now_s=now_s, rules=rules)
+        belief = believe(history, ChangePool(), ChangePool(), now_s=now_s, rules=rules)
         history, _ = learn(history, Gap(last_s, now_s, one), belief)
-        belief = believe(history, Pool(), Pool(), now_s=now_s, rules=rules)
+        belief = believe(history, ChangePool(), ChangePool(), now_s=now_s, rules=rules)
         due = due_s(now_s, history, belief, rules, gap_s=now_s - last_s, depth=depth)
     return due - now_s
 
@@ -87,13 +87,13 @@ def test_a_sitemaps_date_hints_at_the_first_interval_c82(
 
 
 def test_a_page_that_is_gone_is_looked_after_at_the_longest_interval() -> None:
-    history = History(50.0, visits=3, changes=2, streak=2, gone_at_s=50.0)
+    history = PageHistory(50.0, visits=3, changes=2, streak=2, gone_at_s=50.0)
     found = due_s(50.0, history, MONTHLY, RULES, gap_s=10.0, depth=0)
     assert found == 50.0 + 30 * DAY_S
 
 
 def test_a_page_out_of_reach_is_asked_for_at_the_first_interval() -> None:
-    history = History(50.0, visits=3, missed_at_s=90.0)
+    history = PageHistory(50.0, visits=3, missed_at_s=90.0)
     assert due_s(90.0, history, MONTHLY, RULES, gap_s=40.0, depth=0) == 90.0 + 7 * DAY_S
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from geomi.model.event import Reported
-from geomi.recrawl.notice import MAX_NAME_CHARS, write_notice
+from geomi.recrawl.report import MAX_NAME_CHARS, write_notice
 
 AT = datetime(2026, 2, 23, 3, 0, 0, tzinfo=UTC)
 RUN = Reported(

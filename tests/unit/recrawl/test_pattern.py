@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.recrawl.pattern import MAX_CHARS, pattern_of
+from geomi.recrawl.rate import MAX_PATTERN_CHARS, change_pattern
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,10 @@ from geomi.recrawl.pattern import MAX_CHARS, pattern_of
     ],
 )
 def test_patterns(path: str, expected: str) -> None:
-    assert pattern_of(f"https://a.test{path}") == expected
-    assert len(expected) <= MAX_CHARS
+    assert change_pattern(f"https://a.test{path}") == expected
+    assert len(expected) <= MAX_PATTERN_CHARS
 
 
 @given(st.text(alphabet="/.abc123-", max_size=60))
 def test_every_path_has_a_pattern(path: str) -> None:
-    assert pattern_of(f"https://a.test/{path}").startswith("/")
+    assert change_pattern(f"https://a.test/{path}").startswith("/")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from geomi.model.entry import EntryKind, Source, UrlEntry
-from geomi.model.history import History
+from geomi.model.history import PageHistory
 from geomi.model.verdict import State
-from geomi.recrawl.report import LISTED, Change, Changes, judge
+from geomi.recrawl.report import MAX_LISTED_CHANGES, Changes, PageChange, judge
 
 SINCE_S = 1000.0
 ENTRY = UrlEntry(
@@ -29,7 +29,7 @@ ENTRY = UrlEntry(
     due_s=0.0,
     discovered_s=0.0,
 )
-NOW = History(visited_at_s=1500.0, visits=3, changes=1)
+NOW = PageHistory(visited_at_s=1500.0, visits=3, changes=1)
 LINK = replace(ENTRY, source=Source.LINK)
 
 
@@ -37,21 +37,25 @@ LINK = replace(ENTRY, source=Source.LINK)
 @pytest.mark.parametrize(
     ("entry", "history", "expected"),
     [
-        (ENTRY, NOW, Change.UNCHANGED),
-        (ENTRY, replace(NOW, streak=1), Change.CHANGED),
-        (LINK, None, Change.NEW),
+        (ENTRY, NOW, PageChange.UNCHANGED),
+        (ENTRY, replace(NOW, streak=1), PageChange.CHANGED),
+        (LINK, None, PageChange.NEW),
         (replace(LINK, state=State.FAILED), None, None),
-        (ENTRY, replace(NOW, gone_at_s=1500.0), Change.DELETED),
-        (ENTRY, replace(NOW, gone_at_s=900.0), Change.UNCHANGED),
-        (ENTRY, replace(NOW, visited_at_s=500.0, missed_at_s=1500.0), Change.UNREACHABLE),
-        (replace(ENTRY, state=State.FAILED), replace(NOW, visited_at_s=5.0), Change.UNREACHABLE),
+        (ENTRY, replace(NOW, gone_at_s=1500.0), PageChange.DELETED),
+        (ENTRY, replace(NOW, gone_at_s=900.0), PageChange.UNCHANGED),
+        (ENTRY, replace(NOW, visited_at_s=500.0, missed_at_s=1500.0), PageChange.UNREACHABLE),
+        (
+            replace(ENTRY, state=State.FAILED),
+            replace(NOW, visited_at_s=5.0),
+            PageChange.UNREACHABLE,
+        ),
         (replace(ENTRY, state=State.SKIPPED), None, None),
         (replace(ENTRY, state=State.PENDING), NOW, None),
         (replace(ENTRY, kind=EntryKind.SITEMAP), None, None),
     ],
 )
 def test_what_became_of_a_page(
-    entry: UrlEntry, history: History | None, expected: Change | None
+    entry: UrlEntry, history: PageHistory | None, expected: PageChange | None
 ) -> None:
     assert judge(entry, history, since_s=SINCE_S) is expected
 
@@ -60,15 +64,18 @@ def test_what_became_of_a_page(
 def test_the_rate_is_new_changed_and_deleted_over_all() -> None:
     changes = Changes()
     assert (changes.total, changes.rate_percent) == (0, 0.0)
-    for change, many in zip(Change, (1, 2, 3, 4, 10), strict=True):
+    for change, many in zip(PageChange, (1, 2, 3, 4, 10), strict=True):
         for number in range(many):
             changes.add(change, f"http://a.test/{number}")
     assert (changes.total, changes.rate_percent) == (20, 50.0)
-    assert changes.urls[Change.UNCHANGED] == []
+    assert changes.urls[PageChange.UNCHANGED] == []
 
 
 def test_only_so_many_are_listed() -> None:
     changes = Changes()
-    for number in range(LISTED + 1):
-        changes.add(Change.NEW, str(number))
-    assert (len(changes.urls[Change.NEW]), changes.total) == (LISTED, LISTED + 1)
+    for number in range(MAX_LISTED_CHANGES + 1):
+        changes.add(PageChange.NEW, str(number))
+    assert (len(changes.urls[PageChange.NEW]), changes.total) == (
+        MAX_LISTED_CHANGES,
+        MAX_LISTED_CHANGES + 1,
+    )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.robots.decode import as_utf8, decode
+from geomi.robots.parse import as_utf8, decode
 
 
 @pytest.mark.req("ROB-11")

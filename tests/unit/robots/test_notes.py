@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.model.config import RobotsRules
-from geomi.robots.notes import MAX_NOTES, notes
+from geomi.robots.report import MAX_NOTES, notes
 
 RULES = RobotsRules()
 

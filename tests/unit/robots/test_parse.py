@@ -13,8 +13,8 @@ from geomi.robots.parse import (
     MAX_SITEMAP_CHARS,
     MAX_SITEMAPS,
     CrawlDelay,
-    Group,
-    Rule,
+    PathRule,
+    RobotsGroup,
     parse,
     token_in,
 )
@@ -77,7 +77,7 @@ def test_only_a_rule_ends_a_row_of_agents(text: str, agents: list[tuple[str, ...
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_line_end_counts_one_line(end: str) -> None:
     text = end.join(["User-agent: a", "", "Disallow: /x"])
-    assert parse(text.encode()).groups == (Group(("a",), (Rule(False, "/x", 3),)),)
+    assert parse(text.encode()).groups == (RobotsGroup(("a",), (PathRule(False, "/x", 3),)),)
 
 
 @pytest.mark.req("ROB-21")

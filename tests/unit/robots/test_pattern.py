@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.model.config import Compare
-from geomi.robots.pattern import compile_pattern, form_of
+from geomi.robots.match import compile_pattern, form_of
 
 compare_form = form_of(Compare.RFC)
 raw_form = form_of(Compare.RAW_UPPER_HEX)

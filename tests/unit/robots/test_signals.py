@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.model.signals import SILENCE, Signals
+from geomi.model.robots import NO_SIGNALS, Signals
 from geomi.robots.signals import MAX_POLICY_CHARS, read_signals, still_said
 
 Pairs = list[tuple[str, str]]
@@ -53,7 +53,7 @@ def test_the_stricter_answer_of_site_and_page_counts() -> None:
 def test_a_policy_has_a_limit() -> None:
     fits = "x" * MAX_POLICY_CHARS
     assert read_signals((), [("tdm-policy", fits)], frozenset(), ()).pairs
-    assert read_signals((), [("tdm-policy", fits + "x")], frozenset(), ()) == SILENCE
+    assert read_signals((), [("tdm-policy", fits + "x")], frozenset(), ()) == NO_SIGNALS
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.robots import stored
+from geomi.robots import report
 from geomi.robots.parse import parse
-from geomi.robots.stored import RuleObject, rule_object
+from geomi.robots.report import RuleObject, rule_object
 
 TEXT = """\
 Sitemap: https://a.test/1.xml
@@ -58,7 +58,7 @@ def test_an_empty_file_has_no_rules() -> None:
 def test_many_agents_of_many_rules_are_not_multiplied_for_ever(
     extra: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored, "MAX_RULES", 20)
+    monkeypatch.setattr(report, "MAX_RULES", 20)
     agents = "".join(f"User-agent: a{number}\n" for number in range(10 + extra))
     found = stored_rules(agents + "Disallow: /x\nDisallow: /y")
     assert sum(len(each["disallow"]) for each in found["rules"]) == 20

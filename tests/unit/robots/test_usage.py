@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geomi.robots.match import crawl_delay_s, judge, usage
 from geomi.robots.parse import MAX_SITEMAP_CHARS, MAX_USAGES, RFC_9309, parse
-from geomi.robots.usage import MAX_USAGE_CHARS, NAMES, combined, read_usage
+from geomi.robots.signals import MAX_USAGE_CHARS, NAMES, combined, read_usage
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.search.query import MAX_PHRASES, MAX_QUERY_CHARS, MAX_QUERY_TOKENS, parse
+from geomi.search.tokens import MAX_PHRASES, MAX_QUERY_CHARS, MAX_QUERY_TOKENS, parse_query
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,17 @@ from geomi.search.query import MAX_PHRASES, MAX_QUERY_CHARS, MAX_QUERY_TOKENS, p
 )  # fmt: skip
 def test_parse(text: str, tokens: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> None:
     """Words and phrases; there is no language to inject anything into."""
-    query = parse(text)
+    query = parse_query(text)
     assert (query.tokens, query.phrases) == (tokens, phrases)
     assert query.wanted == {*tokens, *(token for phrase in phrases for token in phrase)}
 
 
 def test_limits() -> None:
     """An endless query is a long one, cut."""
-    assert len(parse("x" * (MAX_QUERY_CHARS + 1)).text) == MAX_QUERY_CHARS
+    assert len(parse_query("x" * (MAX_QUERY_CHARS + 1)).text) == MAX_QUERY_CHARS
     some = " ".join(f"w{at}" for at in range(MAX_QUERY_TOKENS))
-    assert len(parse(some).tokens) == len(parse(f"{some} more").tokens) == MAX_QUERY_TOKENS
+    assert (
+        len(parse_query(some).tokens) == len(parse_query(f"{some} more").tokens) == MAX_QUERY_TOKENS
+    )
     quoted = " ".join(f'"a{at}b"' for at in range(MAX_PHRASES + 1))
-    assert len(parse(quoted).phrases) == MAX_PHRASES
+    assert len(parse_query(quoted).phrases) == MAX_PHRASES

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.search.query import parse
 from geomi.search.snippet import MAX_SNIPPET_CHARS, plain_text, snippet
+from geomi.search.tokens import parse_query
 
 FILLER = "lorem ipsum dolor sit amet " * 40
 
 
 def marked(text: str, query: str) -> list[str]:
     """Return the marked words of a snippet."""
-    found = snippet(text, parse(query).wanted)
+    found = snippet(text, parse_query(query).wanted)
     return [found.text[start:end] for start, end in found.marks]
 
 
@@ -76,6 +76,6 @@ def test_marks_of_every_script(text: str, query: str, marks: list[str]) -> None:
 @given(st.text(alphabet="ab 한글。漢字\n*`|", max_size=900), st.sampled_from(["ab", "한글", "漢"]))
 def test_never_too_long(text: str, query: str) -> None:
     """Whatever comes, 200 characters are the most, and marks lie inside them."""
-    found = snippet(text, parse(query).wanted)
+    found = snippet(text, parse_query(query).wanted)
     assert len(found.text) <= MAX_SNIPPET_CHARS
     assert all(0 <= start < end <= len(found.text) for start, end in found.marks)

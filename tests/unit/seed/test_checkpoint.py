@@ -7,8 +7,20 @@ from dataclasses import replace
 
 import pytest
 
+from geomi.dataset.checkpoint import MAX_MANIFEST_BYTES, read_manifest, write_manifest
+from geomi.dataset.json_fields import MAX_COUNT
+from geomi.dataset.message import (
+    domain_message,
+    file_message,
+    read_domain_message,
+    read_seed_message,
+    write_domain_message,
+    write_seed_message,
+)
+from geomi.dataset.partition import metadata_path, raw_path, rejects_path, robots_path
+from geomi.dataset.raw_file import RawMetadata, read_raw_metadata
 from geomi.errors import SeedError
-from geomi.model.seed import (
+from geomi.model.dataset.seed import (
     Checksum,
     DomainMessage,
     ErrorType,
@@ -18,18 +30,6 @@ from geomi.model.seed import (
     SeedRules,
     SeedUrl,
 )
-from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest, write_manifest
-from geomi.seed.fields import MAX_COUNT
-from geomi.seed.message import (
-    domain_message,
-    file_message,
-    read_domain_message,
-    read_seed_message,
-    write_domain_message,
-    write_seed_message,
-)
-from geomi.seed.partition import metadata_path, raw_path, rejects_path, robots_path
-from geomi.seed.raw_metadata import RawMetadata, read_raw_metadata
 
 SG = Partition("sg", "news", "2026-01-28")
 FILE = raw_path(SG, 1)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geomi.dataset import contract as module
+from geomi.dataset.contract import merge_urls, read_contract, write_contract
 from geomi.errors import SeedError
-from geomi.model.contract import Contract, HostFacts, RobotsFacts, ServerInfo, SitemapFacts
-from geomi.model.seed import ErrorType, Partition, Placed, SeedUrl
-from geomi.seed import contract as module
-from geomi.seed.contract import merged, read_contract, write_contract
+from geomi.model.dataset.contract import Contract, HostFacts, RobotsFacts, ServerInfo, SitemapFacts
+from geomi.model.dataset.seed import ErrorType, Partition, PlacedUrl, SeedUrl
 
 NOTHING = HostFacts(
     RobotsFacts(False, error="HTTP 404", fetched_at="2026-01-28T15:30:00Z"),
@@ -136,8 +136,8 @@ def test_what_is_read_back_has_limits(monkeypatch: pytest.MonkeyPatch, name: str
     assert read_contract(data) is None
 
 
-def placed(number: int, index: int, url: str) -> Placed:
-    return Placed((number, index), f"gov:sg:{number}", SeedUrl(url, f"{number}.{index}", "/"))
+def placed(number: int, index: int, url: str) -> PlacedUrl:
+    return PlacedUrl((number, index), f"gov:sg:{number}", SeedUrl(url, f"{number}.{index}", "/"))
 
 
 @pytest.mark.req("SED-24", "C-52", "C-92")
@@ -145,7 +145,7 @@ def placed(number: int, index: int, url: str) -> Placed:
 def test_urls_follow_their_records_in_whatever_order_they_come(
     given: list[tuple[int, int, str]],
 ) -> None:
-    found = merged(placed(*one) for one in given)
+    found = merge_urls(placed(*one) for one in given)
     assert [(one.at, one.seed.url) for one in found] == [
         ((1, 2), "b"),
         ((1, 10), "c"),
@@ -158,7 +158,7 @@ def test_a_domain_has_no_more_urls_than_a_contract_may_hold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_CONTRACT_URLS", 2)
-    assert len(merged([placed(1, 0, "a"), placed(1, 1, "b"), placed(2, 0, "a")])) == 2
+    assert len(merge_urls([placed(1, 0, "a"), placed(1, 1, "b"), placed(2, 0, "a")])) == 2
     with pytest.raises(SeedError, match="3 URLs; the limit is 2") as error:
-        merged([placed(1, index, str(index)) for index in range(3)])
+        merge_urls([placed(1, index, str(index)) for index in range(3)])
     assert error.value.kind == ErrorType.VALIDATION

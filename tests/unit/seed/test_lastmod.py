@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.seed.lastmod import MAX_CHARS, lastmod_s
+from geomi.seed.sitemap import MAX_LASTMOD_CHARS, lastmod_s
 
 NOW_S = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
@@ -33,7 +33,8 @@ def test_dates_c82(text: str, year: int, month: int, day: int, hour: int) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["", "yesterday", "2024-13-01", "20", "2027-01-01", "1969", "9" * (MAX_CHARS + 1)]
+    "text",
+    ["", "yesterday", "2024-13-01", "20", "2027-01-01", "1969", "9" * (MAX_LASTMOD_CHARS + 1)],
 )
 def test_what_tells_nothing(text: str) -> None:
     assert lastmod_s(text, wall_s=NOW_S) is None

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.errors import FieldRefused
-from geomi.model.seed import Partition, PartitionFilter
-from geomi.seed.partition import (
+from geomi.dataset.partition import (
     MAX_CATEGORY_CHARS,
     MAX_NUMBER_DIGITS,
     checked_filter,
@@ -31,6 +29,8 @@ from geomi.seed.partition import (
     sitemap_path,
     success_path,
 )
+from geomi.errors import FieldRefused
+from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.url.host import MAX_NAME_CHARS
 
 SG = Partition("sg", "news", "2026-01-28")

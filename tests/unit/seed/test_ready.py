@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.model.ready import Candidate, ReadyDocument, Section
-from geomi.seed.ready import (
+from geomi.model.external_docs import ExternalDocument, LibraryCandidate, LibrarySection
+from geomi.seed.external_docs import (
     MAX_LIBRARY_CHARS,
     TOPICS,
-    addresses,
-    closed,
+    choose_library,
+    close_fence,
+    document_urls,
     fenced,
     is_library,
-    pick,
     topic_of,
     write_document,
 )
@@ -22,25 +22,37 @@ from geomi.seed.ready import (
 @pytest.mark.parametrize(
     ("name", "candidates", "picked"),
     [
-        ("Stripe", [Candidate("/stripe/stripe-node", "Stripe Node.js")], "/stripe/stripe-node"),
-        ("Stripe", [Candidate("/x/a", "Stripe Node"), Candidate("/x/b", "Stripe")], "/x/b"),
-        ("Google Gemini", [Candidate("/websites/ai_google_dev_gemini-api", "Gemini API")], "/w"),
-        ("토스페이먼츠", [Candidate("/toss/docs", "토스페이먼츠 개발자센터")], "/toss/docs"),
+        (
+            "Stripe",
+            [LibraryCandidate("/stripe/stripe-node", "Stripe Node.js")],
+            "/stripe/stripe-node",
+        ),
+        (
+            "Stripe",
+            [LibraryCandidate("/x/a", "Stripe Node"), LibraryCandidate("/x/b", "Stripe")],
+            "/x/b",
+        ),
+        (
+            "Google Gemini",
+            [LibraryCandidate("/websites/ai_google_dev_gemini-api", "Gemini API")],
+            "/w",
+        ),
+        ("토스페이먼츠", [LibraryCandidate("/toss/docs", "토스페이먼츠 개발자센터")], "/toss/docs"),
         # A search always offers something.
-        ("토스페이먼츠", [Candidate("/stripe/payments", "Payments")], ""),
-        ("AWS SES", [Candidate("/aws/sdk", "AWS SDK")], ""),
-        ("Auth", [Candidate("/x/author", "Authoring tools")], ""),
-        ("Stripe", [Candidate("/x/a", "Stripe", is_final=False)], ""),
-        ("Stripe", [Candidate("/x/a", "Stripe", snippets=0)], ""),
-        ("Stripe", [Candidate("/x/a", "Stripe", snippets=None)], "/x/a"),
-        ("---", [Candidate("/x/a", "---")], ""),
+        ("토스페이먼츠", [LibraryCandidate("/stripe/payments", "Payments")], ""),
+        ("AWS SES", [LibraryCandidate("/aws/sdk", "AWS SDK")], ""),
+        ("Auth", [LibraryCandidate("/x/author", "Authoring tools")], ""),
+        ("Stripe", [LibraryCandidate("/x/a", "Stripe", is_final=False)], ""),
+        ("Stripe", [LibraryCandidate("/x/a", "Stripe", snippets=0)], ""),
+        ("Stripe", [LibraryCandidate("/x/a", "Stripe", snippets=None)], "/x/a"),
+        ("---", [LibraryCandidate("/x/a", "---")], ""),
         ("Stripe", [], ""),
     ],
 )
 def test_a_library_is_a_providers_if_it_has_its_whole_name(
-    name: str, candidates: list[Candidate], picked: str
+    name: str, candidates: list[LibraryCandidate], picked: str
 ) -> None:
-    found = pick(name, candidates)
+    found = choose_library(name, candidates)
     assert (found.library if found else "").startswith(picked)
     assert bool(found) == bool(picked)
 
@@ -70,7 +82,7 @@ def test_what_can_be_the_id_of_a_library(text: str, holds: bool) -> None:
 
 
 def test_each_topic_has_an_address_that_leads_back_to_it() -> None:
-    found = addresses("https://c7.test", "/acme/docs")
+    found = document_urls("https://c7.test", "/acme/docs")
     assert [topic_of(url) for url in found] == list(TOPICS)
     assert found[0] == "https://c7.test/acme/docs/getting-started"
     assert topic_of("https://c7.test/acme/docs") is None
@@ -78,8 +90,11 @@ def test_each_topic_has_an_address_that_leads_back_to_it() -> None:
 
 
 def test_a_document_says_what_it_is_and_where_it_comes_from() -> None:
-    sections = (Section("Keys", "Send a key.", "https://acme.test/keys"), Section("", "More."))
-    document = ReadyDocument("/acme/docs", sections)
+    sections = (
+        LibrarySection("Keys", "Send a key.", "https://acme.test/keys"),
+        LibrarySection("", "More."),
+    )
+    document = ExternalDocument("/acme/docs", sections)
     assert write_document("Acme\nInc", "authentication", "https://c7.test", document) == (
         "---\n"
         "title: Acme Inc: authentication\n"
@@ -121,4 +136,4 @@ def test_code_cannot_leave_its_fence(code: str, language: str, written: str) -> 
     ],
 )
 def test_a_fence_that_a_passage_leaves_open_is_closed(text: str, ending: str) -> None:
-    assert closed(text) == text + ending
+    assert close_fence(text) == text + ending

@@ -9,21 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.errors import SeedError
-from geomi.model.seed import ErrorType, Partition, Reject, SeedUrl
-from geomi.seed.array import FIRST_CHARS, MAX_ELEMENT_CHARS, MAX_NESTING, TooLarge, elements
-from geomi.seed.record import (
+from geomi.dataset.raw_file import (
     FIELDS,
+    FIRST_CHARS,
+    MAX_ELEMENT_CHARS,
     MAX_FIELD_CHARS,
+    MAX_NESTING,
     MAX_SHOWN_CHARS,
     MAX_TITLE_CHARS,
     MAX_URL_CHARS,
     RawFile,
+    TooLarge,
+    elements,
     read_raw,
     write_rejects,
 )
+from geomi.errors import SeedError
+from geomi.model.dataset.seed import ErrorType, Partition, Reject, SeedUrl
+from geomi.url.canonical import without_user_info
 from geomi.url.host import MAX_NAME_CHARS
-from geomi.url.shown import without_user
 
 SG = Partition("sg", "news", "2026-01-28")
 MOM = {
@@ -154,7 +158,7 @@ def test_a_wrong_record_is_rejected_and_the_others_are_not(
     (reject,) = found.rejects
     assert reason in reject.reason
     assert reject.index == 0
-    assert reject.url == without_user(str(fields.get("url", MOM["url"])))[:MAX_SHOWN_CHARS]
+    assert reject.url == without_user_info(str(fields.get("url", MOM["url"])))[:MAX_SHOWN_CHARS]
 
 
 @pytest.mark.parametrize(

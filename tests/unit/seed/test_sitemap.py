@@ -10,10 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.seed.gunzip import ALWAYS_INFLATED_BYTES, MAX_MEMBERS, MAX_RATIO
-from geomi.seed.listing import MAX_LOC_CHARS, Sitemap
-from geomi.seed.sitemap import PIECE_BYTES, SitemapReader, read
-from geomi.seed.xml import ELEMENTS_PER_URL, MAX_NESTING
+from geomi.seed.sitemap import (
+    ALWAYS_INFLATED_BYTES,
+    ELEMENTS_PER_URL,
+    MAX_LOC_CHARS,
+    MAX_MEMBERS,
+    MAX_NESTING,
+    MAX_RATIO,
+    PIECE_BYTES,
+    Sitemap,
+    SitemapReader,
+    read_sitemap,
+)
 
 A, B = "https://a.test/1", "https://a.test/2"
 
@@ -74,8 +82,8 @@ def urlset(*locations: str) -> bytes:
     ],
 )
 def test_formats_c82(text: str, expected: Sitemap) -> None:
-    assert read(text.encode()) == expected
-    assert read(gzip.compress(text.encode())) == expected
+    assert read_sitemap(text.encode()) == expected
+    assert read_sitemap(gzip.compress(text.encode())) == expected
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
@@ -86,7 +94,7 @@ def test_the_pieces_do_not_matter(size: int, is_packed: bool) -> None:
         reader = SitemapReader()
         for start in range(0, len(whole), size):
             reader.feed(whole[start : start + size])
-        assert reader.close() == read(body)
+        assert reader.close() == read_sitemap(body)
 
 
 def test_a_large_file_leaves_only_what_it_lists() -> None:
@@ -103,7 +111,7 @@ def test_a_large_file_leaves_only_what_it_lists() -> None:
 
 def test_utf16() -> None:
     text = f'<?xml version="1.0" encoding="UTF-16"?>{urlset(A).decode()}'
-    assert read(text.encode("utf-16")).pages == ((A, ""),)
+    assert read_sitemap(text.encode("utf-16")).pages == ((A, ""),)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +129,7 @@ def test_utf16() -> None:
     ],
 )
 def test_what_is_no_sitemap_says_so(body: bytes, word: str) -> None:
-    found = read(body)
+    found = read_sitemap(body)
     assert (found.pages, found.sitemaps) == ((), ())
     assert word in found.problem
 
@@ -130,24 +138,24 @@ def test_no_entity_is_ever_expanded() -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     bomb = f'<!DOCTYPE x [<!ENTITY l0 "ha">{laughs}]><urlset><url><loc>&l9;</loc></url></urlset>'
     started = time.perf_counter()
-    assert "document type" in read(bomb.encode()).problem
+    assert "document type" in read_sitemap(bomb.encode()).problem
     assert time.perf_counter() - started < 0.5
     outside = f'<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>{urlset(A).decode()}'
-    assert read(outside.encode()).pages == ()
+    assert read_sitemap(outside.encode()).pages == ()
 
 
 def test_a_broken_file_gives_what_came_before() -> None:
-    found = read(urlset(A)[: -len("</urlset>")] + b"<url><loc>&nope;</loc>")
+    found = read_sitemap(urlset(A)[: -len("</urlset>")] + b"<url><loc>&nope;</loc>")
     assert found.pages == ((A, ""),)
     assert "broken" in found.problem
 
 
 def test_a_broken_gzip_gives_what_came_before() -> None:
     packed = gzip.compress(urlset(A, B))
-    assert "too soon" in read(packed[:-6]).problem
-    assert read(packed[:-6]).pages == ((A, ""), (B, ""))
-    assert "broken" in read(packed + b"\x1f\x8bxxxxxxxxxxx").problem
-    assert read(packed + b"trailing").problem == ""
+    assert "too soon" in read_sitemap(packed[:-6]).problem
+    assert read_sitemap(packed[:-6]).pages == ((A, ""), (B, ""))
+    assert "broken" in read_sitemap(packed + b"\x1f\x8bxxxxxxxxxxx").problem
+    assert read_sitemap(packed + b"trailing").problem == ""
 
 
 @pytest.mark.parametrize("extra", [0, 1])
@@ -155,7 +163,7 @@ def test_a_broken_gzip_gives_what_came_before() -> None:
 def test_the_number_of_urls_has_a_limit(extra: int, is_text: bool) -> None:
     locations = [f"{A}{number}" for number in range(5 + extra)]
     body = "\n".join(locations).encode() if is_text else urlset(*locations)
-    found = read(body, max_urls=5)
+    found = read_sitemap(body, max_urls=5)
     assert len(found.pages) == 5
     assert bool(found.problem) is bool(extra)
 
@@ -164,29 +172,29 @@ def test_the_number_of_urls_has_a_limit(extra: int, is_text: bool) -> None:
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_the_bytes_have_a_limit(extra: int, is_packed: bool) -> None:
     body = urlset(A, B)
-    found = read(gzip.compress(body) if is_packed else body, max_bytes=len(body) - extra)
+    found = read_sitemap(gzip.compress(body) if is_packed else body, max_bytes=len(body) - extra)
     assert found.pages == ((A, ""), (B, ""))
     assert ("larger than" in found.problem) is bool(extra)
 
 
 def test_a_url_that_was_cut_is_not_listed() -> None:
     body = f"{A}\n{B}".encode()
-    assert read(body, max_bytes=len(body) - 1).pages == ((A, ""),)
-    assert read(gzip.compress(body), max_bytes=len(body) - 1).pages == ((A, ""),)
+    assert read_sitemap(body, max_bytes=len(body) - 1).pages == ((A, ""),)
+    assert read_sitemap(gzip.compress(body), max_bytes=len(body) - 1).pages == ((A, ""),)
 
 
 @pytest.mark.parametrize("extra", [0, 1])
 def test_a_location_has_a_limit(extra: int) -> None:
     location = A.ljust(MAX_LOC_CHARS + extra, "x")
-    assert len(read(urlset(location)).pages) == 1 - extra
-    assert len(read(location.encode()).pages) == 1 - extra
-    assert not read(urlset(location * 9)).pages
+    assert len(read_sitemap(urlset(location)).pages) == 1 - extra
+    assert len(read_sitemap(location.encode()).pages) == 1 - extra
+    assert not read_sitemap(urlset(location * 9)).pages
 
 
 def test_a_bomb_inflates_to_its_ratio_at_most_g10() -> None:
     packed = gzip.compress(urlset(A) + b" " * (4 * ALWAYS_INFLATED_BYTES))
     assert len(packed) * MAX_RATIO < ALWAYS_INFLATED_BYTES
-    found = read(packed)
+    found = read_sitemap(packed)
     assert found.pages == ((A, ""),)
     assert f"more than {MAX_RATIO} times its size" in found.problem
 
@@ -194,23 +202,23 @@ def test_a_bomb_inflates_to_its_ratio_at_most_g10() -> None:
 @pytest.mark.parametrize("extra", [0, 1])
 def test_gzip_members_have_a_limit(extra: int) -> None:
     members = [gzip.compress(f"{A}{number}\n".encode()) for number in range(MAX_MEMBERS + extra)]
-    found = read(b"".join(members))
+    found = read_sitemap(b"".join(members))
     assert len(found.pages) == MAX_MEMBERS
     assert bool(found.problem) is bool(extra)
 
 
 def test_nesting_and_elements_have_limits() -> None:
     deep = b"<a>" * (MAX_NESTING + 1)
-    assert "too many elements" in read(deep).problem
+    assert "too many elements" in read_sitemap(deep).problem
     many = b"<urlset>" + b"<x/>" * (ELEMENTS_PER_URL + MAX_NESTING + 1) + b"</urlset>"
-    assert "too many elements" in read(many, max_urls=1).problem
+    assert "too many elements" in read_sitemap(many, max_urls=1).problem
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_raise(body: bytes) -> None:
-    read(body)
-    read(b"<" + body)
-    read(gzip.compress(body))
+    read_sitemap(body)
+    read_sitemap(b"<" + body)
+    read_sitemap(gzip.compress(body))
 
 
 PIECES = st.sampled_from(
@@ -231,4 +239,4 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=12))
 def test_no_xml_raises(pieces: list[str]) -> None:
-    read(b"<urlset>" + "".join(pieces).encode())
+    read_sitemap(b"<urlset>" + "".join(pieces).encode())

@@ -9,7 +9,7 @@ import pytest
 
 from geomi.analyse.schema import MAX_SCHEMA_CHARS
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig, Images, QueryPolicy, Within
+from geomi.model.config import CrawlConfig, ImageStyle, QueryPolicy, Within
 from geomi.settings.layers import (
     Layer,
     all_values,
@@ -169,7 +169,7 @@ class TestValues:
             ("scope.include", "", ()),
             ("scope.sitemaps", "false", False),
             ("politeness.delay_s", "2.5", 2.5),
-            ("extract.images", "alt", Images.ALT),
+            ("extract.images", "alt", ImageStyle.ALT),
             ("http.user_agent", "bot/1, (+x)", "bot/1, (+x)"),
             ("extract.content", "main, article", "main, article"),
         ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geomi.engine.survey.cost import UNIT_PRICES
 from geomi.errors import ConfigError
-from geomi.model.cost import FREE, MICROS, Price
+from geomi.model.index.language_model import FREE, MICROS, ModelPrice
 from geomi.settings.options import Settings
 from geomi.settings.prices import LISTED, prices_here, read_prices, read_unit_prices
 
@@ -22,7 +22,7 @@ class TestModels:
     @pytest.mark.req("COST-05")
     def test_what_is_written_is_what_is_paid(self) -> None:
         price = read_prices(["tiny=0.15/0.60"])["tiny"]
-        assert price == Price(150_000, 600_000)
+        assert price == ModelPrice(150_000, 600_000)
         assert price.of(1_000_000, 1_000_000) == 750_000
         assert price.of(100, 20) == 27
 
@@ -31,13 +31,13 @@ class TestModels:
         assert len(read_prices([])) == len(LISTED) == 4
         name = "amazon.nova-micro-v1:0"
         assert read_prices([])[name].of(500, 0) == 18  # COST-01: 500 tokens for 0.000018 $
-        assert read_prices([f"{name}=1/2"])[name] == Price(1_000_000, 2_000_000)
+        assert read_prices([f"{name}=1/2"])[name] == ModelPrice(1_000_000, 2_000_000)
 
     def test_a_later_price_counts(self) -> None:
-        assert read_prices(["a=1/1", "a=2/2"])["a"] == Price(2_000_000, 2_000_000)
+        assert read_prices(["a=1/1", "a=2/2"])["a"] == ModelPrice(2_000_000, 2_000_000)
 
     def test_a_name_may_hold_signs(self) -> None:
-        assert read_prices(["org/model:7b=q4=1/2"])["org/model:7b=q4"] == Price(
+        assert read_prices(["org/model:7b=q4=1/2"])["org/model:7b=q4"] == ModelPrice(
             1_000_000, 2_000_000
         )
 
@@ -57,13 +57,13 @@ class TestModels:
         self, tokens_in: int, tokens_out: int, price_in: int, price_out: int
     ) -> None:
         exact = tokens_in * price_in + tokens_out * price_out
-        paid = Price(price_in, price_out).of(tokens_in, tokens_out)
+        paid = ModelPrice(price_in, price_out).of(tokens_in, tokens_out)
         assert exact <= paid * MICROS < exact + MICROS
 
     def test_nothing_costs_nothing(self) -> None:
         assert FREE.of(10**9, 10**9) == 0
-        assert Price(1, 1).of(0, 0) == 0
-        assert Price(1, 0).of(1, 0) == 1  # a part of a millionth is one
+        assert ModelPrice(1, 1).of(0, 0) == 0
+        assert ModelPrice(1, 0).of(1, 0) == 1  # a part of a millionth is one
 
 
 class TestPages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.errors import ConfigError
-from geomi.model.private import PiiKind
+from geomi.model.personal_data import PiiKind
 from geomi.settings.layers import Layer, Resolved, all_values, flags_layer, resolve
 from geomi.settings.profiles import (
     profile_names,

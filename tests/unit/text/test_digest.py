@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.text.digest import first16, sha256_hex
+from geomi.text.identifiers import first16, sha256_hex
 
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 

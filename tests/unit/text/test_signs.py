@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.text.signs import whole_signs
+from geomi.text.encoding import replace_surrogates
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from geomi.text.signs import whole_signs
 )
 def test_whole_signs(text: str, whole: str) -> None:
     """Only halves are changed."""
-    assert whole_signs(text) == whole
+    assert replace_surrogates(text) == whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.text.times import iso_utc
+from geomi.text.encoding import iso_utc
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.text.ulid import LENGTH, new_ulid
+from geomi.text.identifiers import ULID_CHARS, new_ulid
 
 ALPHABET = frozenset("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
 TIMES = st.floats(min_value=0, max_value=4e9)
@@ -23,7 +23,7 @@ def test_sorts_by_time(a_s: float, b_s: float, seed: int) -> None:
     """A later millisecond sorts later, whatever was drawn."""
     rng = random.Random(seed)
     a, b = new_ulid(a_s, rng), new_ulid(b_s, rng)
-    assert len(a) == LENGTH and ALPHABET.issuperset(a + b)
+    assert len(a) == ULID_CHARS and ALPHABET.issuperset(a + b)
     if int(a_s * 1000) < int(b_s * 1000):
         assert a < b
 

@@ -32,11 +32,11 @@ from geomi.adapters.endpoint import (
 )
 from geomi.errors import LibraryUnknown, SourceBusy, SourceError
 from geomi.fetch.retry import parse_retry_after
+from geomi.model.external_docs import ExternalDocument, LibraryCandidate, LibrarySection
 from geomi.model.page import Fetched, Request
-from geomi.model.ready import Candidate, ReadyDocument, Section
 from geomi.ports.clock import Clock
 from geomi.ports.web import Fetcher
-from geomi.seed.ready import closed, fenced, is_library
+from geomi.seed.external_docs import close_fence, fenced, is_library
 
 MAX_ANSWER_BYTES = 2 * 1024 * 1024
 MAX_NAME_CHARS = 200
@@ -80,7 +80,7 @@ class Context7Client:
         self._key = key.encode() if len(key) >= LEAST_KEY_CHARS else b""
         self._headers = json_headers(key)
 
-    async def search(self, name: str) -> Sequence[Candidate]:
+    async def search(self, name: str) -> Sequence[LibraryCandidate]:
         """Return the libraries that it offers for a name (`resolve-library-id`)."""
         name = name[:MAX_NAME_CHARS]
         asked = {"libraryName": name, "query": f"documentation of {name}"}
@@ -89,7 +89,7 @@ class Context7Client:
             raise self._refusal(fetched)
         return self._read(fetched, read_candidates)
 
-    async def document(self, library: str, question: str) -> ReadyDocument:
+    async def document(self, library: str, question: str) -> ExternalDocument:
         """Return what a library says about a question, wherever on this server it has moved."""
         for _ in range(MAX_MOVES + 1):
             if not is_library(library):
@@ -97,7 +97,7 @@ class Context7Client:
             asked = {"libraryId": library, "query": question, "type": "json"}
             fetched = await self._ask("context", asked)
             if fetched.status == _OK:
-                return ReadyDocument(library, self._read(fetched, read_sections))
+                return ExternalDocument(library, self._read(fetched, read_sections))
             if fetched.status == _UNKNOWN:
                 raise LibraryUnknown(f"{self.address} has no library `{library}`")
             if fetched.status not in _MOVED:
@@ -155,13 +155,13 @@ class Context7Client:
         return SourceBusy(f"{self.address} {said}", retry_after_s=after_s)
 
 
-def read_candidates(told: Mapping[str, Any]) -> tuple[Candidate, ...]:
+def read_candidates(told: Mapping[str, Any]) -> tuple[LibraryCandidate, ...]:
     """Read what a search offers, best first."""
     found = _dicts(told, "results", MAX_CANDIDATES)
     return tuple(_candidate(one) for one in found if is_library(_line(one, "id")))
 
 
-def read_sections(told: Mapping[str, Any]) -> tuple[Section, ...]:
+def read_sections(told: Mapping[str, Any]) -> tuple[LibrarySection, ...]:
     """Read the passages of a document: prose first, then code."""
     if not ("codeSnippets" in told or "infoSnippets" in told):
         raise ValueError("neither `codeSnippets` nor `infoSnippets`")
@@ -183,10 +183,10 @@ def read_move(told: Mapping[str, Any], source: str) -> str:
     return target
 
 
-def _candidate(one: Mapping[str, Any]) -> Candidate:
+def _candidate(one: Mapping[str, Any]) -> LibraryCandidate:
     snippets = one.get("totalSnippets")
     state = _line(one, "state")
-    return Candidate(
+    return LibraryCandidate(
         library=_line(one, "id"),
         title=_line(one, "title"),
         snippets=max(0, snippets) if isinstance(snippets, int) else None,
@@ -194,18 +194,18 @@ def _candidate(one: Mapping[str, Any]) -> Candidate:
     )
 
 
-def _prose(one: Mapping[str, Any]) -> Section:
+def _prose(one: Mapping[str, Any]) -> LibrarySection:
     heading = _line(one, "breadcrumb").rpartition(">")[2].strip()
-    return Section(heading, closed(_text(one, "content").strip()), _line(one, "pageId"))
+    return LibrarySection(heading, close_fence(_text(one, "content").strip()), _line(one, "pageId"))
 
 
-def _code(one: Mapping[str, Any]) -> Section:
-    parts = [closed(_text(one, "codeDescription").strip())]
+def _code(one: Mapping[str, Any]) -> LibrarySection:
+    parts = [close_fence(_text(one, "codeDescription").strip())]
     for code in _dicts(one, "codeList", MAX_CODES):
         if body := _text(code, "code"):
             parts.append(fenced(body, _line(code, "language")))
     heading = _line(one, "codeTitle") or _line(one, "pageTitle")
-    return Section(heading, "\n\n".join(filter(None, parts)), _line(one, "codeId"))
+    return LibrarySection(heading, "\n\n".join(filter(None, parts)), _line(one, "codeId"))
 
 
 def _dicts(told: Mapping[str, Any], name: str, most: int) -> Iterator[Mapping[str, Any]]:

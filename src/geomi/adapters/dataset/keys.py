@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from geomi.dataset.partition import PROD, RAW, REJECTS, SUCCESS, read_raw_key
 from geomi.errors import SeedError, StoreError
-from geomi.model.seed import ErrorType
-from geomi.seed.partition import PROD, RAW, REJECTS, SUCCESS, read_raw_key
+from geomi.model.dataset.seed import ErrorType
 
 MAX_KEY_BYTES = 1024  # what S3 allows
 MAX_PART_BYTES = 255  # what file systems allow

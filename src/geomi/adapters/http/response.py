@@ -18,7 +18,7 @@ import httptools
 from geomi.adapters.http.decode import MARGIN_BYTES, Body
 from geomi.adapters.http.failure import FetchFailed, FetchFailure
 from geomi.adapters.http.room import FREE_BYTES
-from geomi.fetch.body import accepts, media_type
+from geomi.fetch.response import accepts, media_type
 from geomi.model.page import Request
 from geomi.model.verdict import Outcome
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 
 from geomi.errors import StoreError
-from geomi.model.chunk import Chunk
-from geomi.model.search import PREVIEW_CHARS, KeptText
+from geomi.model.index.chunk import Chunk
+from geomi.model.index.search import PREVIEW_CHARS, KeptText
 from geomi.search.tokens import tokens
 
 # Stands in the head of each chunk whose words have no order; no text has such a token.

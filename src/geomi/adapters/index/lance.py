@@ -33,18 +33,18 @@ from geomi.adapters.index.lance_table import (
     put_rows,
 )
 from geomi.errors import ConfigError
-from geomi.model.search import (
+from geomi.model.index.search import (
     ChunkKey,
-    Document,
     Filters,
     IndexCounts,
+    IndexDocument,
+    IndexedChunk,
+    IndexScope,
     Match,
-    Passage,
     Query,
-    Scope,
 )
 from geomi.ports.models import Vectors
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 
 _ALL = "true"
 _AT_ONCE = timedelta(milliseconds=1)
@@ -72,7 +72,7 @@ class LanceIndex:
         self._table = table
         self.vectors = LanceVectors(table)
 
-    async def put(self, documents: Sequence[Document]) -> None:
+    async def put(self, documents: Sequence[IndexDocument]) -> None:
         """Keep documents in place of those before."""
         if documents:
             await self._table.write(partial(put_rows, documents=documents))
@@ -83,9 +83,9 @@ class LanceIndex:
             where = among("document", documents)
             await self._table.write(lambda table: table.update({"job": job}, where=where))
 
-    async def delete(self, scope: Scope, name: str) -> int:
+    async def delete(self, scope: IndexScope, name: str) -> int:
         """Take documents out, in one commit."""
-        where = _ALL if scope is Scope.TENANT else among(scope.value, [name])
+        where = _ALL if scope is IndexScope.TENANT else among(scope.value, [name])
         return await self._table.write(partial(_delete, where=where))
 
     async def match(self, query: Query, filters: Filters, *, limit: int) -> list[Match]:
@@ -100,7 +100,7 @@ class LanceIndex:
         found = [Match(ChunkKey(row["document"], row["chunk"]), row["_score"]) for row in rows]
         return sorted(found, key=lambda match: -match.score)
 
-    async def read(self, keys: Sequence[ChunkKey]) -> list[Passage]:
+    async def read(self, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
         """Return chunks in the order they are asked for."""
         if not keys:
             return []
@@ -163,10 +163,10 @@ def _asked(query: Query) -> Any:
     return BooleanQuery(parts)
 
 
-def _passage(row: dict[str, Any]) -> Passage:
+def _passage(row: dict[str, Any]) -> IndexedChunk:
     headings = tuple(json.loads(row.pop("headings")))
     key = ChunkKey(row.pop("document"), row.pop("chunk"))
-    return Passage(key=key, headings=headings, **row)
+    return IndexedChunk(key=key, headings=headings, **row)
 
 
 class LanceVectors:

@@ -21,11 +21,11 @@ from typing import Any, TypeVar
 from geomi.adapters.bucket_url import BucketUrl
 from geomi.adapters.index.chunk_words import body_words, head_words, headings_text, kept_text
 from geomi.errors import StoreBusy, StoreError
-from geomi.model.chunk import Chunk
-from geomi.model.search import Document, Filters, KeptText
+from geomi.model.index.chunk import Chunk
+from geomi.model.index.search import Filters, IndexDocument, KeptText
 from geomi.search.tokens import VERSION
-from geomi.text.digest import sha256_hex
-from geomi.text.signs import whole_signs
+from geomi.text.encoding import replace_surrogates
+from geomi.text.identifiers import sha256_hex
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class TenantTable:
             return self._table
 
 
-async def put_rows(table: Any, *, documents: Sequence[Document]) -> None:
+async def put_rows(table: Any, *, documents: Sequence[IndexDocument]) -> None:
     """Write the chunks of documents in place of those before, in one merge."""
     rows = [_row(one, chunk) for one in documents for chunk in one.chunks]
     named = among("document", [one.id for one in documents])
@@ -191,8 +191,8 @@ async def _renew_words(table: Any) -> None:
         await table.merge_insert("row").when_matched_update_all().execute(renewed)
 
 
-def _row(document: Document, chunk: Chunk) -> dict[str, object]:
-    headings, title = headings_text(chunk), whole_signs(document.title)
+def _row(document: IndexDocument, chunk: Chunk) -> dict[str, object]:
+    headings, title = headings_text(chunk), replace_surrogates(document.title)
     made_of = (document.id, chunk.id, title, headings, document.kept.value)
     return {
         "row": sha256_hex(json.dumps(made_of)), "document": document.id, "chunk": chunk.id,

@@ -32,16 +32,16 @@ from geomi.adapters.index.sqlite_file import INDEX_SQL as INDEX
 from geomi.adapters.index.sqlite_search import SEARCH_SQL as SEARCH
 from geomi.adapters.index.sqlite_search import match_words, parameters
 from geomi.adapters.statements import statements
-from geomi.model.search import (
+from geomi.model.index.search import (
     NO_FILTERS,
     ChunkKey,
-    Document,
     Filters,
     IndexCounts,
+    IndexDocument,
+    IndexedChunk,
+    IndexScope,
     Match,
-    Passage,
     Query,
-    Scope,
 )
 from geomi.ports.models import Vectors
 
@@ -63,7 +63,7 @@ class SqliteIndex:
         self._file = file
         self.vectors = SqliteVectors(file)
 
-    async def put(self, documents: Sequence[Document]) -> None:
+    async def put(self, documents: Sequence[IndexDocument]) -> None:
         """Keep documents in place of those before."""
         await self._file.write(partial(put_documents, documents=documents))
 
@@ -73,9 +73,9 @@ class SqliteIndex:
             values = [(job, one) for one in documents]
             await self._file.write(lambda db: db.executemany(INDEX_SQL["change_job"], values))
 
-    async def delete(self, scope: Scope, name: str) -> int:
+    async def delete(self, scope: IndexScope, name: str) -> int:
         """Take documents out, some at a time: whoever is interrupted goes on where it was."""
-        if scope is Scope.TENANT:
+        if scope is IndexScope.TENANT:
             return await self._file.write(delete_all)
         deleted = 0
         while some := await self._file.write(partial(delete_some, scope=scope, name=name)):
@@ -88,7 +88,7 @@ class SqliteIndex:
             partial(match_words, query=query, filters=filters, limit=limit)
         )
 
-    async def read(self, keys: Sequence[ChunkKey]) -> list[Passage]:
+    async def read(self, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
         """Return chunks in the order they are asked for."""
         return await self._file.read(partial(_passages, keys=keys))
 
@@ -106,10 +106,10 @@ class SqliteIndex:
         self._file.close()
 
 
-def _passages(db: sqlite3.Connection, keys: Sequence[ChunkKey]) -> list[Passage]:
+def _passages(db: sqlite3.Connection, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
     named = json.dumps([(key.document, key.chunk) for key in keys])
     return [
-        Passage(ChunkKey(document, chunk), url, title, tuple(json.loads(headings)), *rest)
+        IndexedChunk(ChunkKey(document, chunk), url, title, tuple(json.loads(headings)), *rest)
         for document, chunk, url, title, headings, *rest in db.execute(
             INDEX_SQL["passages"], {"keys": named}
         )

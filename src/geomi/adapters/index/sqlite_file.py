@@ -27,11 +27,11 @@ from geomi.adapters.index.chunk_words import body_words, head_words, headings_te
 from geomi.adapters.machine.disk import refusal
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.chunk import Chunk
-from geomi.model.search import Document, KeptText, Scope
+from geomi.model.index.chunk import Chunk
+from geomi.model.index.search import IndexDocument, IndexScope, KeptText
 from geomi.search.tokens import VERSION
-from geomi.text.digest import sha256_hex
-from geomi.text.signs import whole_signs
+from geomi.text.encoding import replace_surrogates
+from geomi.text.identifiers import sha256_hex
 
 T = TypeVar("T")
 # One batch of documents is written in less than a second.
@@ -43,10 +43,10 @@ DELETED_AT_ONCE = 100
 VECTORS_GONE = "vectors_gone"
 TOKENS_VERSION = "tokens_version"
 _SOME = {
-    Scope.DOCUMENT: INDEX_SQL["some_of_document"],
-    Scope.SITE: INDEX_SQL["some_of_site"],
-    Scope.JOB: INDEX_SQL["some_of_job"],
-    Scope.COLLECTION: INDEX_SQL["some_of_collection"],
+    IndexScope.DOCUMENT: INDEX_SQL["some_of_document"],
+    IndexScope.SITE: INDEX_SQL["some_of_site"],
+    IndexScope.JOB: INDEX_SQL["some_of_job"],
+    IndexScope.COLLECTION: INDEX_SQL["some_of_collection"],
 }
 
 
@@ -114,16 +114,16 @@ class _Row(NamedTuple):
     bag: bytes | None
 
 
-def put_documents(db: sqlite3.Connection, documents: Sequence[Document]) -> None:
+def put_documents(db: sqlite3.Connection, documents: Sequence[IndexDocument]) -> None:
     """Keep documents in place of those before; one that has no chunks left is taken out."""
     for document in documents:
         if document.chunks:
-            _put(db, replace(document, title=whole_signs(document.title)))
+            _put(db, replace(document, title=replace_surrogates(document.title)))
         else:
-            delete_some(db, Scope.DOCUMENT, document.id)
+            delete_some(db, IndexScope.DOCUMENT, document.id)
 
 
-def delete_some(db: sqlite3.Connection, scope: Scope, name: str) -> int:
+def delete_some(db: sqlite3.Connection, scope: IndexScope, name: str) -> int:
     """Take out some documents of a scope; return how many, 0 when none is left."""
     found = db.execute(_SOME[scope], (name, DELETED_AT_ONCE)).fetchall()
     for known in (_Known(*row) for row in found):
@@ -165,7 +165,7 @@ def bump(db: sqlite3.Connection, fact: str) -> None:
     db.execute(INDEX_SQL["put_fact"], (fact, found[0] + 1 if found else 1))
 
 
-def _put(db: sqlite3.Connection, document: Document) -> None:
+def _put(db: sqlite3.Connection, document: IndexDocument) -> None:
     """Write a document; chunks that are the same as before stay as they are."""
     found = db.execute(INDEX_SQL["find_document"], (document.id,)).fetchone()
     columns = {
@@ -184,7 +184,7 @@ def _put(db: sqlite3.Connection, document: Document) -> None:
         _add_chunks(db, known.number, document, new)
 
 
-def _keep_same(db: sqlite3.Connection, known: _Known, document: Document) -> list[Chunk]:
+def _keep_same(db: sqlite3.Connection, known: _Known, document: IndexDocument) -> list[Chunk]:
     """Take out what has changed, and return the chunks that have to be added."""
     is_same = (known.title, known.kept) == (document.title, document.kept)
     wanted = {(chunk.id, headings_text(chunk)): chunk for chunk in document.chunks}
@@ -201,7 +201,7 @@ def _keep_same(db: sqlite3.Connection, known: _Known, document: Document) -> lis
 
 
 def _add_chunks(
-    db: sqlite3.Connection, number: int, document: Document, chunks: Sequence[Chunk]
+    db: sqlite3.Connection, number: int, document: IndexDocument, chunks: Sequence[Chunk]
 ) -> None:
     for chunk in chunks:
         body, headings = body_words(chunk.text, document.kept), headings_text(chunk)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from geomi.adapters.index.chunk_words import UNORDERED
 from geomi.adapters.statements import statements
-from geomi.model.search import ChunkKey, Filters, Match, Query
+from geomi.model.index.search import ChunkKey, Filters, Match, Query
 
 SEARCH_SQL = statements("index", "search")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from geomi.model.entry import Discovered
-from geomi.model.verdict import Room
+from geomi.model.verdict import WaitingLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class Rooms:
             self._patterns[place] = self._in_pattern(*place)
         if not url.hops:
             if budget.beside_others is not None and self._waiting >= budget.beside_others:
-                return Room.OF_ALL
+                return WaitingLimit.OF_ALL
             if budget.per_job and self._waiting >= budget.per_job:
-                return Room.OF_JOB
+                return WaitingLimit.OF_JOB
             if budget.per_host and self._hosts[host] >= budget.per_host:
-                return Room.OF_HOST
+                return WaitingLimit.OF_HOST
             if place in self._patterns and self._patterns[place] >= budget.per_pattern:
-                return Room.OF_PATTERN
+                return WaitingLimit.OF_PATTERN
         self._waiting += 1
         if host in self._hosts:
             self._hosts[host] += 1

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from geomi.adapters.ledger.names import refuse_long
 from geomi.adapters.ledger.rows import Row, legible
 from geomi.errors import StoreError
-from geomi.model.cost import CostLine, Purpose
+from geomi.model.index.language_model import CostLine, ModelPurpose
 
 MAX_AMOUNT = 2**53  # what JSON carries exactly; a thousand of them fit into a column
 
@@ -46,7 +46,7 @@ def line_of(row: Row) -> CostLine:
     """Read a line."""
     job, day, purpose, *rest = row
     with legible("costs", job):
-        return CostLine(job, day, Purpose(purpose), *rest)
+        return CostLine(job, day, ModelPurpose(purpose), *rest)
 
 
 def line_columns(line: CostLine) -> Row:

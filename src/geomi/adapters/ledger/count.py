@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geomi.model.asked import Asked
 from geomi.model.entry import Batch, Settlement
 from geomi.model.job import CrawlStats
+from geomi.model.request_log import SentRequest
 from geomi.model.verdict import Outcome, State
 
 EXAMPLES = 5  # enough to recognise a rule at work (C-93)
@@ -42,7 +42,7 @@ def total(parts: Iterable[CrawlStats]) -> CrawlStats:
     return CrawlStats(*map(sum, zip(*rows, strict=True))) if rows else CrawlStats()
 
 
-def all_asked(batch: Batch) -> list[Asked]:
+def all_asked(batch: Batch) -> list[SentRequest]:
     """Return every request that a batch tells of."""
     asked = [one for visit in batch.settlements for one in visit.asked]
     return asked + [one for host in batch.hosts for one in host.asked]

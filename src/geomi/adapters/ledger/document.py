@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from geomi.adapters.ledger.names import refuse_long
 from geomi.adapters.ledger.rows import Row, legible
-from geomi.model.document import MAX_LISTED, DocumentFilter, DocumentRow, DocumentState
+from geomi.model.index.document import MAX_LISTED, DocumentFilter, DocumentRow, DocumentState
 
 COLUMNS = tuple(DocumentRow.__dataclass_fields__)
 _STATE = COLUMNS.index("state")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from geomi.adapters.ledger.rows import Row
-from geomi.model.history import History, Standing
+from geomi.model.history import PageHistory, RevisitPage
 
 # Versions of a page whose digests are kept (DAT-07): some months of a page that changes daily.
 KEPT_VERSIONS = 100
 
 
-def history_of(row: Row) -> History:
+def history_of(row: Row) -> PageHistory:
     """Read a history; a page that was visited once has none."""
-    return History() if row[0] is None else History(*row)
+    return PageHistory() if row[0] is None else PageHistory(*row)
 
 
-def standing_of(row: Row) -> Standing:
+def standing_of(row: Row) -> RevisitPage:
     """Read a page of a walk."""
     queue, url_hash, url, host, depth, fetched_at_s, due_s, *history = row
     changed = history_of(tuple(history))
-    return Standing(url_hash, url, host, depth, fetched_at_s, due_s, changed, (queue, url_hash))
+    return RevisitPage(url_hash, url, host, depth, fetched_at_s, due_s, changed, (queue, url_hash))

@@ -9,9 +9,8 @@ from dataclasses import asdict
 from geomi.adapters.ledger.drawer import check_slip
 from geomi.adapters.ledger.rows import Row
 from geomi.errors import StoreError
-from geomi.model.drawer import MAX_SLIPS, Slip
-from geomi.model.job import CrawlJob
-from geomi.model.journal import MAX_EVENTS, STATE, JobEvent
+from geomi.model.job import MAX_LISTED_EVENTS, STATE_EVENT, CrawlJob, JobEvent
+from geomi.model.named_value import MAX_LISTED_VALUES, NamedValue
 
 MAX_ERROR_CHARS = 2000  # the job's own row has all of it
 
@@ -29,7 +28,7 @@ def step_of(job: CrawlJob, n: int, wall_s: float | None) -> JobEvent:
     """
     own_s = (job.created_at_s, job.started_at_s or 0.0, job.ended_at_s or 0.0)
     at_s = max(own_s) if wall_s is None else wall_s
-    return JobEvent(job.tenant, job.id, n, STATE, _body(job), at_s)
+    return JobEvent(job.tenant, job.id, n, STATE_EVENT, _body(job), at_s)
 
 
 def is_told(job: CrawlJob) -> bool:
@@ -49,13 +48,13 @@ def event_values(event: JobEvent) -> dict[str, object]:
 
 def listed_events(limit: int) -> int:
     """Return how many events are in one answer."""
-    return max(0, min(limit, MAX_EVENTS))
+    return max(0, min(limit, MAX_LISTED_EVENTS))
 
 
-def check_slips(slips: Sequence[Slip]) -> None:
+def check_slips(slips: Sequence[NamedValue]) -> None:
     """Refuse what cannot be put into drawers at once."""
-    if len(slips) > MAX_SLIPS:
-        raise StoreError(f"an event has {len(slips):,} slips; the limit is {MAX_SLIPS:,}")
+    if len(slips) > MAX_LISTED_VALUES:
+        raise StoreError(f"an event has {len(slips):,} slips; the limit is {MAX_LISTED_VALUES:,}")
     for slip in slips:
         check_slip(slip.drawer, slip.name, slip.body)
 

@@ -9,7 +9,7 @@ from geomi.adapters.ledger.codec import decode, encode
 from geomi.adapters.ledger.names import refuse_long
 from geomi.adapters.ledger.rows import Row, legible
 from geomi.errors import StoreError
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     MAX_LENT_BYTES,
     MAX_LISTED,
     MAX_MESSAGE_BYTES,
@@ -20,7 +20,7 @@ from geomi.model.message import (
     Message,
     TaskTally,
 )
-from geomi.model.seed import Partition
+from geomi.model.dataset.seed import Partition
 
 
 @dataclass(frozen=True, slots=True)

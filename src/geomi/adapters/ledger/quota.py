@@ -11,7 +11,7 @@ from geomi.adapters.ledger.rows import Row
 from geomi.errors import StoreError
 from geomi.model.entry import Settlement
 from geomi.model.page import PageRecord
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 
 MAX_QUOTA = 2**53  # what JSON carries exactly
 
@@ -46,7 +46,7 @@ def used(visits: Iterable[Settlement]) -> tuple[int, int]:
     return pages, size_bytes
 
 
-def entries_left(standing: Standing, lent: int) -> float:
+def entries_left(standing: TenantUsage, lent: int) -> float:
     """Return how many entries a tenant may be lent, of all its jobs together.
 
     Args:
@@ -58,7 +58,7 @@ def entries_left(standing: Standing, lent: int) -> float:
     return most - standing.pages - lent if most else inf
 
 
-def standing_of(row: Row, day: str) -> Standing:
+def standing_of(row: Row, day: str) -> TenantUsage:
     """Read what a tenant may use and has used."""
     *limits, size_bytes, pages = row
-    return Standing(day, pages, size_bytes, Quota(*limits))
+    return TenantUsage(day, pages, size_bytes, Quota(*limits))

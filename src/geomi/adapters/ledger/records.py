@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from geomi.adapters.ledger.codec import decode
 from geomi.adapters.ledger.rows import Row, legible
-from geomi.model.asked import Asked, Purpose
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Provider, Refusal, Review, SiteRule
 from geomi.model.verdict import Outcome
 
 
-def asked_of(row: Row) -> Asked:
+def asked_of(row: Row) -> SentRequest:
     """Read a request, its names spelt out."""
     host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, *right = row
     for time_s in (started_s, ended_s, right[0], right[1] or 0.0):
         if not isinstance(time_s, float):
             raise ValueError(f"{time_s!r} is no time, and a log with such a row proves nothing")
-    return Asked(
-        host, job, owner, ip or "", Purpose(purpose), url, started_s, ended_s, status,
+    return SentRequest(
+        host, job, owner, ip or "", RequestPurpose(purpose), url, started_s, ended_s, status,
         Outcome(outcome), *right,
     )  # fmt: skip
 
 
-def asked_columns(one: Asked) -> Row:
+def asked_columns(one: SentRequest) -> Row:
     """Write a request, without the names that stand for numbers."""
     return (
         one.purpose.value, one.url, one.started_s, one.ended_s, one.status, one.outcome.value,

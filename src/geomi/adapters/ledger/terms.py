@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from geomi.adapters.ledger.budget import NO_BUDGET, Budget
 from geomi.frontier.importance import FIRST_CASH
 from geomi.frontier.priority import shares
-from geomi.model.config import CrawlConfig
-from geomi.model.order import Order
+from geomi.model.config import CrawlConfig, UrlOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def terms_of(row: tuple[int, float | None, float, int, int, int, int]) -> Terms:
 
 def share_of(config: CrawlConfig) -> float | None:
     """Return how much importance counts in a job's order; None where it keeps no cash."""
-    return shares(config.weights)[0] if config.order is Order.WEIGHTED else None
+    return shares(config.weights)[0] if config.order is UrlOrder.WEIGHTED else None
 
 
 def budget_of(config: CrawlConfig) -> Budget:

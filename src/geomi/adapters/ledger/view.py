@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from geomi.adapters.ledger.rows import Row, entry_of
 from geomi.errors import StoreError
 from geomi.model.entry import MAX_ENTRIES, EntryFilter, EntryPage
-from geomi.model.history import Place
+from geomi.model.history import PageCursor
 
 MAX_PREFIX_CHARS = 2000
-END: Place = (2**63 - 1, b"")  # after every entry
+END: PageCursor = (2**63 - 1, b"")  # after every entry
 
 
 def check_prefix(which: EntryFilter) -> None:
@@ -27,7 +27,7 @@ def shown(limit: int) -> int:
     return max(0, min(limit, MAX_ENTRIES))
 
 
-def view_values(which: EntryFilter, after: Place, last: Place) -> dict[str, object]:
+def view_values(which: EntryFilter, after: PageCursor, last: PageCursor) -> dict[str, object]:
     """Return what a statement has to know to look between two places."""
     return {
         "queue": after[0],
@@ -40,7 +40,7 @@ def view_values(which: EntryFilter, after: Place, last: Place) -> dict[str, obje
     }
 
 
-def entry_page(job: str, rows: Sequence[Row], edge: Place | None, many: int) -> EntryPage:
+def entry_page(job: str, rows: Sequence[Row], edge: PageCursor | None, many: int) -> EntryPage:
     """Return entries, and where to go on: after the last of them, or after the last looked at."""
     entries = tuple(entry_of(row, job, host) for _, host, *row in rows)
     if entries and len(entries) == many:

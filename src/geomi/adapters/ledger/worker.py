@@ -6,7 +6,7 @@ from typing import Any
 
 from geomi.adapters.ledger.codec import decode_strings, encode
 from geomi.adapters.ledger.rows import Row, legible
-from geomi.model.worker import Role, WorkerCard
+from geomi.model.worker import WorkerCard, WorkerRole
 
 
 def card_columns(card: WorkerCard) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def card_of(row: Row) -> WorkerCard:
             machine,
             root,
             pid,
-            Role(role),
+            WorkerRole(role),
             version,
             started_s,
             beat_s,

@@ -26,7 +26,7 @@ import orjson
 from geomi.adapters.models.calls import NO_RETRIES, RetryPolicy, read_object, read_tokens
 from geomi.adapters.models.embedding import in_batches, read_vectors
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled, first_error
-from geomi.model.language import Answer, Prompt
+from geomi.model.index.language_model import ModelReply, Prompt
 from geomi.ports.models import BATCH, Vectors
 
 A = TypeVar("A")
@@ -211,7 +211,7 @@ class BedrockModel:
         self._bedrock = bedrock
         self.name = model
 
-    async def answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt) -> ModelReply:
         """Answer one question."""
         form = orjson.dumps(prompt.form).decode()
         told = await self._bedrock.talk(
@@ -231,4 +231,4 @@ class BedrockModel:
             read_tokens(usage.get("outputTokens")),
         )
         is_whole = bool(text) and told.get("stopReason") != "max_tokens"
-        return Answer(text, self.name, read, written, is_whole)
+        return ModelReply(text, self.name, read, written, is_whole)

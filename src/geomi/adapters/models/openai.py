@@ -29,7 +29,7 @@ from geomi.adapters.endpoint import (
 from geomi.adapters.models.calls import NO_RETRIES, RetryPolicy, read_name, read_object, read_tokens
 from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes, in_batches, read_vectors
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
-from geomi.model.language import Answer, Prompt
+from geomi.model.index.language_model import ModelReply, Prompt
 from geomi.model.page import Fetched, Headers, Request
 from geomi.ports.models import Vectors
 from geomi.ports.web import Fetcher
@@ -66,7 +66,7 @@ class OpenAiModel:
         )
         self.name = model
 
-    async def answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt) -> ModelReply:
         """Answer one question."""
         told = await self._server.ask("chat/completions", _question(self.name, prompt))
         try:
@@ -79,7 +79,7 @@ class OpenAiModel:
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"{self._server} answered in another form: {error!r}") from error
         text = text if isinstance(text, str) else ""
-        return Answer(text, read_name(told.get("model"), self.name), read, written, is_whole)
+        return ModelReply(text, read_name(told.get("model"), self.name), read, written, is_whole)
 
 
 class OpenAiServer:

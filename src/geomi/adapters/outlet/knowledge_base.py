@@ -14,7 +14,7 @@ from pathlib import Path
 
 from geomi.adapters.machine.disk import place_file
 from geomi.adapters.outlet.markdown import host_name
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 
 _ENDINGS = {
     "application/json": "json",

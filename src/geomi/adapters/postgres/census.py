@@ -15,16 +15,9 @@ from geomi.adapters.postgres.hosts import demands_on, lent, lock_queues, rest_ho
 from geomi.adapters.postgres.loans import end_dead
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
-from geomi.model.entry import (
-    MAX_LOOKED_AT,
-    EntryFilter,
-    EntryPage,
-    Outlook,
-    Tally,
-    UrlEntry,
-)
-from geomi.model.history import BEFORE_ALL, Place
-from geomi.model.site import HostView, Quality
+from geomi.model.entry import MAX_LOOKED_AT, EntryFilter, EntryPage, RemainingWork, Tally, UrlEntry
+from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 from geomi.ports.census import Ending
 
@@ -41,7 +34,7 @@ class PostgresCensus:
         self._database = database
         self._tenant = tenant
 
-    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+    async def outlook(self, job: str, *, now_s: float) -> RemainingWork:
         """Say what is left of a job and when the next of it is due."""
         return await self._database.read(
             partial(_outlook, job=job, tenant=self._tenant, now_s=now_s)
@@ -74,11 +67,11 @@ class PostgresCensus:
         rows = await self._database.read(lambda db: db.rows(SQL["patterns"], values))
         return [(host, pattern, Tally(*tally)) for host, pattern, *tally in rows]
 
-    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+    async def qualities(self, job: str, *, thin_words: int) -> list[OutcomeCount]:
         """Count a job's pages by host, outcome and the way their content was found."""
         values = self._of(job) | {"thin_words": thin_words}
         rows = await self._database.read(lambda db: db.rows(SQL["qualities"], values))
-        return [Quality(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
+        return [OutcomeCount(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
 
     async def outcomes(self, job: str) -> Mapping[Ending, int]:
         """Count a job's entries by state, outcome and status."""
@@ -87,7 +80,7 @@ class PostgresCensus:
         return {ending_of(row): row[3] for row in rows}
 
     async def rows(
-        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+        self, job: str, which: EntryFilter, *, after: PageCursor = FIRST_CURSOR, limit: int
     ) -> EntryPage:
         """List some entries of a job in an order that stays."""
         check_prefix(which)
@@ -108,10 +101,10 @@ class PostgresCensus:
         return {"job": job, "tenant": self._tenant}
 
 
-def _outlook(db: Session, *, job: str, tenant: str, now_s: float) -> Outlook:
+def _outlook(db: Session, *, job: str, tenant: str, now_s: float) -> RemainingWork:
     row = db.row(SQL["counts"], {"job": job, "tenant": tenant})
     if row is None:
-        return Outlook(pending=0, leased=0, next_s=None)
+        return RemainingWork(pending=0, leased=0, next_s=None)
     number, is_active, max_pages, max_hosts, settled, *counts = row
     leased, held, first_end_s = lent(db, job, now_s)
     has_all = (max_pages and settled + leased >= max_pages) or (max_hosts and held >= max_hosts)
@@ -119,15 +112,15 @@ def _outlook(db: Session, *, job: str, tenant: str, now_s: float) -> Outlook:
     if is_active:
         next_s = first_end_s if has_all else _next_s(db, number)
     by_state = {state: many for state, many in zip(_STATES, counts, strict=True) if many}
-    return Outlook(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
+    return RemainingWork(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
 
 
 def _rows(
-    db: Session, own: dict[str, object], which: EntryFilter, after: Place, many: int
+    db: Session, own: dict[str, object], which: EntryFilter, after: PageCursor, many: int
 ) -> EntryPage:
     values = own | view_values(which, after, END) | {"looked": MAX_LOOKED_AT - 1, "many": many}
     found = db.row(SQL["edge"], values)
-    edge: Place | None = (found[0], found[1]) if found else None
+    edge: PageCursor | None = (found[0], found[1]) if found else None
     last_queue, last = edge or END
     rows = db.rows(SQL["rows"], values | {"last_queue": last_queue, "last": last})
     return entry_page(str(own["job"]), rows, edge, many)

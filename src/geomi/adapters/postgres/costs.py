@@ -9,7 +9,7 @@ from geomi.adapters.ledger.cost import COLUMNS, line_columns, line_of, summed
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import columns
 from geomi.adapters.statements import statements
-from geomi.model.cost import CostLine
+from geomi.model.index.language_model import CostLine
 
 SQL = statements("postgres", "costs")
 

@@ -17,12 +17,7 @@ from geomi.adapters.ledger.document import (
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
-from geomi.model.document import (
-    CollectionCounts,
-    DocumentCounts,
-    DocumentFilter,
-    DocumentRow,
-)
+from geomi.model.index.document import CollectionCounts, DocumentCounts, DocumentFilter, DocumentRow
 
 SQL = statements("postgres", "documents")
 

@@ -7,7 +7,7 @@ import builtins
 from geomi.adapters.ledger.drawer import check_slip, listed_slips, slip_of, slip_values
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.drawer import Slip
+from geomi.model.named_value import NamedValue
 
 SQL = statements("postgres", "drawers")
 
@@ -24,14 +24,16 @@ class PostgresDrawers:
     ) -> bool:
         """Put something into a drawer; False where the name is taken."""
         check_slip(drawer, name, body)
-        return await self._write("add", Slip(self._tenant, drawer, name, body, due_at_s=due_at_s))
+        return await self._write(
+            "add", NamedValue(self._tenant, drawer, name, body, due_at_s=due_at_s)
+        )
 
-    async def change(self, slip: Slip) -> bool:
+    async def change(self, slip: NamedValue) -> bool:
         """Write body and due time of a slip that is still at this revision."""
         check_slip(slip.drawer, slip.name, slip.body)
         return await self._write("change", slip)
 
-    async def get(self, drawer: str, name: str) -> Slip | None:
+    async def get(self, drawer: str, name: str) -> NamedValue | None:
         """Find something by its name."""
         values = {"tenant": self._tenant, "drawer": drawer, "name": name}
         row = await self._database.read(lambda db: db.row(SQL["get"], values))
@@ -39,7 +41,7 @@ class PostgresDrawers:
 
     async def list(
         self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
-    ) -> builtins.list[Slip]:
+    ) -> builtins.list[NamedValue]:
         """List a drawer in the order of names, or backwards."""
         values: dict[str, object] = {"drawer": drawer, "after": after, "many": listed_slips(limit)}
         values["tenant"] = self._tenant
@@ -47,7 +49,7 @@ class PostgresDrawers:
         rows = await self._database.read(lambda db: db.rows(statement, values))
         return [slip_of(row) for row in rows]
 
-    async def remove(self, slip: Slip) -> bool:
+    async def remove(self, slip: NamedValue) -> bool:
         """Remove a slip that is still at this revision."""
         return await self._write("remove", slip)
 
@@ -56,7 +58,7 @@ class PostgresDrawers:
         values = {"tenant": self._tenant, "drawer": drawer}
         return int(await self._database.read(lambda db: db.value(SQL["count"], values)))
 
-    async def _write(self, name: str, slip: Slip) -> bool:
+    async def _write(self, name: str, slip: NamedValue) -> bool:
         values = slip_values(slip) | {"tenant": self._tenant}
         return await self._database.write(lambda db: db.run(SQL[name], values) == 1)
 
@@ -67,7 +69,7 @@ class PostgresDueSlips:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[Slip]:
+    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[NamedValue]:
         """List what is due in the drawers of this name, longest due first."""
         values = {"drawer": drawer, "wall_s": wall_s, "many": listed_slips(limit)}
         rows = await self._database.read(lambda db: db.rows(SQL["due"], values))

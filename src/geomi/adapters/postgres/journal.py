@@ -19,9 +19,8 @@ from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.drawers import SQL as DRAWERS
 from geomi.adapters.postgres.session import Session
 from geomi.adapters.statements import statements
-from geomi.model.drawer import Slip
-from geomi.model.job import CrawlJob
-from geomi.model.journal import JobEvent
+from geomi.model.job import CrawlJob, JobEvent
+from geomi.model.named_value import NamedValue
 
 SQL = statements("postgres", "journal")
 
@@ -52,7 +51,7 @@ class PostgresUntold:
         rows = await self._database.read(lambda db: db.rows(SQL["untold"], values))
         return [event_of(row) for row in rows]
 
-    async def tell(self, event: JobEvent, slips: Sequence[Slip]) -> bool:
+    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
         """Note that an event is told, and put what has to be delivered into drawers, or neither."""
         check_slips(slips)
         return await self._database.write(partial(_tell, event=event, slips=tuple(slips)))
@@ -76,7 +75,7 @@ def write_step(
     db.send(SQL["add"], values)
 
 
-def _tell(db: Session, *, event: JobEvent, slips: Sequence[Slip]) -> bool:
+def _tell(db: Session, *, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
     values = {"job": event.job, "tenant": event.tenant, "n": event.n}
     if db.run(SQL["tell"], values) == 0:
         return False

@@ -13,7 +13,7 @@ from geomi.adapters.ledger.queue import Ask, lent_names, letter_values
 from geomi.adapters.ledger.rows import Row
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
-from geomi.model.message import MAX_LENT_MESSAGES, Loan, Settlement
+from geomi.model.dataset.queue import MAX_LENT_MESSAGES, Loan, LoanSettlement
 
 SQL = statements("postgres", "queues")
 
@@ -69,7 +69,7 @@ def end_dead(db: Session, owners: Sequence[str], now_s: float) -> None:
     db.send(SQL["pass"], {"owners": list(owners), "now_s": now_s})
 
 
-def settle(db: Session, dataset: int | None, loan: Loan, settlement: Settlement) -> bool:
+def settle(db: Session, dataset: int | None, loan: Loan, settlement: LoanSettlement) -> bool:
     """End messages of a loan; False where it was lost."""
     held = _held(db, dataset, loan)
     if held is None:

@@ -9,7 +9,7 @@ from geomi.adapters.ledger.rows import Row, legible
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
-from geomi.model.asked import Asked
+from geomi.model.request_log import SentRequest
 
 SQL = statements("postgres", "log")
 
@@ -29,7 +29,7 @@ class PostgresRequestLog:
         """List the hosts that were asked anything."""
         return await self._names("hosts")
 
-    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List a host's requests; more than `limit` where several started at the same moment."""
         return await self._rows("of_host", host, after_s, limit)
 
@@ -37,7 +37,7 @@ class PostgresRequestLog:
         """List the addresses that were asked anything."""
         return await self._names("ips")
 
-    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List an address's requests; more than `limit` where several started at one moment."""
         return await self._rows("of_ip", ip, after_s, limit)
 
@@ -45,14 +45,14 @@ class PostgresRequestLog:
         rows = await self._database.read(lambda db: db.rows(SQL[query]))
         return [name for (name,) in rows]
 
-    async def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[Asked]:
+    async def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[SentRequest]:
         values = {"name": name, "after_s": after_s, "many": limit}
         rows = await self._database.read(lambda db: db.rows(SQL[query], values))
         with legible("requests", name):
             return [asked_of(row) for row in rows]
 
 
-def write_log(db: Session, asked: Sequence[Asked]) -> None:
+def write_log(db: Session, asked: Sequence[SentRequest]) -> None:
     """Write requests down; one that was written before stays as it is."""
     different = list(dict.fromkeys(asked))
     names = {name for one in different for name in (one.host, one.job, one.owner)}

@@ -16,15 +16,15 @@ from geomi.adapters.ledger.queue import (
 from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.loans import SQL, claim, renew, settle
 from geomi.adapters.postgres.session import Session, columns
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     DeadLetter,
-    Depth,
     Loan,
+    LoanSettlement,
     Message,
-    Settlement,
+    QueueDepth,
     TaskTally,
 )
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.seed import PartitionFilter
 
 # Bodies that are sent as one array: the server takes 1 GB at once, and both sides hold a copy.
 PARCEL_BYTES = 16 * 1024 * 1024
@@ -65,7 +65,7 @@ class PostgresQueues:
         )
         return replace(loan, until_s=until_s) if is_ours else None
 
-    async def settle(self, dataset: str, loan: Loan, settlement: Settlement) -> bool:
+    async def settle(self, dataset: str, loan: Loan, settlement: LoanSettlement) -> bool:
         """End messages of a loan in one transaction; False where the loan was lost."""
         return await self._database.write(
             lambda db: settle(db, self._dataset(db, dataset), loan, settlement)
@@ -80,13 +80,13 @@ class PostgresQueues:
             lambda db: _send_unknown(db, _open_dataset(db, self._tenant, dataset), checked)
         )
 
-    async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
+    async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:
         """Say how full a queue is."""
 
-        def read(db: Session) -> Depth:
+        def read(db: Session) -> QueueDepth:
             values = {"dataset": self._dataset(db, dataset), "queue": queue, "now_s": now_s}
             waiting, lent, dead = db.row(SQL["depth"], values) or (0, 0, 0)
-            return Depth(waiting, lent, dead, db.value(SQL["next_ready"], values))
+            return QueueDepth(waiting, lent, dead, db.value(SQL["next_ready"], values))
 
         return await self._database.read(read)
 

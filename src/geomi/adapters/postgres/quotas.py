@@ -14,7 +14,7 @@ from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
 from geomi.model.entry import Settlement
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 
 SQL = statements("postgres", "quotas")
 
@@ -32,12 +32,12 @@ class PostgresQuotas:
         values = asdict(quota) | {"tenant": self._tenant, "day": ""}
         await self._database.write(partial(_allow, values=values))
 
-    async def standing(self, *, wall_s: float) -> Standing:
+    async def standing(self, *, wall_s: float) -> TenantUsage:
         """Return what the tenant may use, and has used on the day of this time."""
         day = day_of(wall_s)
         values = {"tenant": self._tenant, "day": day}
         row = await self._database.read(lambda db: db.row(SQL["standing"], values))
-        return standing_of(row, day) if row else Standing(day)
+        return standing_of(row, day) if row else TenantUsage(day)
 
 
 def count_usage(db: Session, tenant: str, visits: Sequence[Settlement], *, wall_s: float) -> None:
@@ -60,7 +60,7 @@ def quota_left(db: Session, tenant: str, *, now_s: float, wall_s: float) -> floa
     values = {"tenant": tenant, "day": day, "now_s": now_s}
     db.row(SQL["claim_one"], values)
     row = db.row(SQL["room"], values)
-    standing = standing_of(row[:-1], day) if row else Standing(day)
+    standing = standing_of(row[:-1], day) if row else TenantUsage(day)
     return entries_left(standing, row[-1] if row else 0)
 
 

@@ -10,7 +10,14 @@ from geomi.adapters.postgres.connection import Database
 from geomi.adapters.postgres.session import Session, columns
 from geomi.adapters.statements import statements
 from geomi.model.entry import Discovered, Settlement
-from geomi.model.history import History, Learned, Place, Pool, Standing, Version
+from geomi.model.history import (
+    ChangePool,
+    HistoryUpdate,
+    PageCursor,
+    PageHistory,
+    RevisitPage,
+    Version,
+)
 from geomi.recrawl.rate import pooled
 
 SQL = statements("postgres", "recrawl")
@@ -22,7 +29,7 @@ _HISTORY = (
 _POOL = ("host", "pattern", "changes", "watched_s", "found", "expected", "at_s")
 
 Kind = tuple[str, str]  # host and pattern
-Lesson = tuple[Settlement, Learned]
+Lesson = tuple[Settlement, HistoryUpdate]
 
 
 class PostgresHistories:
@@ -32,13 +39,13 @@ class PostgresHistories:
         self._database = database
         self._tenant = tenant
 
-    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, History]:
+    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, PageHistory]:
         """Find the histories of pages."""
         values = {"tenant": self._tenant, "hashes": list(url_hashes)}
         rows = await self._database.read(lambda db: db.rows(SQL["histories"], values))
         return {url_hash: history_of(tuple(row)) for url_hash, *row in rows}
 
-    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, Pool]:
+    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, ChangePool]:
         """Find what pages of a host have told together."""
         asked = [(host, pattern) for pattern in patterns]
         found = await self._database.read(lambda db: _pools(db, self._tenant, asked))
@@ -56,7 +63,7 @@ class PostgresHistories:
         rows = await self._database.read(lambda db: db.rows(SQL["runs"], values))
         return [job for (job,) in rows]
 
-    async def standings(self, job: str, *, after: Place, limit: int) -> list[Standing]:
+    async def standings(self, job: str, *, after: PageCursor, limit: int) -> list[RevisitPage]:
         """List the pages that a job collected and met first."""
         queue, url_hash = after
         values = {"tenant": self._tenant, "job": job, "queue": queue, "after": url_hash}
@@ -131,18 +138,18 @@ def _write_pools(db: Session, tenant: str, lessons: Sequence[Lesson]) -> None:
         return
     pools = _pools(db, tenant, list(dict.fromkeys(kind for kind, _ in told)))
     for kind, evidence in told:
-        pools[kind] = pooled(pools.get(kind, Pool()), evidence)
+        pools[kind] = pooled(pools.get(kind, ChangePool()), evidence)
     rows = [(*kind, *map(float, astuple(pool))) for kind, pool in sorted(pools.items())]
     db.run(SQL["put_pools"], columns(rows, _POOL) | {"tenant": tenant})
 
 
-def _pools(db: Session, tenant: str, kinds: Sequence[Kind]) -> dict[Kind, Pool]:
+def _pools(db: Session, tenant: str, kinds: Sequence[Kind]) -> dict[Kind, ChangePool]:
     values = columns(kinds, ("hosts", "patterns")) | {"tenant": tenant}
     rows = db.rows(SQL["pools"], values)
-    return {(host, pattern): Pool(*pool) for host, pattern, *pool in rows}
+    return {(host, pattern): ChangePool(*pool) for host, pattern, *pool in rows}
 
 
-def _floats(history: History) -> tuple[object, ...]:
+def _floats(history: PageHistory) -> tuple[object, ...]:
     """Write a history; arrays hold numbers of one kind."""
     at_s, visits, changes, streak, *times = astuple(history)
     dated = (None if one is None else float(one) for one in times)

@@ -18,16 +18,9 @@ from geomi.adapters.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.sqlite.hosts import demands_on, lent_entries, lent_hosts, put_host
 from geomi.adapters.sqlite.loans import end_dead
 from geomi.adapters.statements import statements
-from geomi.model.entry import (
-    MAX_LOOKED_AT,
-    EntryFilter,
-    EntryPage,
-    Outlook,
-    Tally,
-    UrlEntry,
-)
-from geomi.model.history import BEFORE_ALL, Place
-from geomi.model.site import HostView, Quality
+from geomi.model.entry import MAX_LOOKED_AT, EntryFilter, EntryPage, RemainingWork, Tally, UrlEntry
+from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 from geomi.ports.census import Ending
 
@@ -43,12 +36,12 @@ class SqliteCensus:
         self._database = database
         self._tenant = tenant
 
-    async def outlook(self, job: str, *, now_s: float) -> Outlook:
+    async def outlook(self, job: str, *, now_s: float) -> RemainingWork:
         """Say what is left of a job and when the next of it is due."""
         with self._database.read() as db:
             row = db.execute(SQL["counts"], (job, self._tenant)).fetchone()
             if row is None:
-                return Outlook(pending=0, leased=0, next_s=None)
+                return RemainingWork(pending=0, leased=0, next_s=None)
             number, is_active, max_pages, max_hosts, settled, *counts = row
             leased = lent_entries(db, job, now_s)
             has_all = (max_pages and settled + leased >= max_pages) or (
@@ -60,7 +53,7 @@ class SqliteCensus:
             elif is_active:
                 next_s = _next_s(db, number)
         by_state = {state: many for state, many in zip(_STATES, counts, strict=True) if many}
-        return Outlook(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
+        return RemainingWork(pending=counts[0], leased=leased, next_s=next_s, by_state=by_state)
 
     async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job: at once with its host, else by asking each of the job's queues."""
@@ -98,12 +91,12 @@ class SqliteCensus:
             rows = db.execute(SQL["patterns"], (job, self._tenant)).fetchall()
         return [(host, pattern, Tally(*tally)) for host, pattern, *tally in rows]
 
-    async def qualities(self, job: str, *, thin_words: int) -> list[Quality]:
+    async def qualities(self, job: str, *, thin_words: int) -> list[OutcomeCount]:
         """Count a job's pages by host, outcome and the way their content was found."""
         values = {"job": job, "tenant": self._tenant, "thin_words": thin_words}
         with self._database.read() as db:
             rows = db.execute(SQL["qualities"], values).fetchall()
-        return [Quality(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
+        return [OutcomeCount(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
 
     async def outcomes(self, job: str) -> Mapping[Ending, int]:
         """Count a job's entries by state, outcome and status."""
@@ -112,7 +105,7 @@ class SqliteCensus:
         return {ending_of(row): row[3] for row in rows}
 
     async def rows(
-        self, job: str, which: EntryFilter, *, after: Place = BEFORE_ALL, limit: int
+        self, job: str, which: EntryFilter, *, after: PageCursor = FIRST_CURSOR, limit: int
     ) -> EntryPage:
         """List some entries of a job in an order that stays."""
         check_prefix(which)
@@ -136,10 +129,10 @@ class SqliteCensus:
 
 
 def _rows(
-    db: sqlite3.Connection, own: dict[str, object], which: EntryFilter, after: Place, many: int
+    db: sqlite3.Connection, own: dict[str, object], which: EntryFilter, after: PageCursor, many: int
 ) -> EntryPage:
     values = own | view_values(which, after, END) | {"looked": MAX_LOOKED_AT - 1, "many": many}
-    edge: Place | None = db.execute(SQL["edge"], values).fetchone()
+    edge: PageCursor | None = db.execute(SQL["edge"], values).fetchone()
     last_queue, last = edge or END
     rows = db.execute(SQL["rows"], values | {"last_queue": last_queue, "last": last}).fetchall()
     return entry_page(str(own["job"]), rows, edge, many)

@@ -11,7 +11,7 @@ from geomi.adapters.ledger.cost import line_columns, line_of, summed
 from geomi.adapters.ledger.rows import Row
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.cost import CostLine
+from geomi.model.index.language_model import CostLine
 
 SQL = statements("sqlite", "costs")
 

@@ -17,12 +17,7 @@ from geomi.adapters.ledger.document import (
 from geomi.adapters.ledger.rows import Row
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.document import (
-    CollectionCounts,
-    DocumentCounts,
-    DocumentFilter,
-    DocumentRow,
-)
+from geomi.model.index.document import CollectionCounts, DocumentCounts, DocumentFilter, DocumentRow
 
 SQL = statements("sqlite", "documents")
 

@@ -7,7 +7,7 @@ import builtins
 from geomi.adapters.ledger.drawer import check_slip, listed_slips, slip_of, slip_values
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.drawer import Slip
+from geomi.model.named_value import NamedValue
 
 SQL = statements("sqlite", "drawers")
 
@@ -24,14 +24,16 @@ class SqliteDrawers:
     ) -> bool:
         """Put something into a drawer; False where the name is taken."""
         check_slip(drawer, name, body)
-        return await self._write("add", Slip(self._tenant, drawer, name, body, due_at_s=due_at_s))
+        return await self._write(
+            "add", NamedValue(self._tenant, drawer, name, body, due_at_s=due_at_s)
+        )
 
-    async def change(self, slip: Slip) -> bool:
+    async def change(self, slip: NamedValue) -> bool:
         """Write body and due time of a slip that is still at this revision."""
         check_slip(slip.drawer, slip.name, slip.body)
         return await self._write("change", slip)
 
-    async def get(self, drawer: str, name: str) -> Slip | None:
+    async def get(self, drawer: str, name: str) -> NamedValue | None:
         """Find something by its name."""
         values = {"tenant": self._tenant, "drawer": drawer, "name": name}
         with self._database.read() as db:
@@ -40,7 +42,7 @@ class SqliteDrawers:
 
     async def list(
         self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
-    ) -> builtins.list[Slip]:
+    ) -> builtins.list[NamedValue]:
         """List a drawer in the order of names, or backwards."""
         values = {"drawer": drawer, "after": after, "many": listed_slips(limit)}
         statement = SQL["list_backwards" if is_backwards else "list"]
@@ -48,7 +50,7 @@ class SqliteDrawers:
             rows = db.execute(statement, values | {"tenant": self._tenant})
             return [slip_of(row) for row in rows]
 
-    async def remove(self, slip: Slip) -> bool:
+    async def remove(self, slip: NamedValue) -> bool:
         """Remove a slip that is still at this revision."""
         return await self._write("remove", slip)
 
@@ -58,7 +60,7 @@ class SqliteDrawers:
         with self._database.read() as db:
             return int(db.execute(SQL["count"], values).fetchone()[0])
 
-    async def _write(self, name: str, slip: Slip) -> bool:
+    async def _write(self, name: str, slip: NamedValue) -> bool:
         values = slip_values(slip) | {"tenant": self._tenant}
         return await self._database.write(lambda db: db.execute(SQL[name], values).rowcount == 1)
 
@@ -69,7 +71,7 @@ class SqliteDueSlips:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[Slip]:
+    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[NamedValue]:
         """List what is due in the drawers of this name, longest due first."""
         values = {"drawer": drawer, "wall_s": wall_s, "many": listed_slips(limit)}
         with self._database.read() as db:

@@ -19,9 +19,8 @@ from geomi.adapters.ledger.journal import (
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.drawers import SQL as DRAWERS
 from geomi.adapters.statements import statements
-from geomi.model.drawer import Slip
-from geomi.model.job import CrawlJob
-from geomi.model.journal import JobEvent
+from geomi.model.job import CrawlJob, JobEvent
+from geomi.model.named_value import NamedValue
 
 SQL = statements("sqlite", "journal")
 
@@ -52,7 +51,7 @@ class SqliteUntold:
             rows = db.execute(SQL["untold"], {"many": listed_events(limit)})
             return [event_of(row) for row in rows]
 
-    async def tell(self, event: JobEvent, slips: Sequence[Slip]) -> bool:
+    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
         """Note that an event is told, and put what has to be delivered into drawers, or neither."""
         check_slips(slips)
         return await self._database.write(partial(_tell, event=event, slips=tuple(slips)))
@@ -80,7 +79,7 @@ def write_step(
     db.execute(SQL["add"], values)
 
 
-def _tell(db: sqlite3.Connection, *, event: JobEvent, slips: Sequence[Slip]) -> bool:
+def _tell(db: sqlite3.Connection, *, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
     values = {"job": event.job, "tenant": event.tenant, "n": event.n}
     if db.execute(SQL["tell"], values).rowcount == 0:
         return False

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from geomi.adapters.ledger.queue import Ask, lent_names, letter_values
 from geomi.adapters.ledger.rows import Row
 from geomi.adapters.statements import statements
-from geomi.model.message import MAX_LENT_MESSAGES, Loan, Settlement
+from geomi.model.dataset.queue import MAX_LENT_MESSAGES, Loan, LoanSettlement
 
 SQL = statements("sqlite", "queues")
 
@@ -57,7 +57,9 @@ def end_dead(db: sqlite3.Connection, owners: Sequence[str], now_s: float) -> Non
     db.executemany(SQL["pass"], [{"owner": owner, "now_s": now_s} for owner in owners])
 
 
-def settle(db: sqlite3.Connection, dataset: int | None, loan: Loan, settlement: Settlement) -> bool:
+def settle(
+    db: sqlite3.Connection, dataset: int | None, loan: Loan, settlement: LoanSettlement
+) -> bool:
     """End messages of a loan; False where it was lost."""
     held = _held(db, dataset, loan)
     if held is None:

@@ -9,7 +9,7 @@ from geomi.adapters.ledger.records import asked_columns, asked_of
 from geomi.adapters.ledger.rows import legible
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
-from geomi.model.asked import Asked
+from geomi.model.request_log import SentRequest
 
 SQL = statements("sqlite", "log")
 
@@ -24,7 +24,7 @@ class SqliteRequestLog:
         """List the hosts that were asked anything."""
         return self._names("hosts")
 
-    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_host(self, host: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List a host's requests; more than `limit` where several started at the same moment."""
         return self._rows("of_host", host, after_s, limit)
 
@@ -32,7 +32,7 @@ class SqliteRequestLog:
         """List the addresses that were asked anything."""
         return self._names("ips")
 
-    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[Asked]:
+    async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List an address's requests; more than `limit` where several started at one moment."""
         return self._rows("of_ip", ip, after_s, limit)
 
@@ -40,13 +40,13 @@ class SqliteRequestLog:
         with self._database.read() as db:
             return [name for (name,) in db.execute(SQL[query])]
 
-    def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[Asked]:
+    def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[SentRequest]:
         values = {"name": name, "after_s": after_s, "many": limit}
         with self._database.read() as db, legible("requests", name):
             return [asked_of(row) for row in db.execute(SQL[query], values)]
 
 
-def write_log(db: sqlite3.Connection, asked: Sequence[Asked]) -> None:
+def write_log(db: sqlite3.Connection, asked: Sequence[SentRequest]) -> None:
     """Write requests down; one that was written before stays as it is."""
     numbers = _Numbers(db)
     db.executemany(

@@ -16,15 +16,15 @@ from geomi.adapters.ledger.queue import (
 )
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.sqlite.loans import SQL, claim, renew, settle
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     DeadLetter,
-    Depth,
     Loan,
+    LoanSettlement,
     Message,
-    Settlement,
+    QueueDepth,
     TaskTally,
 )
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.seed import PartitionFilter
 
 
 class SqliteQueues:
@@ -61,7 +61,7 @@ class SqliteQueues:
         )
         return replace(loan, until_s=until_s) if is_ours else None
 
-    async def settle(self, dataset: str, loan: Loan, settlement: Settlement) -> bool:
+    async def settle(self, dataset: str, loan: Loan, settlement: LoanSettlement) -> bool:
         """End messages of a loan in one transaction; False where the loan was lost."""
         return await self._database.write(
             lambda db: settle(db, self._dataset(db, dataset), loan, settlement)
@@ -74,12 +74,12 @@ class SqliteQueues:
             lambda db: _send_unknown(db, _open_dataset(db, self._tenant, dataset), checked)
         )
 
-    async def depth(self, dataset: str, queue: str, *, now_s: float) -> Depth:
+    async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:
         """Say how full a queue is."""
         with self._database.read() as db:
             values = {"dataset": self._dataset(db, dataset), "queue": queue, "now_s": now_s}
             waiting, lent, dead = db.execute(SQL["depth"], values).fetchone()
-        return Depth(waiting, lent, dead, self._next_ready_s(dataset, queue))
+        return QueueDepth(waiting, lent, dead, self._next_ready_s(dataset, queue))
 
     async def tally(self, dataset: str, queue: str, which: PartitionFilter) -> TaskTally:
         """Count tasks by state."""

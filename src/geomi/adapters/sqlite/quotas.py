@@ -11,7 +11,7 @@ from geomi.adapters.ledger.quota import check_quota, day_of, entries_left, stand
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
 from geomi.model.entry import Settlement
-from geomi.model.tenant import Quota, Standing
+from geomi.model.tenant import Quota, TenantUsage
 
 SQL = statements("sqlite", "quotas")
 
@@ -29,7 +29,7 @@ class SqliteQuotas:
         values = asdict(quota) | {"tenant": self._tenant}
         await self._database.write(partial(_allow, values=values))
 
-    async def standing(self, *, wall_s: float) -> Standing:
+    async def standing(self, *, wall_s: float) -> TenantUsage:
         """Return what the tenant may use, and has used on the day of this time."""
         with self._database.read() as db:
             return _standing(db, self._tenant, wall_s)
@@ -60,7 +60,7 @@ def _allow(db: sqlite3.Connection, *, values: dict[str, object]) -> None:
         db.execute(SQL["open"], values)
 
 
-def _standing(db: sqlite3.Connection, tenant: str, wall_s: float) -> Standing:
+def _standing(db: sqlite3.Connection, tenant: str, wall_s: float) -> TenantUsage:
     day = day_of(wall_s)
     row = db.execute(SQL["standing"], {"tenant": tenant, "day": day}).fetchone()
-    return standing_of(row, day) if row else Standing(day)
+    return standing_of(row, day) if row else TenantUsage(day)

@@ -11,7 +11,15 @@ from geomi.adapters.ledger.history import KEPT_VERSIONS, history_of, standing_of
 from geomi.adapters.sqlite.connection import Database
 from geomi.adapters.statements import statements
 from geomi.model.entry import Discovered, Settlement
-from geomi.model.history import Evidence, History, Learned, Place, Pool, Standing, Version
+from geomi.model.history import (
+    ChangePool,
+    HistoryUpdate,
+    PageCursor,
+    PageHistory,
+    RevisitPage,
+    Version,
+    VisitEvidence,
+)
 from geomi.recrawl.rate import pooled
 
 SQL = statements("sqlite", "recrawl")
@@ -24,7 +32,7 @@ class SqliteHistories:
         self._database = database
         self._tenant = tenant
 
-    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, History]:
+    async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, PageHistory]:
         """Find the histories of pages."""
         found = {}
         with self._database.read() as db:
@@ -34,7 +42,7 @@ class SqliteHistories:
                     found[url_hash] = history_of(row)
         return found
 
-    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, Pool]:
+    async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, ChangePool]:
         """Find what pages of a host have told together."""
         with self._database.read() as db:
             found = {one: _pool(db, self._tenant, host, one) for one in patterns}
@@ -52,7 +60,7 @@ class SqliteHistories:
         with self._database.read() as db:
             return [job for (job,) in db.execute(SQL["runs"], values)]
 
-    async def standings(self, job: str, *, after: Place, limit: int) -> list[Standing]:
+    async def standings(self, job: str, *, after: PageCursor, limit: int) -> list[RevisitPage]:
         """List the pages that a job collected and met first."""
         queue, url_hash = after
         values = {"tenant": self._tenant, "job": job, "queue": queue, "after": url_hash}
@@ -92,7 +100,7 @@ class SqliteSweeps:
 
 
 def write_learned(
-    db: sqlite3.Connection, *, tenant: str, visit: Settlement, learned: Learned
+    db: sqlite3.Connection, *, tenant: str, visit: Settlement, learned: HistoryUpdate
 ) -> None:
     """Write what a visit of a known page adds to its history and to its pools."""
     entry = visit.entry
@@ -109,14 +117,14 @@ def write_learned(
             _add(db, (tenant, entry.host, pattern), learned.evidence)
 
 
-def _add(db: sqlite3.Connection, key: tuple[str, str, str], evidence: Evidence) -> None:
-    pool = pooled(_pool(db, *key) or Pool(), evidence)
+def _add(db: sqlite3.Connection, key: tuple[str, str, str], evidence: VisitEvidence) -> None:
+    pool = pooled(_pool(db, *key) or ChangePool(), evidence)
     db.execute(SQL["put_pool"], (*key, *astuple(pool)))
 
 
-def _pool(db: sqlite3.Connection, tenant: str, host: str, pattern: str) -> Pool | None:
+def _pool(db: sqlite3.Connection, tenant: str, host: str, pattern: str) -> ChangePool | None:
     row = db.execute(SQL["pool"], (tenant, host, pattern)).fetchone()
-    return Pool(*row) if row else None
+    return ChangePool(*row) if row else None
 
 
 def _changes(db: sqlite3.Connection, *, name: str, values: Mapping[str, object]) -> bool:

@@ -36,7 +36,7 @@ from geomi.model.event import (
 from geomi.model.job import JobState
 from geomi.model.verdict import State
 from geomi.ports.clock import Clock
-from geomi.recrawl.notice import write_notice
+from geomi.recrawl.report import write_notice
 
 WRITTEN_AS = {
     "from_cache": "fromCache",  # ROB-29

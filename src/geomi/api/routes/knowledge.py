@@ -25,7 +25,7 @@ from geomi.api.schema.knowledge import (
     WhyTold,
 )
 from geomi.api.schema.wire import Asked, HttpUrl, Part
-from geomi.model.document import DocumentFilter, DocumentState
+from geomi.model.index.document import DocumentFilter, DocumentState
 from geomi.service import collections, documents, search
 from geomi.service.keys import Scope
 from geomi.service.open import Desk

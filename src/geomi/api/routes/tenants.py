@@ -27,7 +27,7 @@ from geomi.api.schema.erased import TenantErasedTold
 from geomi.api.schema.provider import ErasureQuery
 from geomi.api.schema.wire import Part
 from geomi.errors import WrongState
-from geomi.model.cost import MICROS
+from geomi.model.index.language_model import MICROS
 from geomi.service import audit, crawls, tenants, usage
 from geomi.service.farewell import erase_tenant
 from geomi.service.keys import Role, Scope

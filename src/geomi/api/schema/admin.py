@@ -18,7 +18,7 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.model.cost import MICROS, CostLine
+from geomi.model.index.language_model import MICROS, CostLine
 from geomi.model.tenant import Quota
 from geomi.service.audit import AuditEntry
 from geomi.service.keys import MAX_LABEL_CHARS, Key, Minted, Role, Scope, Wish

@@ -20,9 +20,9 @@ from geomi.api.schema.wire import (
     moment,
 )
 from geomi.engine.inspect.why import Explanation
-from geomi.model.analysis import PageType
-from geomi.model.document import CollectionCounts, DocumentRow, DocumentState
-from geomi.model.search import Filters, Found, Hit
+from geomi.model.index.analysis import PageType
+from geomi.model.index.document import CollectionCounts, DocumentRow, DocumentState
+from geomi.model.index.search import Filters, Hit, SearchResults
 from geomi.service.collections import Collection
 from geomi.service.documents import Reading, wire_id
 
@@ -204,7 +204,7 @@ class FoundTold(Told):
     problem: str | None = Field(description="Why vectors had no say, where they should have.")
 
     @classmethod
-    def of(cls, found: Found) -> FoundTold:
+    def of(cls, found: SearchResults) -> FoundTold:
         """Write answers."""
         return cls(
             results=tuple(HitTold.of(hit) for hit in found.hits), problem=found.problem or None

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from geomi.api.schema.crawl import CrawlTold
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Told
 from geomi.engine.survey.preview import Preview
-from geomi.model.analysis import Classification, PageType, Quality
+from geomi.model.index.analysis import Classification, PageQuality, PageType
 from geomi.service.previews import MAX_LINKS, MAX_PREVIEW_CHARS
 from geomi.url.parse import parse as parse_url
 
@@ -55,7 +55,7 @@ class QualityTold(Told):
     flags: dict[str, bool | None]
 
     @classmethod
-    def of(cls, found: Quality) -> QualityTold:
+    def of(cls, found: PageQuality) -> QualityTold:
         """Write a quality."""
         return cls(
             overall=found.overall,

@@ -8,11 +8,11 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from geomi.api.schema.wire import Asked, Flag, Told
+from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.dead_letters import letter_json
 from geomi.engine.seeds.report import CollectionStats, ProcessingStats, SeedReport
-from geomi.model.message import DeadLetter, ErrorContext, ErrorInfo
-from geomi.model.seed import ErrorType, Orchestrated, PartitionFilter
-from geomi.seed.partition import checked_filter
+from geomi.model.dataset.queue import DeadLetter, ErrorContext, ErrorInfo
+from geomi.model.dataset.seed import ErrorType, OrchestrationReport, PartitionFilter
 
 Country = Annotated[str, Field(pattern=r"^[A-Za-z]{2}$", description="Two letters.")]
 Category = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
@@ -62,7 +62,7 @@ class OrchestratedTold(_Literal):
     data: OrchestratedFiles
 
     @classmethod
-    def of(cls, found: Orchestrated) -> Self:
+    def of(cls, found: OrchestrationReport) -> Self:
         """Write what was found."""
         return cls(success=not found.unsent, data=OrchestratedFiles(**asdict(found)))
 

@@ -12,7 +12,7 @@ from geomi.api.paging import cut, place_of
 from geomi.dashboard.form import choice
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.reading import blocks
-from geomi.model.document import DocumentFilter, DocumentState
+from geomi.model.index.document import DocumentFilter, DocumentState
 from geomi.service import collections, documents
 from geomi.service.documents import wire_id
 from geomi.service.keys import Scope

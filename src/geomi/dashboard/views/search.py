@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from geomi.api.guard import needs
 from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.model.search import Filters, Found, Snippet
+from geomi.model.index.search import Filters, SearchResults, Snippet
 from geomi.service import collections, search
 from geomi.service.documents import wire_id
 from geomi.service.keys import Scope
@@ -27,7 +27,7 @@ async def find(visit: OfVisit) -> Response:
     query = visit.asked("q")[:MAX_QUERY_CHARS]
     collection = visit.asked("collection")[:100]
     filters = Filters(collections=(collection,) if collection else ())
-    found = Found(())
+    found = SearchResults(())
     if query:
         found = await search.search(visit.desk, query, filters, limit=SHOWN)
     return visit.page(

@@ -14,11 +14,11 @@ from geomi.api.routes.seeds import LETTER
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of
 from geomi.dashboard.pages import Visit
+from geomi.dataset.partition import RAW_FORM, checked_filter
 from geomi.engine.seeds.dead_letters import reason
 from geomi.engine.seeds.report import EVERYTHING, make_report
 from geomi.errors import FieldRefused, GeomiError
-from geomi.model.seed import Orchestrated
-from geomi.seed.partition import RAW_FORM, checked_filter
+from geomi.model.dataset.seed import OrchestrationReport
 from geomi.service import seeds
 from geomi.service.keys import Scope
 
@@ -62,7 +62,7 @@ async def drop(name: str, visit: OfVisit) -> Response:
     return visit.go("/seeds")
 
 
-async def _page(visit: Visit, faults: Faults, found: Orchestrated | None = None) -> Response:
+async def _page(visit: Visit, faults: Faults, found: OrchestrationReport | None = None) -> Response:
     if not seeds.has_dataset(visit.desk):
         status = HTTPStatus.NOT_FOUND if faults else HTTPStatus.OK
         return visit.page("seeds.html", status=status, dataset="")

@@ -23,7 +23,7 @@ from geomi.engine.audit.replay import HostCheck, HostProof
 from geomi.engine.audit.terms import RunHistory, TermsBook
 from geomi.engine.world import World
 from geomi.errors import UnknownName
-from geomi.model.asked import Asked
+from geomi.model.request_log import SentRequest
 from geomi.ports.store import Jobs, RequestLog
 
 ROWS_PER_READ = 2000
@@ -133,7 +133,7 @@ class _Auditor:
                 check.add(asked, await self._terms.config(asked.job))
         self._take(self._addresses, check.proof())
 
-    def _of_host(self, host: str) -> AsyncIterator[Asked]:
+    def _of_host(self, host: str) -> AsyncIterator[SentRequest]:
         return _read(lambda s: self._log.of_host(host, after_s=s, limit=ROWS_PER_READ))
 
     def _take(self, listed: _Listed[P], proof: P) -> None:
@@ -161,7 +161,9 @@ class _Listed(Generic[P]):
         return tuple(self._broken + self._clean)
 
 
-async def _read(part: Callable[[float], Awaitable[list[Asked]]]) -> AsyncIterator[Asked]:
+async def _read(
+    part: Callable[[float], Awaitable[list[SentRequest]]],
+) -> AsyncIterator[SentRequest]:
     """Yield the requests of a host or an address in the order of their starts.
 
     Args:

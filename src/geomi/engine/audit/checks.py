@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from geomi.engine.audit.terms import ROUNDING_S, RunHistory
-from geomi.model.asked import Asked
 from geomi.model.config import CrawlConfig, Politeness
+from geomi.model.request_log import SentRequest
 from geomi.url.parse import parse as parse_url
 
 MAX_EXAMPLES = 10  # breaches of a host or an address that are shown; all are counted
@@ -43,7 +43,7 @@ class Breach:
 
     rule: PolitenessRule
     detail: str
-    requests: tuple[Asked, ...]
+    requests: tuple[SentRequest, ...]
 
 
 class Breaches:
@@ -53,7 +53,7 @@ class Breaches:
         self.count = 0
         self.examples: list[Breach] = []
 
-    def add(self, rule: PolitenessRule, detail: str, *requests: Asked) -> None:
+    def add(self, rule: PolitenessRule, detail: str, *requests: SentRequest) -> None:
         """Take one."""
         self.count += 1
         if len(self.examples) < MAX_EXAMPLES:
@@ -65,7 +65,7 @@ class Breaches:
         self.examples.extend(other.examples[: MAX_EXAMPLES - len(self.examples)])
 
 
-def damage(asked: Asked) -> str:
+def damage(asked: SentRequest) -> str:
     """Return why a row of the log cannot be true; empty where it can."""
     times_s = (asked.started_s, asked.ended_s, asked.floor_s, asked.robots_at_s or 0.0)
     if not all(map(math.isfinite, times_s)):
@@ -109,7 +109,7 @@ class CapCheck:
         self._is_present = array("b")
         self._known: dict[tuple[int, int], int] = {}
 
-    def add(self, asked: Asked, own: Politeness, *, is_present: bool) -> None:
+    def add(self, asked: SentRequest, own: Politeness, *, is_present: bool) -> None:
         """Take a request; the order does not matter.
 
         Args:
@@ -182,11 +182,11 @@ class AddressCheck:
         self._ip = ip
         self._history = history
         self._hosts: set[str] = set()
-        self._in_flight: dict[str, tuple[Asked, int]] = {}
+        self._in_flight: dict[str, tuple[SentRequest, int]] = {}
         self._most_at_once = self._allowed = self._older = 0
         self._found = Breaches()
 
-    def add(self, asked: Asked, config: CrawlConfig | None) -> None:
+    def add(self, asked: SentRequest, config: CrawlConfig | None) -> None:
         """Take the next request; where several jobs ask, the one that allows most decides."""
         self._hosts.add(asked.host)
         self._in_flight = {

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from geomi.engine.audit.checks import Breach, Breaches, PolitenessRule
 from geomi.engine.audit.terms import ROUNDING_S, RequestTerms, RunHistory, forbidden
 from geomi.engine.host.robots_fetch import PATH
-from geomi.model.asked import Asked, Purpose
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.url.parse import parse as parse_url
 
 
@@ -65,24 +65,24 @@ class HostCheck:
         self._requests = self._most_at_once = self._robots = self._unlogged = 0
         self._judged = self._unread = self._unknown = self._erased = self._older = 0
         self._least_gap_s, self._owed_s = math.inf, 0.0
-        self._in_flight: list[Asked] = []
-        self._last: Asked | None = None  # the one that ended last
+        self._in_flight: list[SentRequest] = []
+        self._last: SentRequest | None = None  # the one that ended last
         self._over_s = -math.inf  # when no rest of the jobs' own is owed any more
         self._found = Breaches()
         self._baseless = Breaches()  # unless a later robots.txt explains what became of theirs
 
-    def refuse(self, asked: Asked, detail: str) -> None:
+    def refuse(self, asked: SentRequest, detail: str) -> None:
         """Take a row that cannot be true; nothing else is concluded from it."""
         self._requests += 1
         self._found.add(PolitenessRule.DAMAGED, detail, asked)
 
-    def add(self, asked: Asked, terms: RequestTerms | None) -> None:
+    def add(self, asked: SentRequest, terms: RequestTerms | None) -> None:
         """Take the next request."""
         self._requests += 1
         self._unknown += terms is None
         self._erased += asked.is_erased
         keeps_today = self._check_rest(asked, terms)
-        if asked.purpose is Purpose.ROBOTS:
+        if asked.purpose is RequestPurpose.ROBOTS:
             self._check_fetch(asked)
         elif terms is not None:
             keeps_today &= self._check_robots(asked, terms)
@@ -113,7 +113,7 @@ class HostCheck:
             breaches=tuple(self._found.examples),
         )
 
-    def _check_rest(self, asked: Asked, terms: RequestTerms | None) -> bool:
+    def _check_rest(self, asked: SentRequest, terms: RequestTerms | None) -> bool:
         """Say whether a rest that the log calls long enough was that by settings of today too."""
         last = self._last
         self._in_flight = [one for one in self._in_flight if one.ended_s > asked.started_s]
@@ -133,7 +133,7 @@ class HostCheck:
             return self._accuse(PolitenessRule.GAP, f"{owed}, {gap_s:.3f} s were kept", last, asked)
         return True
 
-    def _missing_s(self, asked: Asked, terms: RequestTerms) -> float:
+    def _missing_s(self, asked: SentRequest, terms: RequestTerms) -> float:
         """Return how much the rest falls short of what jobs and robots.txt ask for today."""
         assert self._last is not None
         own_s = 0.0 if terms.credit_s else terms.least_s(asked)
@@ -141,7 +141,7 @@ class HostCheck:
         earliest_s = max(self._last.ended_s + owed_s, self._over_s - terms.credit_s)
         return earliest_s - asked.started_s
 
-    def _check_fetch(self, asked: Asked) -> None:
+    def _check_fetch(self, asked: SentRequest) -> None:
         url = parse_url(asked.url)
         if url is not None and url.target == PATH:
             self._robots += 1
@@ -149,7 +149,7 @@ class HostCheck:
             detail = "sent as one for robots.txt, which it is not and no redirect led to"
             self._found.add(PolitenessRule.ROBOTS, detail, asked)
 
-    def _check_robots(self, asked: Asked, terms: RequestTerms) -> bool:
+    def _check_robots(self, asked: SentRequest, terms: RequestTerms) -> bool:
         """Say whether settings of today agree with the robots.txt that a request rests on."""
         if not terms.config.robots.respect:
             self._unread += 1
@@ -164,7 +164,7 @@ class HostCheck:
             self._check_base(asked, terms)
         return True
 
-    def _check_base(self, asked: Asked, terms: RequestTerms) -> None:
+    def _check_base(self, asked: SentRequest, terms: RequestTerms) -> None:
         """Look for the fetch of a robots.txt, in the log or by the time of the stored copy.
 
         A killed worker takes the row along but not the copy, which is replaced when it runs out.
@@ -176,14 +176,14 @@ class HostCheck:
         else:
             self._baseless.add(PolitenessRule.ROBOTS, "its robots.txt was never fetched", asked)
 
-    def _accuse(self, rule: PolitenessRule, detail: str, *requests: Asked) -> bool:
+    def _accuse(self, rule: PolitenessRule, detail: str, *requests: SentRequest) -> bool:
         """Hold requests against settings of today; False where they did not hold yet."""
         is_present = all(map(self._history.is_present, requests))
         if is_present:
             self._found.add(rule, detail, *requests)
         return is_present
 
-    def _remember(self, asked: Asked, terms: RequestTerms | None) -> None:
+    def _remember(self, asked: SentRequest, terms: RequestTerms | None) -> None:
         self._in_flight.append(asked)
         if self._last is None or asked.ended_s >= self._last.ended_s:
             self._last = asked
@@ -194,7 +194,7 @@ class HostCheck:
         self._over_s = max(owing_s, asked.ended_s) + least_s
 
 
-def _unlawful(asked: Asked, terms: RequestTerms) -> str:
+def _unlawful(asked: SentRequest, terms: RequestTerms) -> str:
     """Return what settings of today say against the robots.txt that a request rests on."""
     if asked.robots_at_s is None:
         return "no robots.txt was read before it"

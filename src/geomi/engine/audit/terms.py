@@ -23,9 +23,9 @@ from geomi.engine.host.robots import JobRobots, read_copy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.frontier.politeness import base_floor_s, credit_s
-from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.robots import RobotsKey
 from geomi.model.verdict import Outcome
 from geomi.ports.store import Jobs
@@ -55,11 +55,11 @@ class RequestTerms:
         """How much rest may be put off in a burst."""
         return credit_s(self.config)
 
-    def least_s(self, asked: Asked) -> float:
+    def least_s(self, asked: SentRequest) -> float:
         """The least delay of the job itself."""
         return base_floor_s(self.config, is_public=_is_public(asked.ip))
 
-    def firm_s(self, asked: Asked) -> float:
+    def firm_s(self, asked: SentRequest) -> float:
         """What no burst shortens: the delay that robots.txt asks for, the floor of public hosts."""
         own, rules = self.config.politeness, self.config.robots
         floor_s = own.min_delay_s if _is_public(asked.ip) else 0.0
@@ -67,7 +67,7 @@ class RequestTerms:
             return floor_s
         return max(floor_s, min(self.reading.crawl_delay_s or 0.0, rules.max_crawl_delay_s))
 
-    def expired_s(self, asked: Asked) -> float:
+    def expired_s(self, asked: SentRequest) -> float:
         """How long before the request its robots.txt had run out; below 0 where it was fresh.
 
         A page is judged before it waits for its turn, so it may be sent one lease later.
@@ -94,7 +94,7 @@ class TermsBook:
         self._jobs: dict[str, tuple[CrawlConfig, str] | None] = {}  # and the name in robots.txt
         self._readings: dict[tuple[RobotsKey, str], JobRobots | None] = {}
 
-    async def of(self, asked: Asked) -> RequestTerms | None:
+    async def of(self, asked: SentRequest) -> RequestTerms | None:
         """Return what held for a request."""
         known = await self._job(asked.job)
         if known is None:
@@ -128,7 +128,9 @@ class TermsBook:
         tenant = await self._world.roster.tenant_of(job)
         return await self._jobs_of(tenant).get(job) if tenant is not None else None
 
-    async def _reading(self, asked: Asked, config: CrawlConfig, token: str) -> JobRobots | None:
+    async def _reading(
+        self, asked: SentRequest, config: CrawlConfig, token: str
+    ) -> JobRobots | None:
         url = parse_url(asked.url)
         if url is None:
             return None
@@ -143,7 +145,7 @@ class TermsBook:
         return self._readings[key, asked.job]
 
 
-def forbidden(reading: JobRobots, asked: Asked) -> str:
+def forbidden(reading: JobRobots, asked: SentRequest) -> str:
     """Return the line of a robots.txt that forbids a request; empty where it is allowed."""
     url = parse_url(asked.url)
     if url is None or reading.rule(url).allowed:
@@ -164,12 +166,12 @@ class RunHistory:
         self._redirects: dict[JobOwner, array[float]] = {}
         self._since_s: dict[str, float] = {}
 
-    def add(self, asked: Asked) -> None:
+    def add(self, asked: SentRequest) -> None:
         """Take a request; the order does not matter."""
         spans, start_s = self._spans.setdefault(asked.job, {}), asked.started_s
         first_s, last_s = spans.get(asked.owner, (start_s, start_s))
         spans[asked.owner] = min(first_s, start_s), max(last_s, start_s)
-        if asked.purpose is Purpose.ROBOTS and asked.outcome is Outcome.REDIRECTED:
+        if asked.purpose is RequestPurpose.ROBOTS and asked.outcome is Outcome.REDIRECTED:
             self._redirects.setdefault((asked.job, asked.owner), array("d")).append(asked.ended_s)
 
     def end(self) -> None:
@@ -177,11 +179,11 @@ class RunHistory:
         self._since_s = {job: _last_run_s(of_job.values()) for job, of_job in self._spans.items()}
         self._redirects = {who: array("d", sorted(of)) for who, of in self._redirects.items()}
 
-    def is_present(self, asked: Asked) -> bool:
+    def is_present(self, asked: SentRequest) -> bool:
         """Say whether the settings that its job has today held for a request too."""
         return asked.started_s >= self._since_s.get(asked.job, -math.inf)
 
-    def is_followed(self, asked: Asked) -> bool:
+    def is_followed(self, asked: SentRequest) -> bool:
         """Say whether a robots.txt had redirected the worker just before."""
         ends_s = self._redirects.get((asked.job, asked.owner), array("d"))
         before = bisect_right(ends_s, asked.started_s + ROUNDING_S)

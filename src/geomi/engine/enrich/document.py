@@ -15,13 +15,12 @@ from geomi.chunk.tokens import GEOMI_1
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.preview_text import read_note
 from geomi.engine.visit.record import RecordFields, article_of, date_of, read_line, subject_of
-from geomi.model.analysis import Analysis, Subject
-from geomi.model.document import DocumentRow, DocumentState, document_id
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules
+from geomi.model.index.document import DocumentRow, DocumentState, document_id
+from geomi.model.index.search import IndexDocument, KeptText
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow
-from geomi.model.search import Document, KeptText
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import split as split_url
 
 VERSION_CHARS = 12
@@ -38,7 +37,7 @@ class MadeDocument:
     """
 
     row: DocumentRow
-    document: Document | None = None
+    document: IndexDocument | None = None
     is_same: bool = False
 
 
@@ -71,7 +70,7 @@ class ReadPage:
     """
 
     fields: RecordFields
-    subject: Subject
+    subject: AnalysisInput
     analysis: Analysis
     preview: RecordFields | None = None
     is_whole: bool = True
@@ -150,9 +149,9 @@ class DocumentMaker:
         detail = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
         return MadeDocument(replace(self._row(capture, now_s), detail=detail))
 
-    def document(self, capture: CaptureRow, fields: RecordFields, page_type: str) -> Document:
+    def document(self, capture: CaptureRow, fields: RecordFields, page_type: str) -> IndexDocument:
         """Return a page as an index takes it."""
-        return Document(
+        return IndexDocument(
             id=self.name(capture),
             url=fields["final_url"],
             title=fields["title"],

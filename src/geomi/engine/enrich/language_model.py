@@ -46,22 +46,21 @@ from geomi.analyse.prompts import (
 from geomi.analyse.schema import form_of, read_schema
 from geomi.engine.world import World
 from geomi.errors import ModelError
-from geomi.model.analysis import (
-    Analysis,
-    Classification,
-    Custom,
-    Engine,
-    Fields,
-    IndexReason,
-    PageType,
-    Quality,
-    Subject,
-)
-from geomi.model.cost import MICROS, CostLine, Purpose
 from geomi.model.event import Warned
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import (
+    Analysis,
+    AnalysisInput,
+    AnalysisRules,
+    Classification,
+    CustomFields,
+    Engine,
+    ExtractedFields,
+    IndexReason,
+    PageQuality,
+    PageType,
+)
+from geomi.model.index.language_model import MICROS, CostLine, ModelPurpose, ModelReply, Prompt
 from geomi.model.job import CrawlJob
-from geomi.model.language import Answer, Prompt
 from geomi.ports.language import LanguageModel
 
 # The weights are right in 96 of 100 cases where they are at least so sure (`kinds.json`).
@@ -97,8 +96,8 @@ class LanguageModels:
     """
 
     provider: str
-    models: Mapping[Purpose, LanguageModel]
-    price: Callable[[str, Answer], int]
+    models: Mapping[ModelPurpose, LanguageModel]
+    price: Callable[[str, ModelReply], int]
     told: set[str] = field(default_factory=set)
 
     @property
@@ -118,7 +117,9 @@ class ModelAdvisor:
         self._budget_micros = ceil(job.config.analysis.budget_usd * MICROS)  # 0: no limit
         self._is_spent = False
 
-    async def advise(self, subject: Subject, known: Analysis, rules: AnalysisRules) -> Analysis:
+    async def advise(
+        self, subject: AnalysisInput, known: Analysis, rules: AnalysisRules
+    ) -> Analysis:
         """Return the analysis of a page with what models add to it."""
         if known.decision.reason in _SETTLED or subject.duplicate_of:
             return known
@@ -137,23 +138,27 @@ class ModelAdvisor:
             return known
         return replace(known, custom=await self._custom(subject, known.custom, rules))
 
-    async def _type(self, subject: Subject, known: Classification | None) -> Classification | None:
+    async def _type(
+        self, subject: AnalysisInput, known: Classification | None
+    ) -> Classification | None:
         if known is None or known.engine == RULES or known.confidence >= SURE:
             return known
         article = subject.article
         prompt = ask_for_type(subject.url, article.title, article.markdown)
-        told = await self._ask(Purpose.CLASSIFY, prompt, read_type)
+        told = await self._ask(ModelPurpose.CLASSIFY, prompt, read_type)
         return told if told is not None and told.confidence > known.confidence else known
 
-    async def _quality(self, subject: Subject, known: Quality | None) -> Quality | None:
+    async def _quality(
+        self, subject: AnalysisInput, known: PageQuality | None
+    ) -> PageQuality | None:
         if known is None:
             return None
         article = subject.article
         prompt = ask_for_quality(subject.url, article.title, article.markdown)
-        told = await self._ask(Purpose.QUALITY, prompt, read_quality)
+        told = await self._ask(ModelPurpose.QUALITY, prompt, read_quality)
         return known if told is None else _tempered(told, known)
 
-    async def _fields(self, subject: Subject, analysis: Analysis) -> Fields | None:
+    async def _fields(self, subject: AnalysisInput, analysis: Analysis) -> ExtractedFields | None:
         kind, known = analysis.classification, analysis.fields
         if kind is None or kind.page_type not in FIELDS:
             return known
@@ -162,18 +167,20 @@ class ModelAdvisor:
         article = subject.article
         prompt = ask_for_fields(subject.url, article.title, article.markdown, kind.page_type)
         read = partial(_fields_of, page_type=kind.page_type)
-        told = await self._ask(Purpose.EXTRACT, prompt, read)
+        told = await self._ask(ModelPurpose.EXTRACT, prompt, read)
         if told is not None:
             told = grounded(told, f"{article.title}\n{article.markdown[:EXTRACT_CHARS]}")
         return joined(known, told) if known and told else told or known
 
-    async def _custom(self, subject: Subject, known: Custom, rules: AnalysisRules) -> Custom:
+    async def _custom(
+        self, subject: AnalysisInput, known: CustomFields, rules: AnalysisRules
+    ) -> CustomFields:
         if all(value is not None for value in known.data.values()):
             return known
         schema, article = read_schema(rules.schema), subject.article
         prompt = ask_for_custom(subject.url, article.title, article.markdown, form_of(schema))
         told = await self._ask(
-            Purpose.EXTRACT,
+            ModelPurpose.EXTRACT,
             prompt,
             lambda answer, engine: (read_answered_custom(answer, schema), engine),
         )
@@ -184,7 +191,7 @@ class ModelAdvisor:
         return replace(full, missing=missing_in(full.data, schema))
 
     async def _ask(
-        self, purpose: Purpose, prompt: Prompt, read: Callable[[object, Engine], T]
+        self, purpose: ModelPurpose, prompt: Prompt, read: Callable[[object, Engine], T]
     ) -> T | None:
         """Ask a model if there is one and the budget allows it; None where nothing came of it."""
         model = self._panel.models.get(purpose)
@@ -210,7 +217,7 @@ class ModelAdvisor:
             self._world.sink.emit(Warned(self._job, message, hint))
 
     async def _enter(
-        self, purpose: Purpose, model: LanguageModel, consulted: ParsedAnswer[T]
+        self, purpose: ModelPurpose, model: LanguageModel, consulted: ParsedAnswer[T]
     ) -> None:
         """Write into the ledger what was read and written, and what it cost."""
         bill = consulted.bill
@@ -233,11 +240,11 @@ class ModelAdvisor:
             self._warn(f"silence of {model.name}", f"no model answers: {consulted.problem}", hint)
 
 
-def _fields_of(told: object, engine: Engine, *, page_type: PageType) -> Fields:
+def _fields_of(told: object, engine: Engine, *, page_type: PageType) -> ExtractedFields:
     return read_answered_fields(told, page_type, engine)
 
 
-def _tempered(told: Quality, known: Quality) -> Quality:
+def _tempered(told: PageQuality, known: PageQuality) -> PageQuality:
     """Return a model's judgement as far as counting does not contradict it."""
     flags = tuple((flag, flag in known.raised or is_up) for flag, is_up in told.flags)
     most = known.overall + (0.0 if known.raised else MAX_SHIFT)
@@ -257,7 +264,7 @@ class ParsedAnswer(Generic[T]):
     """
 
     value: T | None
-    bill: tuple[Answer, ...]
+    bill: tuple[ModelReply, ...]
     problem: str = ""
     calls: int = 1
 
@@ -270,7 +277,7 @@ async def ask_model(
     Args:
         read: makes a value of the answer's JSON; raises `ValueError` where it makes no sense.
     """
-    bill: list[Answer] = []
+    bill: list[ModelReply] = []
     problem = ""
     asked = prompt
     for call in range(1, MAX_CALLS + 1):

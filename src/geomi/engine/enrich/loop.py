@@ -30,11 +30,11 @@ from geomi.engine.visit.record import read_line
 from geomi.engine.world import World, wait_for_event
 from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.document import DocumentFilter, DocumentRow, DocumentState, document_id
 from geomi.model.event import Enriched
+from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState, document_id
+from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import CaptureRow
-from geomi.model.search import Scope
 from geomi.model.verdict import Outcome, State
 from geomi.ports.index import Index
 from geomi.ports.models import Embedder
@@ -196,7 +196,7 @@ class JobEnricher:
         await self._index.adopt(self._way.job, [one.row.id for one in newest if one.is_same])
         for one in newest:
             if one.document is None and not one.is_same:  # it may have been found until now
-                await self._index.delete(Scope.DOCUMENT, one.row.id)
+                await self._index.delete(IndexScope.DOCUMENT, one.row.id)
         await self._world.documents.put([one.row for one in newest])
         if self._is_last:
             await self._desk.clear(read)
@@ -251,7 +251,7 @@ async def remove_gone_pages(world: World, index: Index, job: CrawlJob) -> int:
         document = document_id(job.config.analysis.collection, url_hash)
         known = await world.documents.get(document)
         if known is not None and not await _is_younger(world, known.job, job):
-            await index.delete(Scope.DOCUMENT, document)
+            await index.delete(IndexScope.DOCUMENT, document)
             taken += await world.documents.drop([document])
     if job.state.is_final:  # one that ends may yet have to go on
         await world.pages.advance(job.id, GONE_CURSOR, after=0, seq=0, length=1)

@@ -10,12 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from geomi.errors import ModelError
-from geomi.model.search import NO_FILTERS, ChunkKey, Filters, Found, Hit, Match, Passage, Query
+from geomi.model.index.search import (
+    NO_FILTERS,
+    ChunkKey,
+    Filters,
+    Hit,
+    IndexedChunk,
+    Match,
+    Query,
+    SearchResults,
+)
 from geomi.ports.index import Index
 from geomi.ports.models import Embedder
 from geomi.search.fuse import fuse, places
-from geomi.search.query import parse
 from geomi.search.snippet import snippet
+from geomi.search.tokens import parse_query
 from geomi.text.language import OTHER_LETTERS, language_of
 
 MAX_HITS = 100
@@ -35,9 +44,9 @@ async def search(
     filters: Filters = NO_FILTERS,
     limit: int = 10,
     embedder: Embedder | None = None,
-) -> Found:
+) -> SearchResults:
     """Return the best answers to a query."""
-    query, limit = parse(text), min(limit, MAX_HITS)
+    query, limit = parse_query(text), min(limit, MAX_HITS)
     depth = max(DEPTH, 2 * limit)
     rankings = {WORDS: _keys(await index.match(query, filters, limit=depth))}
     problem = ""
@@ -51,7 +60,7 @@ async def search(
             rankings[VECTORS] = _keys(near)
     scores = fuse(rankings, WEIGHTS)
     passages = await index.read(_different(list(scores))[:limit])
-    return Found(tuple(_hit(one, query, scores, rankings) for one in passages), problem)
+    return SearchResults(tuple(_hit(one, query, scores, rankings) for one in passages), problem)
 
 
 def understands(embedder: Embedder, text: str) -> bool:
@@ -79,7 +88,7 @@ def _different(keys: Sequence[ChunkKey]) -> list[ChunkKey]:
 
 
 def _hit(
-    passage: Passage,
+    passage: IndexedChunk,
     query: Query,
     scores: dict[ChunkKey, float],
     rankings: dict[str, list[ChunkKey]],

@@ -17,13 +17,13 @@ from geomi.engine.enrich.search import understands
 from geomi.engine.visit.preview_text import SpooledTexts
 from geomi.engine.visit.record import read_line
 from geomi.engine.world import World
-from geomi.model.chunk import Chunk
-from geomi.model.document import DocumentState
+from geomi.model.index.chunk import Chunk
+from geomi.model.index.document import DocumentState
+from geomi.model.index.search import ChunkKey, IndexDocument
 from geomi.model.job import CrawlJob
-from geomi.model.search import ChunkKey, Document
 from geomi.ports.index import Index
 from geomi.ports.models import BATCH, Embedder
-from geomi.text.signs import whole_signs
+from geomi.text.encoding import replace_surrogates
 
 
 def vector_follower(
@@ -59,7 +59,9 @@ class JobEmbedder:
         await self._desk.clear(read)
 
 
-async def embed_documents(index: Index, embedder: Embedder, documents: Sequence[Document]) -> int:
+async def embed_documents(
+    index: Index, embedder: Embedder, documents: Sequence[IndexDocument]
+) -> int:
     """Embed the chunks of documents that are in an index; return how many vectors were kept."""
     waiting = [
         (ChunkKey(document.id, chunk.id), embedded_text(document, chunk))
@@ -74,13 +76,13 @@ async def embed_documents(index: Index, embedder: Embedder, documents: Sequence[
     return kept
 
 
-def embedded_text(document: Document, chunk: Chunk) -> str:
+def embedded_text(document: IndexDocument, chunk: Chunk) -> str:
     """Return what a chunk's vector is made of."""
     above = " › ".join(filter(None, dict.fromkeys((document.title, *chunk.headings))))
-    return whole_signs(f"{above}\n\n{chunk.text}".strip())
+    return replace_surrogates(f"{above}\n\n{chunk.text}".strip())
 
 
-async def _without_vector(index: Index, embedder: Embedder, document: Document) -> list[Chunk]:
+async def _without_vector(index: Index, embedder: Embedder, document: IndexDocument) -> list[Chunk]:
     language = document.language
     is_known = language in embedder.languages if language else _seems_known(embedder, document)
     if not is_known:
@@ -89,5 +91,5 @@ async def _without_vector(index: Index, embedder: Embedder, document: Document) 
     return [chunk for chunk in document.chunks if chunk.id in lacking]
 
 
-def _seems_known(embedder: Embedder, document: Document) -> bool:
+def _seems_known(embedder: Embedder, document: IndexDocument) -> bool:
     return any(understands(embedder, chunk.text) for chunk in document.chunks[:1])

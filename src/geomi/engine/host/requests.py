@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from geomi.fetch.request import build, check_http, product_token, user_agent
-from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.page import Headers, Request, Sink
+from geomi.model.request_log import RequestPurpose
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 _PURPOSES = {
-    EntryKind.PAGE: Purpose.PAGE,
-    EntryKind.SITEMAP: Purpose.SITEMAP,
-    EntryKind.LISTING: Purpose.LISTING,
+    EntryKind.PAGE: RequestPurpose.PAGE,
+    EntryKind.SITEMAP: RequestPurpose.SITEMAP,
+    EntryKind.LISTING: RequestPurpose.LISTING,
 }
 
 
@@ -37,7 +37,9 @@ class Requests:
         self._config = config
         self._version = version
         self._trusted = frozenset(url.authority for url in map(parse_url, seeds) if url)
-        self._forms: dict[tuple[Purpose, bool], Request] = {}  # all of a kind, but for their URL
+        self._forms: dict[
+            tuple[RequestPurpose, bool], Request
+        ] = {}  # all of a kind, but for their URL
         self.token = product_token(user_agent(config, version=version))
 
     def page(
@@ -53,9 +55,9 @@ class Requests:
 
     def robots(self, url: str, host: str) -> Request:
         """Ask for a robots.txt; a longer one is read as far as the limit goes (C-11)."""
-        return self._build(url, host, Purpose.ROBOTS)
+        return self._build(url, host, RequestPurpose.ROBOTS)
 
-    def _build(self, url: str, host: str, purpose: Purpose) -> Request:
+    def _build(self, url: str, host: str, purpose: RequestPurpose) -> Request:
         key = purpose, host in self._trusted
         form = self._forms.get(key)
         if form is None:

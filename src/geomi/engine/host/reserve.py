@@ -16,7 +16,7 @@ from geomi.engine.host.session import HostSession
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
-from geomi.fetch import redirect
+from geomi.fetch import response
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, Lease, UrlEntry
@@ -88,7 +88,7 @@ class RedirectFollower:
             else:
                 guest = await asker.ask_elsewhere(url.authority, request)
                 fetched = guest or Fetched(url.href, failure=Outcome.RATE_LIMITED)
-            target = redirect.target(fetched)
+            target = response.redirect_target(fetched)
             if target is None or hops >= self.config.http.max_redirects:
                 return fetched
             answer = self.gate.follow(entry, target)

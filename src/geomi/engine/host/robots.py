@@ -28,8 +28,7 @@ from geomi.model.verdict import Outcome, Verdict
 from geomi.robots import match, policy
 from geomi.robots.match import Judgement
 from geomi.robots.parse import RobotsFile, parse
-from geomi.robots.signals import LICENSE
-from geomi.robots.usage import Said
+from geomi.robots.signals import LICENSE, Said
 from geomi.url.parse import Url, split
 
 # The host itself could not be reached: its pages fail with the same outcome and the retry table
@@ -64,7 +63,7 @@ class JobRobots:
     """
 
     copy: RobotsCopy
-    policy: policy.Policy
+    policy: policy.RobotsPolicy
     file: RobotsFile
     unreached: Outcome | None = None
     on_judged: OnJudged | None = None

@@ -14,13 +14,13 @@ from dataclasses import replace
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.session import HostSession
 from geomi.engine.world import World
-from geomi.fetch import redirect
+from geomi.fetch import response
 from geomi.model.config import RobotsRules
 from geomi.model.page import Fetched
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from geomi.robots import policy
-from geomi.robots.decode import as_utf8
+from geomi.robots.parse import as_utf8
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
@@ -79,7 +79,7 @@ class RobotsFetch:
             answer = await self._answer(key, target, hop, asker)
             if isinstance(answer, RobotsCopy):
                 return (answer,)
-            following = redirect.target(answer)
+            following = response.redirect_target(answer)
             if following is None:
                 return self._shared(self._copy(key, answer, hop), passed)
             target = parse_url(following)

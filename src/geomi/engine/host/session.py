@@ -23,13 +23,13 @@ from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.extract.template import learned
-from geomi.fetch.respond import respond
+from geomi.fetch.response import respond
 from geomi.fetch.retry import parse_retry_after
 from geomi.frontier import politeness
-from geomi.model.asked import Asked, Purpose
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.page import Fetched, Request
+from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Resolution
 
@@ -398,7 +398,7 @@ class RequestTotals:
 
     requests: int
     bytes: int
-    asked: tuple[Asked, ...]
+    asked: tuple[SentRequest, ...]
 
 
 class RequestCounter:
@@ -420,7 +420,7 @@ class RequestCounter:
         self._keeps_rows = keeps_rows
         self._slack_s = slack_s
         self._requests = self._bytes = 0
-        self._asked: list[Asked] = []
+        self._asked: list[SentRequest] = []
 
     def add(self, request: Request, fetched: Fetched, *, ip: str, owed_s: float) -> None:
         """Count one request that was sent.
@@ -434,9 +434,9 @@ class RequestCounter:
         if not self._keeps_rows:
             return
         latest_s = fetched.started_s + request.total_timeout_s + self._slack_s
-        at_s, line = (None, None) if request.purpose is Purpose.ROBOTS else self.robots
+        at_s, line = (None, None) if request.purpose is RequestPurpose.ROBOTS else self.robots
         self._asked.append(
-            Asked(
+            SentRequest(
                 host=self._lease.host,
                 job=self._lease.job,
                 owner=self._owner,
@@ -464,7 +464,7 @@ class RequestCounter:
         self._requests = self._bytes = 0
         return spent
 
-    def take_rows(self) -> tuple[Asked, ...]:
+    def take_rows(self) -> tuple[SentRequest, ...]:
         """Return the rows alone, and start anew."""
         rows = tuple(self._asked)
         self._asked.clear()

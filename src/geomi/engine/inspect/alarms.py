@@ -19,7 +19,7 @@ from geomi.engine.world import World
 from geomi.model.event import Reported
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State
-from geomi.recrawl.report import Change
+from geomi.recrawl.report import PageChange
 from geomi.url.parse import parse as parse_url
 
 LEAST_REQUESTS = 20
@@ -196,9 +196,9 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
             job=job.id,
             provider=provider,
             total=changes.total,
-            new=counts[Change.NEW],
-            updated=counts[Change.CHANGED],
-            deleted=counts[Change.DELETED] + counts[Change.UNREACHABLE],
+            new=counts[PageChange.NEW],
+            updated=counts[PageChange.CHANGED],
+            deleted=counts[PageChange.DELETED] + counts[PageChange.UNREACHABLE],
             change_percent=round(changes.rate_percent, 3),
             success_percent=round(100 * share, 3),
             response_ms=await _response_ms(world, job),

@@ -15,9 +15,8 @@ from geomi.analyse.page import analyse
 from geomi.engine.inspect.export import records
 from geomi.engine.visit.record import read_line, subject_of
 from geomi.engine.world import World
-from geomi.model.analysis import Decision, Subject
-from geomi.model.document import MAX_LISTED, DocumentFilter
-from geomi.model.indexing import AnalysisRules
+from geomi.model.index.analysis import AnalysisInput, AnalysisRules, IndexDecision
+from geomi.model.index.document import MAX_LISTED, DocumentFilter
 
 MAX_CHANGES = 1000
 
@@ -63,8 +62,8 @@ class RuleChange:
     """A page that the two sets of rules decide upon differently."""
 
     url: str
-    first: Decision
-    second: Decision
+    first: IndexDecision
+    second: IndexDecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ async def compare_rules(
     )
 
 
-async def _subjects(world: World, job: str) -> AsyncIterator[Subject]:
+async def _subjects(world: World, job: str) -> AsyncIterator[AnalysisInput]:
     now_s = world.clock.wall_s()
     async for record in records(world, job):
         yield subject_of(read_line(record), now_s=now_s)

@@ -12,7 +12,7 @@ from geomi.engine.world import World
 from geomi.extract.document import WITHOUT_TREE
 from geomi.extract.ladder import SELECTOR
 from geomi.model.job import CrawlJob
-from geomi.model.site import Quality
+from geomi.model.site import OutcomeCount
 from geomi.model.verdict import Outcome
 
 THIN_WORDS = 50
@@ -66,7 +66,7 @@ async def strategies_of(world: World, job: CrawlJob) -> Mapping[str, int]:
     return _by_strategy(await world.census.qualities(job.id, thin_words=THIN_WORDS))
 
 
-def _site(host: str, rows: Sequence[Quality], selector: str) -> SiteReport:
+def _site(host: str, rows: Sequence[OutcomeCount], selector: str) -> SiteReport:
     kept = [row for row in rows if row.strategy]
     strategies = _by_strategy(kept)
     pages = sum(strategies.values())
@@ -83,7 +83,7 @@ def _site(host: str, rows: Sequence[Quality], selector: str) -> SiteReport:
     return replace(site, remarks=tuple(_remarks(site, selector)))
 
 
-def _by_strategy(rows: Iterable[Quality]) -> Mapping[str, int]:
+def _by_strategy(rows: Iterable[OutcomeCount]) -> Mapping[str, int]:
     """Add up pages, the most common way first; without a way, nothing was kept."""
     found: Counter[str] = Counter()
     for row in rows:

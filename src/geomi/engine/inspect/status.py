@@ -15,11 +15,10 @@ from datetime import UTC, datetime
 from geomi.engine.recrawl import Beliefs, walk_pages
 from geomi.engine.world import World
 from geomi.model.entry import Source, UrlEntry
-from geomi.model.history import History, Stage, Standing
+from geomi.model.history import PageHistory, RevisitPage, Stage
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import Outcome, State, Verdict
-from geomi.recrawl.rate import stage
-from geomi.recrawl.reason import reason
+from geomi.recrawl.rate import describe_rate, stage
 
 # A read looks at every host for its share of entries, so that few large ones are cheaper than many.
 MAX_ENTRIES = 50_000
@@ -166,11 +165,11 @@ async def when_due(world: World, job: CrawlJob, entry: UrlEntry) -> Verdict | No
         return None
     now_s = world.clock.wall_s()
     histories = await world.histories.of([entry.url_hash])
-    history = histories.get(entry.url_hash, History())
-    standing = Standing(
+    history = histories.get(entry.url_hash, PageHistory())
+    standing = RevisitPage(
         page.url_hash, entry.url, entry.host, entry.depth, page.fetched_at_s, page.due_s, history
     )
     belief = await Beliefs(world, job.config, now_s=now_s).of(standing)
     on = datetime.fromtimestamp(page.due_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     when = f"due since {on}" if page.due_s <= now_s else f"due on {on}"
-    return Verdict(True, "due", f"{when}: {reason(history, belief)}")
+    return Verdict(True, "due", f"{when}: {describe_rate(history, belief)}")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from geomi.admit.shape import kind_of
 from geomi.admit.trap import BUDGETS, DETECTORS, STILL_GROWING, judge_tally
+from geomi.admit.url_pattern import kind_of
 from geomi.engine.visit.patterns import TRAP_RULES, SiteDecisions
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName

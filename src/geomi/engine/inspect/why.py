@@ -23,12 +23,12 @@ from geomi.engine.visit.patterns import Patterns, SiteDecisions
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
-from geomi.model.document import DocumentState, document_id
 from geomi.model.entry import Source, Tally, UrlEntry
+from geomi.model.index.document import DocumentState, document_id
 from geomi.model.job import CrawlJob, StopReason
 from geomi.model.robots import RobotsKey
 from geomi.model.site import SiteRule
-from geomi.model.verdict import Outcome, Room, State, Verdict
+from geomi.model.verdict import Outcome, State, Verdict, WaitingLimit
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
@@ -50,7 +50,9 @@ _ANSWERS = {
 PAGES_READ_BACK = 20_000
 PAGES_PER_READ = 500
 # A change of the job's own limit lets its pages be read once more.
-_HINTS = {Room.OF_ALL: "set GEOMI_MAX_QUEUED higher, then --resume --set limits.max_queued=0"}
+_HINTS = {
+    WaitingLimit.OF_ALL: "set GEOMI_MAX_QUEUED higher, then --resume --set limits.max_queued=0"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +322,7 @@ async def find_linking_page(
 async def queue_limit_verdict(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     """Say which limit of what may wait has kept a URL out, or may have; None where none has any."""
     told = await world.census.exclusions(job.id)
-    kept_out = [(rule, *told[rule]) for rule in Room if rule in told]
+    kept_out = [(rule, *told[rule]) for rule in WaitingLimit if rule in told]
     for rule, count, examples in kept_out:
         if url.href in examples:
             detail = f"too many URLs were waiting for it to wait, too, as for {count:,} links"
@@ -340,5 +342,5 @@ def _links_to(line: bytes, wanted: bytes, naming: UrlIdentity) -> LinkingPage | 
     return None
 
 
-def _hint(rule: Room) -> str:
+def _hint(rule: WaitingLimit) -> str:
     return _HINTS.get(rule, f"--resume --set {rule}=0")

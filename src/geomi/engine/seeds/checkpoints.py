@@ -14,19 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from geomi.dataset.checkpoint import MAX_MANIFEST_BYTES, read_manifest
+from geomi.dataset.contract import MAX_CONTRACT_BYTES, read_contract
+from geomi.dataset.partition import metadata_path, success_path
+from geomi.dataset.raw_file import RawFile, read_raw
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.world import World
 from geomi.errors import SeedError
-from geomi.model.contract import Contract
-from geomi.model.message import Worked
-from geomi.model.seed import Checksum, Manifest, Partition, Placed
+from geomi.model.dataset.contract import Contract
+from geomi.model.dataset.queue import TaskResult
+from geomi.model.dataset.seed import Checksum, Manifest, Partition, PlacedUrl
 from geomi.ports.dataset import Dataset
-from geomi.seed.checkpoint import MAX_MANIFEST_BYTES, read_manifest
-from geomi.seed.contract import MAX_CONTRACT_BYTES, read_contract
-from geomi.seed.partition import metadata_path, success_path
-from geomi.seed.record import RawFile, read_raw
-from geomi.text.digest import sha256_hex
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid, sha256_hex
 
 # How far clocks of machines may differ. A run of a later time was named by a clock that was wrong,
 # or by nobody: nothing would be forced any more until that time has come.
@@ -49,14 +48,14 @@ class ContractState:
     is_another: bool = False
 
     @property
-    def placed(self) -> tuple[Placed, ...]:
+    def placed(self) -> tuple[PlacedUrl, ...]:
         """The URLs of a contract, and where their records stand."""
         if self.manifest is None or self.contract is None:
             return ()
         # Which record names the domain is known of the first alone, and asked of no other.
         name = self.contract.domain_id
         pairs = zip(self.manifest.positions, self.contract.urls, strict=True)
-        return tuple(Placed(at, name, url) for at, url in pairs)
+        return tuple(PlacedUrl(at, name, url) for at, url in pairs)
 
 
 async def read_contract_state(dataset: Dataset, partition: Partition, domain: str) -> ContractState:
@@ -138,6 +137,6 @@ def known_run(manifest: Manifest | None, world: World, *, run: str) -> str:
     return manifest.run if manifest is not None and manifest.run <= latest else ""
 
 
-def work_done(manifest: Manifest) -> Worked:
+def work_done(manifest: Manifest) -> TaskResult:
     """Say what a raw file has come to, for the tallies."""
-    return Worked(urls=manifest.counts.get("urls", 0), duration_ms=manifest.duration_ms)
+    return TaskResult(urls=manifest.counts.get("urls", 0), duration_ms=manifest.duration_ms)

@@ -18,8 +18,8 @@ from geomi.engine.seeds.sitemaps import HostSitemaps, sitemap_entry
 from geomi.engine.visit.links import LinkGate
 from geomi.errors import LeaseLost, SeedError, StoreBusy
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts
-from geomi.model.seed import ErrorType
+from geomi.model.dataset.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.site import SiteRule
 from geomi.url.parse import parse as parse_url
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
-from geomi.model.message import Loan
+from geomi.model.dataset.queue import Loan
 from geomi.ports.dataset import Dataset
 from geomi.ports.queues import Queues
 

@@ -16,17 +16,17 @@ import orjson
 
 from geomi.engine.seeds.context import SeedContext
 from geomi.errors import SeedError, StoreError, UnknownName
-from geomi.model.message import (
+from geomi.model.dataset.queue import (
     MAX_ERROR_CHARS,
     DeadLetter,
     ErrorContext,
     ErrorInfo,
+    LoanSettlement,
     Message,
-    Settlement,
 )
-from geomi.model.seed import ErrorType
-from geomi.text.times import iso_utc
-from geomi.text.ulid import new_ulid
+from geomi.model.dataset.seed import ErrorType
+from geomi.text.encoding import iso_utc
+from geomi.text.identifiers import new_ulid
 
 # Workers that may be lost with a message in hand before nobody tries it any more: what ends a
 # process each time would end all of them, one after the other. A deployment that is restarted often
@@ -64,15 +64,15 @@ def lost_too_often(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 def give_up(
     seeding: SeedContext, messages: Iterable[Message], why: TaskFailure, *, began_s: float
-) -> Settlement:
+) -> LoanSettlement:
     """Give messages up, however often they were tried."""
     dead = (_letter(seeding, message, why, began_s=began_s) for message in messages)
-    return Settlement(dead=tuple(dead))
+    return LoanSettlement(dead=tuple(dead))
 
 
 def try_later(
     seeding: SeedContext, messages: Iterable[Message], why: TaskFailure, *, began_s: float
-) -> Settlement:
+) -> LoanSettlement:
     """Try messages again after 1, 2, 4 s and so on; give up those that had all their tries."""
     later: list[tuple[str, float]] = []
     dead: list[DeadLetter] = []
@@ -82,7 +82,7 @@ def try_later(
             later.append((message.name, now_s + 2.0**message.attempts))
         else:
             dead.append(_letter(seeding, message, why, began_s=began_s))
-    return Settlement(later=tuple(later), dead=tuple(dead))
+    return LoanSettlement(later=tuple(later), dead=tuple(dead))
 
 
 def _letter(

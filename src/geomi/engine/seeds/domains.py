@@ -16,6 +16,19 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from geomi.dataset.checkpoint import write_manifest
+from geomi.dataset.contract import MAX_CONTRACT_BYTES, merge_urls, write_contract
+from geomi.dataset.message import read_domain_message
+from geomi.dataset.partition import (
+    ROBOTS,
+    SITEMAP,
+    host_paths,
+    metadata_path,
+    raw_prefix,
+    read_raw_key,
+    result_path,
+    success_path,
+)
 from geomi.engine.seeds.checkpoints import (
     ContractState,
     checksum_of,
@@ -29,36 +42,23 @@ from geomi.engine.seeds.context import HeldTask, SeedContext
 from geomi.engine.seeds.hosts import contract_host_name
 from geomi.engine.visit.patterns import read_site_decisions
 from geomi.errors import SeedError
-from geomi.model.contract import Contract, HostFacts
-from geomi.model.event import SeedDomainDone, SeedSkipped
-from geomi.model.message import Loan, Worked
-from geomi.model.seed import (
+from geomi.model.dataset.contract import Contract, HostFacts
+from geomi.model.dataset.queue import Loan, TaskResult
+from geomi.model.dataset.seed import (
     Checksum,
     DomainMessage,
     ErrorType,
     Manifest,
     Partition,
     PartitionFilter,
-    Placed,
+    PlacedUrl,
 )
-from geomi.seed.checkpoint import write_manifest
-from geomi.seed.contract import MAX_CONTRACT_BYTES, merged, write_contract
-from geomi.seed.message import read_domain_message
-from geomi.seed.partition import (
-    ROBOTS,
-    SITEMAP,
-    host_paths,
-    metadata_path,
-    raw_prefix,
-    read_raw_key,
-    result_path,
-    success_path,
-)
-from geomi.text.times import iso_utc
+from geomi.model.event import SeedDomainDone, SeedSkipped
+from geomi.text.encoding import iso_utc
 from geomi.url.parse import split
 
 
-async def collect_domain(seeding: SeedContext, held: HeldTask) -> Worked:
+async def collect_domain(seeding: SeedContext, held: HeldTask) -> TaskResult:
     """Work on a domain until its contract covers every message that waited for it."""
     messages = await asyncio.to_thread(_read_messages, held.loan)
     return await _Domain(seeding, held, messages, seeding.world.clock.now_s()).work()
@@ -68,7 +68,7 @@ async def collect_domain(seeding: SeedContext, held: HeldTask) -> Worked:
 class _Urls:
     """What the messages of a domain and the contract that stands say together."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedUrl, ...]
     inputs: Mapping[str, Checksum]
     hosts: tuple[str, ...]  # the domain itself first
 
@@ -84,7 +84,7 @@ class _Domain:
     def _first(self) -> DomainMessage:
         return self.messages[0]
 
-    async def work(self) -> Worked:
+    async def work(self) -> TaskResult:
         first = self._first
         standing = await read_contract_state(
             self.seeding.dataset, first.partition_info, first.domain
@@ -144,7 +144,7 @@ class _Domain:
         found: Mapping[str, CollectedHost],
         *,
         run: str,
-    ) -> Worked:
+    ) -> TaskResult:
         """Write files, the contract, and its checkpoint last."""
         first, dataset, clock = self._first, self.seeding.dataset, self.seeding.world.clock
         outputs = await self._write_files(standing, urls.hosts, found)
@@ -230,9 +230,9 @@ class _Domain:
                 kind=ErrorType.STORAGE,
             )
 
-    def _worked(self, contract: Contract, duration_ms: int) -> Worked:
+    def _worked(self, contract: Contract, duration_ms: int) -> TaskResult:
         facts = contract.facts
-        return Worked(
+        return TaskResult(
             len(contract.urls), facts.robots_txt.exists, facts.sitemap_xml.exists, duration_ms
         )
 
@@ -257,18 +257,18 @@ def _disputed(messages: Iterable[DomainMessage], before: Mapping[str, Checksum])
     }
 
 
-def _placed(message: DomainMessage) -> Iterable[Placed]:
+def _placed(message: DomainMessage) -> Iterable[PlacedUrl]:
     named = read_raw_key(message.file_path)
     assert named is not None, "a message names a raw file"
     for index, url in zip(message.indexes, message.urls, strict=True):
-        yield Placed((named[1], index), message.domain_id, url)
+        yield PlacedUrl((named[1], index), message.domain_id, url)
 
 
 def _folded(
-    placed: Iterable[Placed], inputs: Mapping[str, Checksum], domain: str, max_hosts: int
+    placed: Iterable[PlacedUrl], inputs: Mapping[str, Checksum], domain: str, max_hosts: int
 ) -> _Urls:
     """Order URLs, and name the hosts that are looked at: the domain, then others by position."""
-    urls = merged(placed)
+    urls = merge_urls(placed)
     hosts = {domain: None}
     for one in urls:
         if len(hosts) == max_hosts:

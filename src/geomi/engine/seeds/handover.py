@@ -18,6 +18,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from geomi.dataset.contract import read_contract
+from geomi.dataset.partition import (
+    METADATA,
+    SUCCESS,
+    host_paths,
+    metadata_path,
+    prod_prefix,
+    read_prod_key,
+    success_path,
+)
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import read_copy
 from geomi.engine.jobs import MAX_SEEDS
@@ -27,21 +37,10 @@ from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import GeomiError, first_error
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import Contract, HostFacts
-from geomi.model.handover import Handover, HostCopy, LeftOut
+from geomi.model.dataset.contract import Contract, Handover, HostFacts, HostRobots, SkippedDomain
+from geomi.model.dataset.seed import Checksum, Manifest, Partition, PartitionFilter
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.seed import Checksum, Manifest, Partition, PartitionFilter
 from geomi.ports.dataset import Dataset
-from geomi.seed.contract import read_contract
-from geomi.seed.partition import (
-    METADATA,
-    SUCCESS,
-    host_paths,
-    metadata_path,
-    prod_prefix,
-    read_prod_key,
-    success_path,
-)
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split
 
@@ -93,7 +92,7 @@ def _source(name: str, prefix: str) -> str:
 
 
 async def keep_copies(
-    world: World, dataset: Dataset, copies: Sequence[HostCopy], config: CrawlConfig
+    world: World, dataset: Dataset, copies: Sequence[HostRobots], config: CrawlConfig
 ) -> int:
     """Keep copies of robots.txt for whoever crawls under a configuration; return how many."""
     if not (config.robots.respect and config.robots.persist):
@@ -159,9 +158,9 @@ class _Taken:
 
     seeds: dict[str, None] = field(default_factory=dict)
     sitemaps: dict[str, None] = field(default_factory=dict)
-    robots: dict[tuple[str, str], HostCopy] = field(default_factory=dict)
+    robots: dict[tuple[str, str], HostRobots] = field(default_factory=dict)
     contracts: int = 0
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[SkippedDomain] = field(default_factory=list)
 
     @property
     def is_full(self) -> bool:
@@ -169,16 +168,16 @@ class _Taken:
 
     def take(self, domain: str, found: FinishedContract | str) -> None:
         if isinstance(found, str):
-            self.left_out.append(LeftOut(domain, found))
+            self.left_out.append(SkippedDomain(domain, found))
             return
         facts = found.contract.every_host
         hosts, left = self._take_urls(found)
         self.contracts += bool(hosts)
         forbidden = [name for name in facts if name in found.forbidden]
-        self.left_out += [LeftOut(name, FORBIDDEN) for name in forbidden]
+        self.left_out += [SkippedDomain(name, FORBIDDEN) for name in forbidden]
         if left:
             reason = f"{left} of its URLs are beyond the {MAX_SEEDS} that a crawl may start from"
-            self.left_out.append(LeftOut(domain, reason))
+            self.left_out.append(SkippedDomain(domain, reason))
         for name in hosts:
             if name in facts:
                 self._learn_sitemap(facts[name])
@@ -213,7 +212,7 @@ class _Taken:
             self.robots[copy.scheme, copy.host] = copy
 
 
-def _copy(found: FinishedContract, name: str, facts: HostFacts) -> HostCopy | None:
+def _copy(found: FinishedContract, name: str, facts: HostFacts) -> HostRobots | None:
     """Say what a host's robots.txt is; None where that is not known, or not any more."""
     robots = facts.robots_txt
     root = parse_url(f"{'https' if facts.server_info.supports_https else 'http'}://{name}/")
@@ -223,7 +222,7 @@ def _copy(found: FinishedContract, name: str, facts: HostFacts) -> HostCopy | No
     if not robots.exists:
         missing = _MISSING.fullmatch(robots.error)
         return (
-            HostCopy(root.scheme, root.authority, int(missing[1]), fetched_s) if missing else None
+            HostRobots(root.scheme, root.authority, int(missing[1]), fetched_s) if missing else None
         )
     contract = found.contract
     key = host_paths(contract.partition, contract.domain, name)[0]
@@ -231,7 +230,7 @@ def _copy(found: FinishedContract, name: str, facts: HostFacts) -> HostCopy | No
     if checksum is None:
         return None
     age_s = robots.max_age_s
-    return HostCopy(root.scheme, root.authority, 200, fetched_s, key, checksum, age_s)
+    return HostRobots(root.scheme, root.authority, 200, fetched_s, key, checksum, age_s)
 
 
 def _seconds(text: str | None) -> float | None:

@@ -25,19 +25,18 @@ from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import CROWDED_S, HostSession, MustRest
 from geomi.engine.world import World
 from geomi.errors import SeedError
-from geomi.model.asked import Purpose
 from geomi.model.config import CrawlConfig
-from geomi.model.contract import RobotsFacts, ServerInfo
+from geomi.model.dataset.contract import RobotsFacts, ServerInfo
+from geomi.model.dataset.queue import MAX_ERROR_CHARS
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.entry import Batch
-from geomi.model.message import MAX_ERROR_CHARS
 from geomi.model.page import Fetched, Headers, Request
-from geomi.model.seed import ErrorType
+from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import Outcome
 from geomi.ports.clock import Clock
 from geomi.ports.web import Fetcher
-from geomi.seed.lastmod import lastmod_s
-from geomi.text.signs import whole_signs
-from geomi.text.times import iso_utc
+from geomi.seed.sitemap import lastmod_s
+from geomi.text.encoding import iso_utc, replace_surrogates
 from geomi.url.parse import DEFAULT_PORTS, Url
 from geomi.url.parse import parse as parse_url
 
@@ -85,7 +84,7 @@ def why_no_file(status: int, failure: Outcome | None, detail: str) -> str:
 
 def short_error(error: str) -> str:
     """Shorten an error that may quote what a server wrote."""
-    return whole_signs(error[:MAX_ERROR_CHARS])
+    return replace_surrogates(error[:MAX_ERROR_CHARS])
 
 
 def raise_passing(status: int, failure: Outcome | None, error: str) -> None:
@@ -155,7 +154,7 @@ class HostProbe:
         return ReachedHost(root, reading, keeper)
 
     def _facts(self, reached: ReachedHost) -> RobotsFacts:
-        copy, heard = reached.reading.copy, self._hearing.last(Purpose.ROBOTS)
+        copy, heard = reached.reading.copy, self._hearing.last(RequestPurpose.ROBOTS)
         fetched_at = iso_utc(heard.at_s) if heard is not None else None
         is_there = copy.failure is None and 200 <= copy.status < 300
         if not is_there and not (copy.failure is Outcome.TOO_LARGE and copy.body):  # C-11
@@ -253,7 +252,7 @@ class RecordedAnswer:
     """
 
     url: Url
-    purpose: Purpose
+    purpose: RequestPurpose
     status: int
     failure: Outcome | None
     headers: Headers
@@ -324,7 +323,7 @@ class RecordingFetcher:
                 hint="raise seeds.domain_timeout_s, or drop the domain",
             )
 
-    def last(self, purpose: Purpose) -> RecordedAnswer | None:
+    def last(self, purpose: RequestPurpose) -> RecordedAnswer | None:
         """Return what was heard last of a kind."""
         return next((one for one in reversed(self._heard) if one.purpose is purpose), None)
 

@@ -17,16 +17,16 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
+from geomi.dataset.message import file_message
+from geomi.dataset.partition import raw_prefix, read_raw_key, success_path
 from geomi.engine.seeds.checkpoints import file_manifest
 from geomi.engine.seeds.context import SeedContext
 from geomi.errors import StoreError, first_error
+from geomi.model.dataset.queue import Message
+from geomi.model.dataset.seed import OrchestrationReport, Partition, PartitionFilter, SeedMessage
 from geomi.model.event import SeedSendFailed
-from geomi.model.message import Message
-from geomi.model.seed import Orchestrated, Partition, PartitionFilter, SeedMessage
 from geomi.ports.dataset import Dataset
-from geomi.seed.message import file_message
-from geomi.seed.partition import raw_prefix, read_raw_key, success_path
-from geomi.text.ulid import new_ulid
+from geomi.text.identifiers import new_ulid
 
 AT_ONCE = 100  # raw files that are looked at and sent together
 READERS = 16  # checkpoints that are read side by side
@@ -37,7 +37,7 @@ MAX_REFUSALS = 3
 
 async def orchestrate(
     seeding: SeedContext, which: PartitionFilter, *, force: bool = False
-) -> Orchestrated:
+) -> OrchestrationReport:
     """Send every raw file of some partitions that is not processed yet, or all of them."""
     world = seeding.world
     run = new_ulid(world.clock.now_s(), world.rng) if force else ""
@@ -56,7 +56,7 @@ async def orchestrate(
         ]
         await sender.send_unknown([one for one in messages if one.task in done])
         sent += await sender.send([one for one in messages if one.task not in done])
-    return Orchestrated(found, sent, skipped)
+    return OrchestrationReport(found, sent, skipped)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ from geomi.engine.seeds.raw_files import process_file
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.engine.world import wait_for_event
 from geomi.errors import GeomiError, LeaseLost, StoreError, StoreFull
+from geomi.model.dataset.queue import Loan, LoanSettlement, Message, TaskResult
+from geomi.model.dataset.seed import ErrorType
 from geomi.model.event import SeedFailed, Warned
-from geomi.model.message import Loan, Message, Settlement, Worked
-from geomi.model.seed import ErrorType
 
 # How long an idle consumer waits before it looks again, doubled while nothing comes. Others may
 # send at any time.
@@ -45,7 +45,7 @@ LONGEST_LOOK_S = 1.0
 AGAIN = "!"  # stands before the token of a lost loan, in the name of what looks after it
 # How long whoever leaves still works on what it has in hand.
 FAREWELL_S = 20.0
-TaskHandler = Callable[[SeedContext, HeldTask], Awaitable[Worked]]
+TaskHandler = Callable[[SeedContext, HeldTask], Awaitable[TaskResult]]
 
 
 async def work_on_queues(
@@ -298,7 +298,7 @@ class QueueConsumer:
             # We leave, or have no room to write: somebody else may be able to work on it at once.
             names = tuple(message.name for message in loan.messages)
             await self._seeding.queues.settle(
-                self._seeding.dataset.name, hand.loan, Settlement(back=names)
+                self._seeding.dataset.name, hand.loan, LoanSettlement(back=names)
             )
             raise
 
@@ -346,17 +346,17 @@ class QueueConsumer:
                 self._seeding.world.sink.emit(Warned("", told))
             return failure_of(error)
         names = tuple(message.name for message in messages)
-        await self._settle(hand, Settlement(done=names, worked=worked))
+        await self._settle(hand, LoanSettlement(done=names, worked=worked))
         return None
 
-    async def _fail(self, hand: HeldLoan, end: Settlement, why: TaskFailure) -> None:
+    async def _fail(self, hand: HeldLoan, end: LoanSettlement, why: TaskFailure) -> None:
         await self._settle(hand, end)
         loan = hand.loan
         self._seeding.world.sink.emit(
             SeedFailed(loan.queue, loan.task, why.kind, why.message, is_dead=bool(end.dead))
         )
 
-    async def _settle(self, hand: HeldLoan, end: Settlement) -> None:
+    async def _settle(self, hand: HeldLoan, end: LoanSettlement) -> None:
         if not await self._seeding.queues.settle(self._seeding.dataset.name, hand.loan, end):
             raise LeaseLost(f"the loan of `{hand.loan.task}` was lost before it was settled")
 
@@ -380,7 +380,7 @@ class HeldLoan:
         if now_s - self._renewed_s >= hear_every_s(self._lease_s):
             await self._renew(now_s)
 
-    async def work(self, handler: TaskHandler, messages: tuple[Message, ...]) -> Worked:
+    async def work(self, handler: TaskHandler, messages: tuple[Message, ...]) -> TaskResult:
         """Let a handler work on some messages of the loan, which is renewed meanwhile."""
         try:
             async with asyncio.TaskGroup() as group:

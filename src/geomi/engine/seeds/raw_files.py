@@ -14,6 +14,10 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from geomi.dataset.checkpoint import write_manifest
+from geomi.dataset.message import domain_message, read_seed_message
+from geomi.dataset.partition import rejects_path, success_path
+from geomi.dataset.raw_file import DomainGroup, RawFile, write_rejects
 from geomi.engine.seeds.checkpoints import (
     checksum_of,
     file_manifest,
@@ -23,9 +27,8 @@ from geomi.engine.seeds.checkpoints import (
 )
 from geomi.engine.seeds.context import HeldTask, SeedContext
 from geomi.errors import SeedError
-from geomi.model.event import SeedFileDone, SeedSkipped
-from geomi.model.message import Loan, Message, Worked
-from geomi.model.seed import (
+from geomi.model.dataset.queue import Loan, Message, TaskResult
+from geomi.model.dataset.seed import (
     Checksum,
     DomainMessage,
     ErrorType,
@@ -33,17 +36,14 @@ from geomi.model.seed import (
     SeedMessage,
     SeedRules,
 )
-from geomi.seed.checkpoint import write_manifest
-from geomi.seed.message import domain_message, read_seed_message
-from geomi.seed.partition import rejects_path, success_path
-from geomi.seed.record import Group, RawFile, write_rejects
-from geomi.text.times import iso_utc
+from geomi.model.event import SeedFileDone, SeedSkipped
+from geomi.text.encoding import iso_utc
 
 SENT_AT_ONCE = 100  # messages in one transaction
 SENT_BYTES = 4 * 1024 * 1024  # of them together, unless one alone has more
 
 
-async def process_file(seeding: SeedContext, held: HeldTask) -> Worked:
+async def process_file(seeding: SeedContext, held: HeldTask) -> TaskResult:
     """Send the domains of a raw file to the collector, and write its checkpoint."""
     return await _File(seeding, held, _latest(held.loan), seeding.world.clock.now_s()).work()
 
@@ -55,7 +55,7 @@ class _File:
     message: SeedMessage
     began_s: float
 
-    async def work(self) -> Worked:
+    async def work(self) -> TaskResult:
         dataset, key, run = self.seeding.dataset, self.message.file_path, self.message.run
         size = await dataset.size(key)
         if size is None:
@@ -80,7 +80,7 @@ class _File:
         )
         return work_done(manifest)
 
-    def _pass_over(self, before: Manifest) -> Worked:
+    def _pass_over(self, before: Manifest) -> TaskResult:
         self.seeding.world.sink.emit(SeedSkipped(self.message.file_path))
         return work_done(before)
 
@@ -88,7 +88,7 @@ class _File:
         key, partition = self.message.file_path, self.message.partition_info
         return read_raw_file(self.seeding, key, data, partition), checksum_of(data)
 
-    async def _send(self, groups: Sequence[Group], checksum: Checksum) -> None:
+    async def _send(self, groups: Sequence[DomainGroup], checksum: Checksum) -> None:
         rules, name = self.seeding.config.seeds, self.seeding.dataset.name
         batches = _batches(_messages(self.message, groups, checksum, rules))
         while batch := await asyncio.to_thread(next, batches, None):
@@ -149,7 +149,7 @@ def _latest(loan: Loan) -> SeedMessage:
 
 
 def _messages(
-    seed: SeedMessage, groups: Sequence[Group], checksum: Checksum, rules: SeedRules
+    seed: SeedMessage, groups: Sequence[DomainGroup], checksum: Checksum, rules: SeedRules
 ) -> Iterator[Message]:
     for group in groups:
         yield domain_message(

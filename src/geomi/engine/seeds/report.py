@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from geomi.engine.inspect.alarms import Alarm, AlarmRule
 from geomi.engine.seeds.context import SeedContext
-from geomi.model.message import Depth, TaskTally
-from geomi.model.seed import PartitionFilter
+from geomi.model.dataset.queue import QueueDepth, TaskTally
+from geomi.model.dataset.seed import PartitionFilter
 
 EVERYTHING = PartitionFilter()
 MAX_FILE_FAILURES = 0.05
@@ -32,8 +32,8 @@ class DatasetProgress:
 
     files: TaskTally
     domains: TaskTally
-    seed_queue: Depth
-    domain_queue: Depth
+    seed_queue: QueueDepth
+    domain_queue: QueueDepth
 
     @property
     def dead_letters(self) -> int:

@@ -26,15 +26,13 @@ from geomi.engine.seeds.hosts import (
     why_no_file,
 )
 from geomi.engine.visit.sitemaps import SITEMAP_NESTING
-from geomi.model.contract import SitemapFacts
+from geomi.model.dataset.contract import SitemapFacts
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.page import Fetched
 from geomi.model.verdict import Verdict
 from geomi.ports.clock import Clock
-from geomi.seed.lastmod import lastmod_s
-from geomi.seed.listing import MAX_BYTES, Sitemap
-from geomi.seed.sitemap import SitemapReader
-from geomi.text.times import iso_utc
+from geomi.seed.sitemap import MAX_BYTES, Sitemap, SitemapReader, lastmod_s
+from geomi.text.encoding import iso_utc
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 

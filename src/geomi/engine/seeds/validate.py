@@ -12,19 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from geomi.engine.seeds.checkpoints import (
-    ContractState,
-    checkpoint_at,
-    checksum_of,
-    matching,
-    read_contract_state,
-)
-from geomi.errors import SeedError
-from geomi.model.checked import MAX_PROBLEMS, Checked, Problem
-from geomi.model.config import CrawlConfig
-from geomi.model.seed import Checksum, Partition, PartitionFilter, SeedRules
-from geomi.ports.dataset import Dataset, Listed
-from geomi.seed.partition import (
+from geomi.dataset.partition import (
     PROD,
     RAW,
     RAW_FORM,
@@ -41,8 +29,32 @@ from geomi.seed.partition import (
     result_path,
     success_path,
 )
-from geomi.seed.raw_metadata import MAX_METADATA_BYTES, RawMetadata, read_raw_metadata
-from geomi.seed.record import RawFile, read_raw
+from geomi.dataset.raw_file import (
+    MAX_METADATA_BYTES,
+    RawFile,
+    RawMetadata,
+    read_raw,
+    read_raw_metadata,
+)
+from geomi.engine.seeds.checkpoints import (
+    ContractState,
+    checkpoint_at,
+    checksum_of,
+    matching,
+    read_contract_state,
+)
+from geomi.errors import SeedError
+from geomi.model.config import CrawlConfig
+from geomi.model.dataset.seed import (
+    MAX_PROBLEMS,
+    Checksum,
+    DatasetCheck,
+    DatasetProblem,
+    Partition,
+    PartitionFilter,
+    SeedRules,
+)
+from geomi.ports.dataset import Dataset, Listed
 
 _EVERYTHING = PartitionFilter()
 # Where the contract of each domain is, and the processed raw files that name it.
@@ -55,7 +67,9 @@ COLLECT = (
 COLLECT_AGAIN = "run `geomi seeds run` with --force"
 
 
-async def check_dataset(dataset: Dataset, config: CrawlConfig, which: PartitionFilter) -> Checked:
+async def check_dataset(
+    dataset: Dataset, config: CrawlConfig, which: PartitionFilter
+) -> DatasetCheck:
     """Check the raw files, contracts and rejects of some partitions."""
     findings = DatasetFindings()
     wanted = await check_raw(dataset, config.seeds, which, findings)
@@ -299,14 +313,14 @@ class DatasetFindings:
     """Counts by the names of `Checked`, problems, and what each raw file is."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[DatasetProblem] = field(default_factory=list)
     sums: dict[str, Checksum | None] = field(default_factory=dict)  # None: it cannot be read
 
     def add(self, key: str, what: str, remedy: str) -> None:
         """Note a problem."""
         self.counts["found"] += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(key, what, remedy))
+            self.problems.append(DatasetProblem(key, what, remedy))
 
     def foreign(self, key: str) -> None:
         """Note that something is no part of a dataset."""
@@ -315,6 +329,6 @@ class DatasetFindings:
             remedy = f"nobody reads it: raw files are {RAW_FORM}, all in small letters"
         self.add(key, "it is no part of a dataset", remedy)
 
-    def report(self) -> Checked:
+    def report(self) -> DatasetCheck:
         """Return all of it."""
-        return Checked(**self.counts, problems=tuple(self.problems))
+        return DatasetCheck(**self.counts, problems=tuple(self.problems))

@@ -17,10 +17,10 @@ from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.parsing import PageReader
 from geomi.engine.world import World
 from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
-from geomi.fetch.respond import respond
-from geomi.model.analysis import Analysis, Subject
+from geomi.fetch.response import respond
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch
+from geomi.model.index.analysis import Analysis, AnalysisInput
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, Verdict
@@ -64,7 +64,7 @@ async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -
         raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
     finally:
         await world.frontier.settle(Batch(hosts=(asker.farewell(),)))
-    subject = Subject(fetched.url, article, world.clock.wall_s())
+    subject = AnalysisInput(fetched.url, article, world.clock.wall_s())
     return Preview(
         url.href, fetched.url, fetched.status, article, analyse(subject, config.analysis)
     )

@@ -24,7 +24,7 @@ from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.extract.media import is_readable, is_risky
 from geomi.extract.page import extract
-from geomi.fetch.respond import respond
+from geomi.fetch.response import respond
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, Discovered, EntryKind, Source
 from geomi.model.page import Fetched

@@ -17,7 +17,7 @@ from geomi.engine.visit.links import LinkGate
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, Source, UrlEntry
 from geomi.model.page import Article, Fetched
-from geomi.model.signals import Signals
+from geomi.model.robots import Signals
 from geomi.model.verdict import Verdict
 from geomi.robots.meta import directives
 from geomi.robots.signals import read_signals

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.dedup.decide import Duplicate, Evidence, decide, exact_keys
+from geomi.dedup.decide import Duplicate, DuplicateEvidence, decide, exact_keys
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.world import World
@@ -49,7 +49,7 @@ class Duplicates:
         exact = await self.exact(entry, mark)
         near = [] if exact else await self._world.pages.near(mark.sketch)
         return decide(
-            Evidence(
+            DuplicateEvidence(
                 url=entry.url,
                 sketch=mark.sketch,
                 exact=exact,

@@ -22,7 +22,7 @@ from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.record import StoredPage
 from geomi.engine.world import World
-from geomi.fetch import redirect
+from geomi.fetch import response
 from geomi.fetch.retry import parse_retry_after, retry
 from geomi.frontier.state import settle_state
 from geomi.model.config import CrawlConfig
@@ -170,7 +170,7 @@ class VisitEndings:
 
     def redirected(self, entry: UrlEntry, asker: HostSession, fetched: Fetched) -> ClosedVisit:
         """Close a redirect: its target becomes an entry of its own, judged like any other."""
-        target = redirect.target(fetched) or ""
+        target = response.redirect_target(fetched) or ""
         outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NO_LINKS
         if entry.hops >= self._config.http.max_redirects:
             outcome = Outcome.TOO_MANY_REDIRECTS

@@ -7,7 +7,7 @@ redirects to the home page must not take the home page's place.
 from __future__ import annotations
 
 from geomi.admit.normalize import identity
-from geomi.admit.shape import pattern_of
+from geomi.admit.url_pattern import pattern_of
 from geomi.model.config import CrawlConfig, FetchForm
 from geomi.model.entry import EntryKind
 from geomi.url.canonical import url_hash

@@ -24,18 +24,14 @@ from geomi.engine.visit.patterns import Patterns, SiteDecisions
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.sitemaps import Sitemaps
 from geomi.engine.world import World
-from geomi.frontier.freshness import freshness
-from geomi.frontier.priority import merit, priority
-from geomi.frontier.seen import Seen
-from geomi.frontier.traffic import names_of, raised, traffic
-from geomi.model.config import CrawlConfig, Within
+from geomi.frontier.priority import freshness, merit, names_of, priority, raised, traffic
+from geomi.frontier.seen import SeenUrls
+from geomi.model.config import CrawlConfig, UrlOrder, Within
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, Target, UrlEntry
-from geomi.model.order import Order
 from geomi.model.page import Link
 from geomi.model.site import SiteRule
 from geomi.model.verdict import Exclusion, Verdict
-from geomi.seed.lastmod import lastmod_s
-from geomi.seed.listing import Sitemap
+from geomi.seed.sitemap import Sitemap, lastmod_s
 from geomi.url.canonical import url_hash
 from geomi.url.parse import Url, absolute, split
 from geomi.url.parse import parse as parse_url
@@ -73,9 +69,9 @@ class LinkGate:
         self._privacy = Privacy(config.safety)
         self._naming = UrlIdentity(config)
         self._patterns = Patterns(self._naming, self._reviews)
-        self._seen = Seen()
+        self._seen = SeenUrls()
         self._sitemaps = Sitemaps(config, self._naming, self._seen, self._host_verdict)
-        counts_links = config.order is Order.WEIGHTED
+        counts_links = config.order is UrlOrder.WEIGHTED
         self._endorsements = CountedLinks(self._target) if counts_links else None
 
     def seed(self, url: Url) -> Discovered | Verdict:
@@ -389,4 +385,4 @@ class LinkValue:
 
 def link_value_of(world: World, config: CrawlConfig) -> LinkValue | None:
     """Return what values the finds of a job; None where its order does not ask for it."""
-    return LinkValue(world, config) if config.order is Order.WEIGHTED else None
+    return LinkValue(world, config) if config.order is UrlOrder.WEIGHTED else None

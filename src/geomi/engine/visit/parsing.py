@@ -14,7 +14,7 @@ Two things are learned from pages on the way:
 from __future__ import annotations
 
 from geomi.dedup.sketch import sketch
-from geomi.dedup.soft404 import MAX_TEMPLATES, Sign, Suspect, judge, says_missing
+from geomi.dedup.soft404 import MAX_TEMPLATES, Soft404Candidate, Soft404Sign, judge, says_missing
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
@@ -163,12 +163,12 @@ class Soft404:
         if len(self._templates) > MAX_HOSTS:
             del self._templates[next(iter(self._templates))]
 
-    def sign(self, host: str, fetched: Fetched, article: Article) -> Sign | None:
+    def sign(self, host: str, fetched: Fetched, article: Article) -> Soft404Sign | None:
         """Say what gives a page away, or None; hardly any page is looked at closely."""
         heading = _heading(article.markdown)
         if not (says_missing(article.title) or says_missing(heading)):
             return None
-        suspect = Suspect(
+        suspect = Soft404Candidate(
             status=fetched.status,
             title=article.title,
             heading=heading,

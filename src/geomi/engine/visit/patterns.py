@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.admit.novelty import text_mark
-from geomi.admit.shape import ENDLESS, kind_of
 from geomi.admit.trap import heeds_text, judge_tally
+from geomi.admit.url_pattern import ENDLESS, kind_of, text_mark
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
 from geomi.model.site import Review, SiteRule

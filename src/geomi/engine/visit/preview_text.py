@@ -23,12 +23,12 @@ from geomi.engine.visit.record import KeptPage, RecordFields, capture, read_line
 from geomi.engine.world import World
 from geomi.errors import StoreError, StoreFull
 from geomi.model.config import CrawlConfig
-from geomi.model.document import DocumentRow, DocumentState
 from geomi.model.event import Warned
+from geomi.model.index.document import DocumentRow, DocumentState
+from geomi.model.index.search import PREVIEW_CHARS
 from geomi.model.job import CrawlJob
 from geomi.model.page import Capture
-from geomi.model.search import PREVIEW_CHARS
-from geomi.text.digest import sha256_hex
+from geomi.text.identifiers import sha256_hex
 
 # What a page says of itself in a tag of its head is short; what is longer is text.
 MAX_TAG_CHARS = 200

@@ -13,12 +13,12 @@ from dataclasses import replace
 
 from geomi.model.config import CrawlConfig
 from geomi.model.page import Article, Fetched
-from geomi.model.private import PiiAction, Safety
+from geomi.model.personal_data import PiiAction, Safety
 from geomi.model.robots import RobotsCopy
 from geomi.model.verdict import Exclusion, Verdict
 from geomi.private.detect import find
 from geomi.private.redact import counted, mask, redacted
-from geomi.robots.decode import decode
+from geomi.robots.parse import decode
 from geomi.url.parse import Url
 
 RULE = "safety.pii"

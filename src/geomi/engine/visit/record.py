@@ -15,11 +15,11 @@ from typing import TypedDict
 import orjson
 
 from geomi.dedup.decide import Duplicate
-from geomi.fetch.conditional import modified
-from geomi.fetch.render import Rendering
-from geomi.model.analysis import Subject
+from geomi.fetch.request import modified
+from geomi.fetch.response import RenderDecision
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
+from geomi.model.index.analysis import AnalysisInput
 from geomi.model.markdown import MarkdownRules
 from geomi.model.page import (
     Article,
@@ -31,8 +31,8 @@ from geomi.model.page import (
     PageRecord,
     Ref,
 )
-from geomi.model.signals import Signal, Signals
-from geomi.text.digest import sha256_hex
+from geomi.model.robots import Signal, Signals
+from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import split
 
 # A page is placed in the archive when its batch is settled; until then it lies nowhere.
@@ -114,7 +114,7 @@ class KeptPage:
     article: Article
     fingerprint: Fingerprint
     duplicate: Duplicate | None
-    rendering: Rendering
+    rendering: RenderDecision
     nofollow: bool
     signals: Signals
     rules: str
@@ -277,10 +277,10 @@ def _metadata(portrait: KeptPage) -> Metadata:
     return dict(article.metadata) | told | {"extracted_with": portrait.rules}
 
 
-def subject_of(fields: RecordFields, *, now_s: float) -> Subject:
+def subject_of(fields: RecordFields, *, now_s: float) -> AnalysisInput:
     """Return a kept page as it is analysed; a page that asks for `noindex` is never kept."""
     told = fields["metadata"]
-    return Subject(
+    return AnalysisInput(
         url=fields["final_url"],
         article=article_of(fields),
         now_s=now_s,

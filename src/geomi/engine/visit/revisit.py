@@ -39,18 +39,17 @@ from geomi.engine.visit.record import (
 )
 from geomi.engine.world import World
 from geomi.errors import BytesMissing, StoreError
-from geomi.fetch.conditional import conditions
+from geomi.fetch.request import conditions
 from geomi.model.config import CrawlConfig
-from geomi.model.document import document_id
 from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
-from geomi.model.history import History, Learned, Pool, Version
+from geomi.model.history import ChangePool, HistoryUpdate, PageHistory, Version
+from geomi.model.index.document import document_id
 from geomi.model.job import CrawlJob
 from geomi.model.page import Capture, Fetched, Headers, Link, PageRecord
-from geomi.model.signals import Signal, Signals
+from geomi.model.robots import Signal, Signals
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.due import due_s
-from geomi.recrawl.pattern import pattern_of
-from geomi.recrawl.rate import Belief, Gap, believe, learn
+from geomi.recrawl.rate import Belief, Gap, believe, change_pattern, learn
 
 # An entry that ended so and waits again was found on a shorter way: its links lie less deep now.
 KEPT_OUTCOMES = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
@@ -282,15 +281,15 @@ class ChangeTracker:
         )
         return replace(visit, settlement=replace(settled, discovered=news))
 
-    async def _learned(self, settled: Settlement, before: PageRecord) -> Learned:
+    async def _learned(self, settled: Settlement, before: PageRecord) -> HistoryUpdate:
         entry, now_s = settled.entry, self._world.clock.wall_s()
         histories = await self._world.histories.of([entry.url_hash])
-        history = histories.get(entry.url_hash) or History(before.fetched_at_s, visits=1)
-        pattern = pattern_of(entry.url)
+        history = histories.get(entry.url_hash) or PageHistory(before.fetched_at_s, visits=1)
+        pattern = change_pattern(entry.url)
         pools = await self._world.histories.pools(entry.host, ("", pattern))
 
-        def belief(of: History) -> Belief:
-            kin, host = pools.get(pattern, Pool()), pools.get("", Pool())
+        def belief(of: PageHistory) -> Belief:
+            kin, host = pools.get(pattern, ChangePool()), pools.get("", ChangePool())
             return believe(of, kin, host, now_s=now_s, rules=self._rules)
 
         changed = _changed(settled, before, history)
@@ -312,10 +311,10 @@ class ChangeTracker:
             if _is_other(settled, before)
             else None
         )
-        return Learned(known, again_s, pattern, evidence, old)
+        return HistoryUpdate(known, again_s, pattern, evidence, old)
 
 
-def _changed(settled: Settlement, before: PageRecord, history: History) -> bool | None:
+def _changed(settled: Settlement, before: PageRecord, history: PageHistory) -> bool | None:
     """Say whether a page is another than at its last visit; None where that cannot be told."""
     if settled.page is not None:
         return history.gone_at_s is not None or _is_other(settled, before)

@@ -32,9 +32,8 @@ from geomi.engine.visit.revisit import (
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.extract.media import is_readable
-from geomi.fetch import redirect
-from geomi.fetch.render import decide
-from geomi.fetch.respond import respond
+from geomi.fetch import response
+from geomi.fetch.response import decide_rendering, respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, KnownPage
@@ -177,7 +176,7 @@ class Road:
             asked.add(url.href)
             conditions = self._revisits.conditions(known, url.href)
             fetched = await asker.ask(self._requests.page(entry, url, conditions, listed.sink))
-            respelled = self._gate.respelled(entry, redirect.target(fetched))
+            respelled = self._gate.respelled(entry, response.redirect_target(fetched))
             is_last = entry.hops + len(asked) > self._config.http.max_redirects
             if respelled is None or respelled.href in asked or is_last:
                 return fetched
@@ -206,7 +205,7 @@ class Road:
         brought = VisitFindings(found, article.text, duplicate, named if follows else None)
         if wishes.noindex:
             return self._unwanted(entry, asker, fetched, brought, wishes)
-        rendering = decide(self._config.render, article.needs_browser)
+        rendering = decide_rendering(self._config.render, article.needs_browser)
         if not article.text and not (article.needs_browser and rendering.is_wanted):
             return self._fates.passed_over(
                 entry, asker, Outcome.EMPTY, fetched, brought, article.needs_browser

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from geomi.engine.visit.identity import UrlIdentity, key_of_kind
 from geomi.frontier.priority import priority
-from geomi.frontier.seen import Seen
+from geomi.frontier.seen import SeenUrls
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.verdict import Exclusion, Verdict
@@ -31,7 +31,7 @@ class Sitemaps:
         self,
         config: CrawlConfig,
         naming: UrlIdentity,
-        seen: Seen,
+        seen: SeenUrls,
         judge_host: Callable[[Url], Verdict],
     ) -> None:
         self._order = config.order

@@ -18,7 +18,7 @@ from geomi.engine.world import World
 from geomi.errors import GeomiError, StoreError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
-from geomi.model.worker import Role, WorkerCard
+from geomi.model.worker import WorkerCard, WorkerRole
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Heartbeat:
         self.is_enrolled = False
         self.trouble: StoreError | None = None  # why the last beat was not written down
 
-    async def enrol(self, role: Role, configs: Iterable[CrawlConfig] = ()) -> None:
+    async def enrol(self, role: WorkerRole, configs: Iterable[CrawlConfig] = ()) -> None:
         """Make this process known; a request of a job's may take as long as its deadline says."""
         if not self.is_enrolled:
             await self._agree()

@@ -25,7 +25,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.entry import Lease, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
-from geomi.model.tenant import Standing
+from geomi.model.tenant import TenantUsage
 
 URLS_PER_LEASE = 10
 MAX_HOSTS = 256
@@ -253,7 +253,7 @@ def stop_reason(job: CrawlJob, *, active_s: float) -> StopReason | None:
     return None
 
 
-def quota_reason(standing: Standing) -> StopReason | None:
+def quota_reason(standing: TenantUsage) -> StopReason | None:
     """Say which quota of its tenant, if any, ends a job now; what is left of it waits (C-45)."""
     if not standing.has_room:
         return StopReason.STORAGE_QUOTA

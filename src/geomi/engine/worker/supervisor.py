@@ -24,7 +24,7 @@ from geomi.errors import GeomiError, StoreBusy, StoreFull, first_error
 from geomi.model.entry import EntryKind
 from geomi.model.event import JobEnded, JobStarted, Progressed, Warned
 from geomi.model.job import CrawlJob, StopReason
-from geomi.model.worker import Role
+from geomi.model.worker import WorkerRole
 
 MAX_RESTARTS = 5
 # How often the seconds worked are written down, so that `max_time` survives a crash, and what is
@@ -153,7 +153,7 @@ class Supervisor:
             return True
         holder = self._duty.holder
         cards = await self._world.workers.list()
-        if not any(card.owner == holder and card.role is Role.WORKER for card in cards):
+        if not any(card.owner == holder and card.role is WorkerRole.WORKER for card in cards):
             return False
         await self._duty.relieve(holder)
         return await self._duty.take()

@@ -1,0 +1,112 @@
+"""Decide what an answer means: its outcome, where it redirects to, whether its body is wanted.
+
+Rules kept:
+- The table of statuses is that of ERR-01 to ERR-11, G-01 and C-33. Only the answer itself is
+  judged: `retry` decides whether it is tried again, and extraction decides what is kept.
+- A redirect gives a target and no more (C-33): scope, robots and the egress gate decide whether it
+  is followed.
+- A body is read only where its media type is wanted (C-35).
+- Whether a page is worth a browser is decided even where there is no browser (C-34): the page is
+  then used as it came, and its record says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geomi.model.config import Render
+from geomi.model.page import Fetched
+from geomi.model.verdict import Outcome
+from geomi.url.parse import parse
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NOT_MODIFIED = 304
+_EXACT = {
+    204: Outcome.EMPTY,
+    205: Outcome.EMPTY,
+    206: Outcome.PROTOCOL_ERROR,  # a part was never asked for
+    NOT_MODIFIED: Outcome.NOT_MODIFIED,
+    401: Outcome.REFUSED,
+    403: Outcome.REFUSED,
+    404: Outcome.GONE,
+    407: Outcome.REFUSED,
+    408: Outcome.TIMEOUT,
+    410: Outcome.GONE,
+    425: Outcome.TIMEOUT,
+    429: Outcome.RATE_LIMITED,
+    451: Outcome.REFUSED,
+}
+# A status of 1xx or 3xx that is left over, or none at all, breaks the protocol.
+_BY_CLASS = {2: Outcome.OK, 4: Outcome.CLIENT_ERROR, 5: Outcome.SERVER_ERROR}
+MAX_LOCATION_CHARS = 8192
+
+
+def respond(fetched: Fetched, *, is_conditional: bool = True) -> Outcome:
+    """Return the outcome of one request; "not modified" answers only one that was conditional."""
+    if fetched.failure is not None:
+        return fetched.failure
+    status = fetched.status
+    if status in REDIRECTS:
+        # Without a target it is an answer that says nothing.
+        return Outcome.REDIRECTED if fetched.header("location") else Outcome.PROTOCOL_ERROR
+    if status == NOT_MODIFIED and not is_conditional:
+        return Outcome.PROTOCOL_ERROR
+    exact = _EXACT.get(status)
+    if exact is not None:
+        return exact
+    return _BY_CLASS.get(status // 100, Outcome.PROTOCOL_ERROR)
+
+
+def redirect_target(fetched: Fetched) -> str | None:
+    """Return the absolute http(s) URL an answer redirects to; None where there is none."""
+    if fetched.failure is not None or fetched.status not in REDIRECTS:
+        return None
+    location = fetched.header("location")
+    if not location or len(location) > MAX_LOCATION_CHARS:
+        return None
+    url = parse(_as_utf8(location), fetched.url)
+    return None if url is None else url.href
+
+
+def _as_utf8(location: str) -> str:
+    """Headers are read octet by octet; browsers take a raw path in one for UTF-8."""
+    if location.isascii():
+        return location
+    try:
+        return location.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return location
+
+
+def accepts(content_type: str, types: Sequence[str]) -> bool:
+    """Say whether a media type is wanted; an empty list wants all, and a missing type passes."""
+    media = media_type(content_type)
+    if not types or not media:
+        return True
+    family = media.partition("/")[0] + "/*"
+    return any(wanted.lower() in (media, family, "*/*") for wanted in types)
+
+
+def media_type(content_type: str) -> str:
+    """Return the type of a Content-Type header in lower case, without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class RenderDecision:
+    """The decision about one page.
+
+    Args:
+        reason: why a browser would show more, or is asked for all the same; empty if neither.
+    """
+
+    is_wanted: bool
+    reason: str
+
+
+def decide_rendering(render: Render, unfinished: str) -> RenderDecision:
+    """Decide about a page; `unfinished` says why its static form looks so, if it does."""
+    if render is Render.ALWAYS:
+        return RenderDecision(True, unfinished or "the job renders every page")
+    return RenderDecision(bool(unfinished) and render is Render.AUTO, unfinished)

@@ -1,0 +1,64 @@
+"""External documents: what a source such as Context7 has about a library, and whether it has it.
+
+A library is what such a source calls the documents of one product. Its id looks like
+`/owner/name`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCandidate:
+    """A library that a source offers for a name.
+
+    Args:
+        snippets: how many passages it has; None where the source does not say.
+        is_final: whether the source has read it to the end.
+    """
+
+    library: str
+    title: str
+    snippets: int | None = None
+    is_final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySection:
+    """One passage of a ready document, as markdown.
+
+    Args:
+        origin: the page that it was taken from, as the source names it; may be empty.
+    """
+
+    heading: str
+    text: str
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalDocument:
+    """What a source has to say about one topic; without sections it has nothing.
+
+    Args:
+        library: the id under which it was found, which is another one where the library has moved.
+    """
+
+    library: str
+    sections: tuple[LibrarySection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFinding:
+    """Whether a source has a provider's documents, and when that was asked.
+
+    Args:
+        name: what the provider was called then; under another name it has to be asked again.
+        library: the id of its library; empty where the source has none.
+    """
+
+    key: str
+    name: str
+    library: str
+    at_s: float

@@ -1,0 +1,89 @@
+"""A page in a collection: its state after enrichment, and filters and counts over such pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# With what was understood of them, a thousand documents are some megabytes.
+MAX_LISTED = 1000
+
+
+class DocumentState(StrEnum):
+    """What became of a page that was to be indexed."""
+
+    INDEXED = "indexed"
+    SKIPPED = "skipped"  # decided against; `reason` says why
+    FAILED = "failed"  # its record could not be understood; `detail` says why
+
+
+def document_id(collection: str, url_hash: bytes) -> str:
+    """Return what names a page in a collection, in the store and in the index."""
+    return f"{collection}/{url_hash.hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """One page of one collection, replaced whenever it is understood anew.
+
+    Args:
+        id: names it within its tenant, and in the index.
+        site: the host that it is from, by which it is filtered and erased.
+        capture: the place in the feed of what was read.
+        version: of everything that decides what is made of the same page.
+        reason: why it is indexed or not, and `detail` the same in words.
+        quality: from 0 to 10; None where nobody looked.
+        chunks: how many parts of it can be found.
+        analysis: all that was understood, as JSON.
+        updated_at_s: wall clock.
+    """
+
+    id: str
+    url_hash: bytes
+    url: str
+    title: str
+    collection: str
+    site: str
+    job: str
+    capture: int
+    version: str
+    state: DocumentState
+    reason: str
+    detail: str
+    page_type: str
+    language: str
+    quality: float | None
+    chunks: int
+    analysis: bytes
+    updated_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFilter:
+    """Which documents are meant; an empty value is no condition."""
+
+    collection: str = ""
+    site: str = ""
+    job: str = ""
+    state: DocumentState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionCounts:
+    """How many documents of a collection ended in which state."""
+
+    collection: str
+    indexed: int
+    skipped: int
+    failed: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many documents of a job ended in which state."""
+
+    indexed: int = 0
+    skipped: int = 0
+    failed: int = 0
+    chunks: int = 0

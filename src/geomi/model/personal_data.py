@@ -1,0 +1,52 @@
+"""Personal data on a page: what is looked for, what is done about it, and where it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class PiiKind(StrEnum):
+    """What can be found (SAF-02); names of people and postal addresses cannot."""
+
+    EMAIL = "email"
+    PHONE = "phone"
+    SSN = "ssn"  # of the United States
+    CREDIT_CARD = "credit_card"
+    RRN = "rrn"  # Korean resident registration number
+
+
+class PiiAction(StrEnum):
+    """What is done about it (SAF-01, C-47)."""
+
+    OFF = "off"  # nobody looks
+    FLAG = "flag"  # counted; what is stored stays as it is
+    REDACT = "redact"  # taken out before anything is stored or told
+    SKIP = "skip"  # a page that holds any is not kept
+
+
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """What happens to personal data (C-47)."""
+
+    pii: PiiAction = PiiAction.FLAG
+    pii_types: tuple[PiiKind, ...] = tuple(PiiKind)
+
+    @property
+    def removes(self) -> bool:
+        """Whether what is found may not be written down."""
+        return self.pii in (PiiAction.REDACT, PiiAction.SKIP)
+
+
+class Sighting(NamedTuple):
+    """A place in a text where something was found; `end` is the first character after it."""
+
+    start: int
+    end: int
+    kind: PiiKind
+
+
+PiiCounts = tuple[
+    tuple[PiiKind, int], ...
+]  # how many different values of each kind; never the values

@@ -1,0 +1,20 @@
+"""Write texts and times so that databases, files and other programs accept them.
+
+A string may hold half of a character that takes two units of UTF-16. Broken pages have such
+halves, and so have texts that were typed in another encoding. No database, file or server takes
+them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text with a question mark in place of each half of a sign."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def iso_utc(at_s: float) -> str:
+    """Write a time of the wall clock as ISO 8601 in UTC, to the second: `2026-01-28T15:30:00Z`."""
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
