@@ -15,7 +15,7 @@ from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.sqlite import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.analyse.kinds import tell_kinds
-from geomi.analyse.reading import read_text
+from geomi.analyse.page_text import read_text
 from geomi.dedup.decide import DuplicateEvidence, decide
 from geomi.dedup.sketch import PAGES_PER_BAND, bands, sketch
 from geomi.engine.enrich.search import search

@@ -23,10 +23,10 @@ from statistics import mean, quantiles
 
 from geomi.analyse.classify import classify
 from geomi.analyse.copyright import find_copyright
-from geomi.analyse.fields import read_fields
+from geomi.analyse.fields.by_type import read_fields
 from geomi.analyse.page import analyse
+from geomi.analyse.page_text import PageText, read_text
 from geomi.analyse.quality import check_quality
-from geomi.analyse.reading import Reading, read_text
 from geomi.analyse.sensitive import find_sensitive
 from geomi.analyse.summary import summarize
 from geomi.extract.page import extract
@@ -44,7 +44,7 @@ class Page:
 
     kind: str
     subject: AnalysisInput
-    reading: Reading
+    reading: PageText
 
 
 Step = Callable[[Page], object]

@@ -80,8 +80,8 @@ class Sites:
         """Return what closing one visit brings: a page, its links, and the request it took."""
         asked = SentRequest(
             host=entry.host, job=entry.job, owner=OWNER, ip="192.0.2.1",
-            purpose=RequestPurpose.PAGE, url=entry.url, started_s=now_s, ended_s=now_s + 0.1, status=200, outcome=Outcome.OK,
-            floor_s=DELAY_S,
+            purpose=RequestPurpose.PAGE, url=entry.url, started_s=now_s,
+            ended_s=now_s + 0.1, status=200, outcome=Outcome.OK, floor_s=DELAY_S,
         )  # fmt: skip
         return Settlement(
             entry=entry,

@@ -1,4 +1,4 @@
-"""Fitting a forest of trees that ask the same question on a whole level (`geomi.extract.forest`).
+"""Fit a forest of trees that ask one question a level (`geomi.extract.content.weights`).
 
 Gradient boosting of the logistic loss on values that are sorted into `BINS`: at each level the one
 question is taken that helps all branches together most. With so few questions a tree hardly learns
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geomi.extract.forest import DEPTH, Forest
+from geomi.extract.content.weights import DEPTH, Forest
 
 BINS = 32
 TREES = 80

@@ -1,4 +1,4 @@
-"""Learn which blocks of a page are its content, and write `src/geomi/extract/blocks.json`.
+"""Learn which blocks of a page are its content, and write `src/geomi/extract/content/blocks.json`.
 
 First the words that name elements get a weight each (logistic regression on the words of a block's
 places), then a forest learns from those sums and all other numbers. What the forest learns from are
@@ -19,13 +19,19 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-import geomi.extract
-from geomi.extract.features import describe
-from geomi.extract.forest import DEPTH, LEAVES, Forest, ask
-from geomi.extract.keep import select_blocks
-from geomi.extract.kind import KINDS, Likely
-from geomi.extract.names import weigh_words, words_of
-from geomi.extract.places import Places, read_paths
+import geomi.extract.content
+from geomi.extract.content.blocks import weigh_words, words_of
+from geomi.extract.content.kind import KINDS, Likely
+from geomi.extract.content.selection import select_blocks
+from geomi.extract.content.weights import (
+    DEPTH,
+    LEAVES,
+    Forest,
+    PlaceFeatures,
+    describe_blocks,
+    predict,
+    read_paths,
+)
 from tools.boosting import Floats, fit
 from tools.train_kind import kinds_by_strangers
 from tools.training_set import FOLDS, Sample, read_samples
@@ -47,7 +53,7 @@ def main() -> None:
     words, forest = _learn(pages)
     stored = {"scores": scores, "start": round(forest.start, DIGITS), "trees": _trees(forest)}
     stored["words"] = {word: round(weight, 2) for word, weight in words.items()}
-    target = Path(geomi.extract.__file__).parent / "blocks.json"
+    target = Path(geomi.extract.content.__file__).parent / "blocks.json"
     target.write_bytes(orjson.dumps(stored) + b"\n")
     print(scores)
 
@@ -64,8 +70,8 @@ def _learn(pages: Pages) -> tuple[dict[str, float], Forest]:
 
 def _table(sample: Sample, kind: Likely, words: dict[str, float]) -> Floats:
     paths = read_paths(sample.blocks, partial(weigh_words, weights=words))
-    places = Places(paths, sample.marks)
-    return describe(sample.blocks, places, kind)
+    places = PlaceFeatures(paths, sample.marks)
+    return describe_blocks(sample.blocks, places, kind)
 
 
 def _word_weights(samples: list[Sample]) -> dict[str, float]:
@@ -147,7 +153,7 @@ def _cross_validate(pages: Pages) -> dict[str, object]:
         for sample, kind in pages:
             if sample.fold == fold and sample.source != "trafeval":
                 kept = select_blocks(
-                    sample.blocks, ask(forest, _table(sample, kind, words)), kind
+                    sample.blocks, predict(forest, _table(sample, kind, words)), kind
                 ).kept
                 texts = [t for t, stays in zip(sample.blocks.texts, kept, strict=True) if stays]
                 name = sample.kind if sample.source == "wcxb" else "docs"

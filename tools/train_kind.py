@@ -1,4 +1,4 @@
-"""Learn what tells the kind of a page, and write `src/geomi/extract/kind.json`.
+"""Learn what tells the kind of a page, and write `src/geomi/extract/content/kind.json`.
 
 A linear model (softmax) over facts and words, drawn towards 0. First all words take part that name
 elements on enough hosts; the `WORDS` that decide most are kept and learned again. The scores beside
@@ -16,8 +16,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-import geomi.extract
-from geomi.extract.kind import FACTS, KINDS, facts, page_words
+import geomi.extract.content
+from geomi.extract.content.kind import FACTS, KINDS, facts, page_words
 from tools.training_set import FOLDS, Sample, read_samples
 
 WORDS = 200
@@ -83,7 +83,7 @@ def main() -> None:
         },
         "words": dict(zip(model.words, rows[len(FACTS) : -1], strict=True)),
     }
-    target = Path(geomi.extract.__file__).parent / "kind.json"
+    target = Path(geomi.extract.content.__file__).parent / "kind.json"
     target.write_bytes(orjson.dumps(stored) + b"\n")
     print(scores)
 

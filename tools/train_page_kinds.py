@@ -30,13 +30,11 @@ import orjson
 from numpy.typing import NDArray
 
 import geomi.analyse
-import geomi.extract.article
 from geomi.analyse.classify import RULES, TYPES, judge
-from geomi.analyse.features import FACTS, read_facts, read_words
-from geomi.analyse.kinds import LEAST_LIKELY, SCALE, layout_of
-from geomi.analyse.reading import Reading, read_text
-from geomi.extract.article import KIND_DIGITS
-from geomi.extract.kind import KINDS, Likely
+from geomi.analyse.kinds import FACTS, LEAST_LIKELY, SCALE, layout_of, read_facts, read_words
+from geomi.analyse.page_text import PageText, read_text
+from geomi.extract.content.kind import KINDS, Likely
+from geomi.extract.content.strategy import KIND_DIGITS
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.index.analysis import AnalysisRules
@@ -70,7 +68,7 @@ class Page:
     sample: Sample
     url: str
     article: Article
-    reading: Reading
+    reading: PageText
     facts: Floats
     layout: Floats
     words: frozenset[str]
@@ -125,7 +123,9 @@ def _read_pages(samples: Mapping[str, Sample], kinds: Mapping[str, Likely]) -> I
         if (sample := samples.get(str(row["id"]))) is None:
             continue
         url, html = str(row["url"]), str(row["html"]).encode("utf-8", "replace")
-        with patch.object(geomi.extract.article, "tell_kind", return_value=kinds[sample.name]):
+        with patch.object(
+            geomi.extract.content.strategy, "tell_kind", return_value=kinds[sample.name]
+        ):
             article = extract(html, url, "text/html; charset=utf-8", Extraction(template=False))
         reading = read_text(article.markdown, AnalysisRules().max_chars)
         yield Page(

@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from geomi.extract.blocks import Blocks, read_blocks
+from geomi.extract.content.blocks import Blocks, read_blocks
+from geomi.extract.content.kind import claimed_types
+from geomi.extract.content.prune import clear, drop_frame
+from geomi.extract.content.weights import read_marks
 from geomi.extract.dom import parse_html
-from geomi.extract.kind import claims
-from geomi.extract.places import read_marks
-from geomi.extract.prune import clear, drop_frame
 
 FOLDS = 5
 UNKNOWN = -1.0
@@ -74,7 +74,7 @@ def read_rows(source: str) -> Iterator[dict[str, object]]:
 
 def _sample(source: str, row: dict[str, object]) -> Sample | None:
     document = parse_html(str(row["html"]).encode("utf-8", "replace"), "text/html; charset=utf-8")
-    claimed = claims(document)
+    claimed = claimed_types(document)
     body = document.select_one("body")
     if body is None:
         return None

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from geomi.analyse.prompts import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
+from geomi.analyse.language_model import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
 from geomi.app.shelf import bring_up, open_shelf
 from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState
 from tests.engine.advising import form_of, product_told, quality_told, type_told

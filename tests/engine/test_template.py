@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.extract.template import LESSON_PAGES
+from geomi.extract.content.template import LESSON_PAGES
 from tests.engine.running import crawl_site
 from tests.support.server import Reply, Site
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from geomi.analyse.data import of_work, pair
+from geomi.analyse.fields.structured_data import of_work, pair
 from geomi.model.index.analysis import Copyright, Engine
 from geomi.model.page import Article
 

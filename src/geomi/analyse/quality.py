@@ -14,9 +14,15 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from math import log
 
-from geomi.analyse.prose import Form, Passages
-from geomi.analyse.reading import Reading, own_title
-from geomi.analyse.terms import frequencies, sentences_of, terms_of
+from geomi.analyse.page_text import (
+    PageText,
+    PassageForm,
+    Passages,
+    frequencies,
+    own_title,
+    sentences_of,
+    terms_of,
+)
 from geomi.model.index.analysis import AnalysisInput, Engine, Flag, PageQuality, PageType
 
 ENGINE = Engine("rules", "quality-1")
@@ -71,7 +77,7 @@ _BROKEN = re.compile(
 
 
 def check_quality(
-    subject: AnalysisInput, reading: Reading, page_type: PageType | None
+    subject: AnalysisInput, reading: PageText, page_type: PageType | None
 ) -> PageQuality:
     """Score a page; what a page should say depends on its type."""
     flags = _flags(subject, reading)
@@ -97,17 +103,19 @@ def _depth(words: int, passages: Passages, page_type: PageType | None) -> float:
     full = FULL_WORDS.get(page_type, OTHER_FULL_WORDS) if page_type else OTHER_FULL_WORDS
     said = log(max(words, 1) / FEW_WORDS) / log(full / FEW_WORDS)
     forms = Counter(p.form for p in passages)
-    parts = forms[Form.HEADING] / 5
-    particulars = (forms[Form.ITEM] + forms[Form.ROW] + 4 * forms[Form.CODE]) / 12
+    parts = forms[PassageForm.HEADING] / 5
+    particulars = (
+        forms[PassageForm.ITEM] + forms[PassageForm.ROW] + 4 * forms[PassageForm.CODE]
+    ) / 12
     numbers = sum(_DIGIT.search(p.text) is not None for p in passages[:MAX_COUNTED]) / 8
     return _score(
         0.75 * _bounded(said) + 0.1 * _bounded(parts) + 0.15 * _bounded(max(particulars, numbers))
     )
 
 
-def _readability(reading: Reading, *, is_broken: bool) -> float:
+def _readability(reading: PageText, *, is_broken: bool) -> float:
     """Return how well a text is built: sentences, paragraphs, headings, letters among signs."""
-    forms = (Form.PARAGRAPH, Form.ITEM)
+    forms = (PassageForm.PARAGRAPH, PassageForm.ITEM)
     lines = (p.text for p in reading.passages[:MAX_COUNTED_LINES] if p.form in forms)
     paragraphs = [line for line in lines if len(line) > MIN_PARAGRAPH_CHARS]
     sizes = [line.count(" ") + 1 for line in paragraphs]
@@ -132,7 +140,7 @@ def _sentences(paragraphs: list[str]) -> float:
     return 0.35 + 0.65 * (good + 0.5 * passable) / len(lengths)
 
 
-def _relevance(subject: AnalysisInput, reading: Reading) -> float | None:
+def _relevance(subject: AnalysisInput, reading: PageText) -> float | None:
     """Return whether the text is about what its title says; None where there is nothing to ask."""
     article = subject.article
     promised = set(terms_of(f"{own_title(article.title)} {reading.heading}"))
@@ -147,7 +155,7 @@ def _relevance(subject: AnalysisInput, reading: Reading) -> float | None:
     return _score(0.55 * kept / len(promised) + 0.45 * _bounded(2 * focus))
 
 
-def _flags(subject: AnalysisInput, reading: Reading) -> dict[Flag, bool | None]:
+def _flags(subject: AnalysisInput, reading: PageText) -> dict[Flag, bool | None]:
     return {
         Flag.THIN_CONTENT: subject.article.words < THIN_WORDS,
         Flag.DUPLICATE_SUSPECTED: None

@@ -14,18 +14,20 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from math import sqrt
 
-from geomi.analyse.data import STRUCTURED, pair
-from geomi.analyse.dates import find_dates
-from geomi.analyse.money import find_prices
-from geomi.analyse.prose import Form, Passages, cut
-from geomi.analyse.reading import Reading, own_title
-from geomi.analyse.terms import (
+from geomi.analyse.fields.structured_data import STRUCTURED, pair
+from geomi.analyse.page_text import (
     MAX_SENTENCE_CHARS,
     MIN_SENTENCE_CHARS,
+    PageText,
+    PassageForm,
+    Passages,
+    cut,
     frequencies,
+    own_title,
     sentences_of,
     terms_of,
 )
+from geomi.analyse.prices_and_dates import find_dates, find_prices
 from geomi.model.index.analysis import Engine, Entity, EntityType, PageType, Summary
 from geomi.model.page import Article
 
@@ -52,7 +54,7 @@ _ORGANISATIONS = (
 _PLACES = (".address.addressLocality", ".contentLocation.name", ".location.name")
 
 
-def summarize(article: Article, reading: Reading, page_type: PageType | None) -> Summary:
+def summarize(article: Article, reading: PageText, page_type: PageType | None) -> Summary:
     """Put a page in short."""
     often = frequencies(reading.terms)
     weights = _weights(article, reading, often)
@@ -69,7 +71,7 @@ def summarize(article: Article, reading: Reading, page_type: PageType | None) ->
 
 def _sentences(passages: Passages) -> list[str]:
     """Return sentences of paragraphs; where a page has none, its items."""
-    for form in (Form.PARAGRAPH, Form.ITEM):
+    for form in (PassageForm.PARAGRAPH, PassageForm.ITEM):
         lines = [p.text for p in passages if p.form is form]
         for is_strict in (True, False):
             found = (
@@ -85,7 +87,7 @@ def _counts(sentence: str, *, is_strict: bool) -> bool:
     return len(sentence) >= MIN_SENTENCE_CHARS and (is_whole or not is_strict)
 
 
-def _weights(article: Article, reading: Reading, often: Mapping[str, int]) -> Counter[str]:
+def _weights(article: Article, reading: PageText, often: Mapping[str, int]) -> Counter[str]:
     """Return how much each term says: how often it comes, and more for title and headings."""
     weights = Counter(often)
     named = ((TITLE_WEIGHT, own_title(article.title)), (HEADING_WEIGHT, " ".join(reading.headings)))
@@ -126,7 +128,7 @@ def _keywords(weights: Mapping[str, int], often: Mapping[str, int]) -> tuple[str
     return tuple(sorted(enough, key=lambda term: (-weights[term], term))[:MAX_KEYWORDS])
 
 
-def _entities(article: Article, reading: Reading, page_type: PageType | None) -> Iterator[Entity]:
+def _entities(article: Article, reading: PageText, page_type: PageType | None) -> Iterator[Entity]:
     """Yield what structured data names, then dates and prices of the text, each once."""
     seen: set[tuple[EntityType, str]] = set()
     for entity in (*_named(article, page_type), *_written(reading.text[:MAX_ENTITY_CHARS])):

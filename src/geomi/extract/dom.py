@@ -1,10 +1,18 @@
 """The one door to the HTML parser: bytes in, a WHATWG tree out.
 
-Nothing else imports the parser, so that it can be pinned, replaced and compared in one place. It
-never raises: an unknown charset falls back to `<meta>` and sniffing, a selector that cannot be
-read matches nothing, and input beyond `MAX_HTML_BYTES` is cut off. What costs more than its size is
-not let in: tags beyond `MAX_ROOTS` that open the page again, and a `<base>` beyond
+No other module imports the parser, so that it can be pinned, replaced and compared in one place.
+It never raises: an unknown charset falls back to `<meta>` and sniffing, a selector that cannot be
+read matches nothing, and input beyond `MAX_HTML_BYTES` is cut off. Two things that cost more than
+their size are kept out: tags beyond `MAX_ROOTS` that open the page again, and a `<base>` beyond
 `MAX_BASE_CHARS`.
+
+The charset of a body is decided in this order (G-11): byte order mark, header, `<meta>`, sniffing,
+UTF-8. What the bytes themselves prove outranks every label, because mislabelled pages are common:
+multi-byte UTF-8 looks like nothing else by accident, and neither does UTF-16 with its NULs. Any
+other label is believed until the bytes disprove it. A body that is mostly broken when read by a
+label is not in that charset. Nor is a body that is called Western, as servers do by default, whose
+letters beyond ASCII stand side by side: `café` has one of them between others, Hangul in two bytes
+and Cyrillic have nothing else.
 """
 
 from __future__ import annotations
@@ -28,17 +36,15 @@ from turbohtml import (
 )
 from turbohtml.detect import detect
 
-from geomi.extract.charset import header_charset, is_broken, is_doubtful, proven_text
-
 __all__ = [
     "HEADINGS",
     "MAX_HTML_BYTES",
     "Axis",
     "Document",
     "Element",
+    "MarkdownRendering",
     "Namespace",
     "Node",
-    "Rendering",
     "SelectorSyntaxError",
     "Text",
     "decode_plain",
@@ -47,7 +53,6 @@ __all__ = [
     "select",
     "text_of",
 ]
-
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # 10 MB of dense markup takes about 300 MB as a tree (measured).
 MAX_HTML_BYTES = 10 * 1024 * 1024
@@ -62,9 +67,43 @@ MAX_BASE_CHARS = 256
 XHTML = "application/xhtml+xml"
 # The WHATWG's own name for a charset that nobody can read: all of it is broken.
 NO_CHARSET = "replacement"
+_OPTIONS = Markdown(
+    escaping=Markdown.Escaping(underscores=False), tables=Markdown.Tables(cell_blocks="text")
+)
+_CHOSEN = _OPTIONS._unpack()
+_EMPTY_TAG = re.compile(
+    r"<(script|style|title|textarea|iframe|noscript|div|span|p|a|i|b|em|strong|td|th|li|ul|ol|pre|"
+    r"code|section|article|object|video|audio|canvas|button|select|label|h[1-6])"
+    r"(\s[^<>]{0,2000}?)?/>"
+)
+_CDATA = re.compile(r"<!\[CDATA\[([^<\]]{0,100000})\]\]>")
+_NOTHING = parse("", positions=False)
+# `<html` and `<body`, and some names that nobody uses: this is twice as fast as to ignore case.
+_ROOT = re.compile("<(?=[hHbB][tToO][mMdD][lLyY])")
+_ROOT_BYTES = re.compile(b"<(?=[hHbB][tToO][mMdD][lLyY])")
+MAX_CHARSET_CHARS = 40
+# The share of broken characters that disproves a charset. UTF-8 whose lines were cut by a program
+# that counts bytes stays below the first, and EUC-KR read as UTF-8 lies far above it. Others decode
+# each other's bytes more readily: Shift_JIS read as EUC-KR breaks at one character in twelve.
+BROKEN_UTF8_SHARE = 0.2
+BROKEN_SHARE = 0.05
+# UTF-16 without a mark is known by its markup and its spaces: every second byte of them is a NUL.
+# Spaces alone are a tenth of a text; 가 (U+AC00) has its NUL on the other side.
+NUL_SAMPLE_BYTES = 1024
+NUL_SHARE = 0.1
+NUL_DOMINANCE = 4
+# Bytes beyond ASCII that have none beside them: most of them in Western languages, next to none in
+# the others. A few bytes tell nothing.
+WESTERN = "windows-1252"
+WESTERN_SAMPLE_BYTES = 256 * 1024
+MIN_HIGH_BYTES = 8
+MIN_SINGLE_SHARE = 0.2
+_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_ESCAPE = b"\x1b"
 
 
-class Rendering(Markdown):
+class MarkdownRendering(Markdown):
     """How a tree is written as markdown: one set of options, the converters of one page.
 
     The renderer asks for the options that are not its defaults, and comparing all of them anew for
@@ -76,12 +115,6 @@ class Rendering(Markdown):
 
     def _unpack(self) -> dict[str, object]:
         return {**_CHOSEN, "converters": self.converters}
-
-
-_OPTIONS = Markdown(
-    escaping=Markdown.Escaping(underscores=False), tables=Markdown.Tables(cell_blocks="text")
-)
-_CHOSEN = _OPTIONS._unpack()
 
 
 def parse_html(body: bytes, content_type: str) -> Document:
@@ -159,19 +192,6 @@ def _known_charset(label: str) -> str:
         return NO_CHARSET
 
 
-_EMPTY_TAG = re.compile(
-    r"<(script|style|title|textarea|iframe|noscript|div|span|p|a|i|b|em|strong|td|th|li|ul|ol|pre|"
-    r"code|section|article|object|video|audio|canvas|button|select|label|h[1-6])"
-    r"(\s[^<>]{0,2000}?)?/>"
-)
-_CDATA = re.compile(r"<!\[CDATA\[([^<\]]{0,100000})\]\]>")
-_NOTHING = parse("", positions=False)
-
-# `<html` and `<body`, and some names that nobody uses: this is twice as fast as to ignore case.
-_ROOT = re.compile("<(?=[hHbB][tToO][mMdD][lLyY])")
-_ROOT_BYTES = re.compile(b"<(?=[hHbB][tToO][mMdD][lLyY])")
-
-
 def _with_few_roots(markup: AnyStr, root: re.Pattern[AnyStr], instead: AnyStr) -> AnyStr:
     """Give another name to tags that open the page, once there were too many of them."""
     if len(markup) < GUARDED_CHARS:
@@ -180,3 +200,64 @@ def _with_few_roots(markup: AnyStr, root: re.Pattern[AnyStr], instead: AnyStr) -
     if extra is None:
         return markup
     return markup[: extra.start()] + root.sub(instead, markup[extra.start() :])
+
+
+def proven_text(body: bytes) -> str | None:
+    """Return the text of a body that can only be UTF-8, of which ASCII is a part, or UTF-16."""
+    for mark, codec in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(codec, "replace")
+    codec = _utf16_codec(body[:NUL_SAMPLE_BYTES])
+    return body.decode(codec, "replace") if codec else _utf8_text(body)
+
+
+def header_charset(body: bytes, content_type: str) -> str:
+    """Return the label that the Content-Type gives to a body, if one of its charset is possible."""
+    label = _parameter(content_type)
+    is_impossible = label.startswith("utf-16") and b"\0" not in body[:NUL_SAMPLE_BYTES]
+    return "" if is_impossible else label
+
+
+def is_broken(text: str, share: float = BROKEN_SHARE) -> bool:
+    """Say whether a body that reads like this is in another charset."""
+    broken = text.count("\ufffd")
+    foreign = len(text) - len(text.encode("ascii", "ignore")) if broken else 0
+    return broken > foreign * share
+
+
+def is_doubtful(body: bytes, charset: str) -> bool:
+    """Say whether a body that is called Western looks like anything but that."""
+    if charset.lower() != WESTERN:
+        return False
+    runs = _HIGH_RUN.findall(body[:WESTERN_SAMPLE_BYTES])
+    high = sum(map(len, runs))
+    single = sum(1 for run in runs if len(run) == 1)
+    return high >= MIN_HIGH_BYTES and single < high * MIN_SINGLE_SHARE
+
+
+def _utf16_codec(sample: bytes) -> str:
+    if b"\0" not in sample:
+        return ""
+    sides = sample[0::2].count(0), sample[1::2].count(0)
+    if max(sides) < len(sample) / 2 * NUL_SHARE or max(sides) < NUL_DOMINANCE * min(sides):
+        return ""
+    return "utf-16-be" if sides[0] > sides[1] else "utf-16-le"
+
+
+def _utf8_text(body: bytes) -> str | None:
+    if _ESCAPE in body and body.isascii():  # ISO-2022-JP is ASCII, and yet something else
+        return None
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        # Some damage, or the cut at a limit, does not make it anything else.
+        text = body.decode("utf-8", "replace")
+        return None if is_broken(text, BROKEN_UTF8_SHARE) else text
+
+
+def _parameter(content_type: str) -> str:
+    for parameter in content_type.lower().split(";")[1:]:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "charset":
+            return value.strip().strip("\"'")[:MAX_CHARSET_CHARS]
+    return ""

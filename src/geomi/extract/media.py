@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Form(StrEnum):
+class BodyFormat(StrEnum):
     """What a body is."""
 
     HTML = "html"
@@ -23,35 +23,35 @@ class Form(StrEnum):
 
 XHTML = "application/xhtml+xml"
 _BY_TYPE = {
-    "text/plain": Form.PLAIN,
-    "text/markdown": Form.MARKDOWN,
-    "text/x-markdown": Form.MARKDOWN,
-    "application/json": Form.JSON,
-    "application/vnd.oai.openapi+json": Form.JSON,
-    "application/openapi+json": Form.JSON,
-    "application/yaml": Form.YAML,
-    "application/x-yaml": Form.YAML,
-    "application/openapi+yaml": Form.YAML,
-    "application/vnd.oai.openapi": Form.YAML,
-    "application/vnd.oai.openapi+yaml": Form.YAML,
-    "text/yaml": Form.YAML,
-    "text/x-yaml": Form.YAML,
-    "application/pdf": Form.PDF,
+    "text/plain": BodyFormat.PLAIN,
+    "text/markdown": BodyFormat.MARKDOWN,
+    "text/x-markdown": BodyFormat.MARKDOWN,
+    "application/json": BodyFormat.JSON,
+    "application/vnd.oai.openapi+json": BodyFormat.JSON,
+    "application/openapi+json": BodyFormat.JSON,
+    "application/yaml": BodyFormat.YAML,
+    "application/x-yaml": BodyFormat.YAML,
+    "application/openapi+yaml": BodyFormat.YAML,
+    "application/vnd.oai.openapi": BodyFormat.YAML,
+    "application/vnd.oai.openapi+yaml": BodyFormat.YAML,
+    "text/yaml": BodyFormat.YAML,
+    "text/x-yaml": BodyFormat.YAML,
+    "application/pdf": BodyFormat.PDF,
 }
 _BY_ENDING = {
-    ".md": Form.MARKDOWN,
-    ".mdx": Form.MARKDOWN,
-    ".markdown": Form.MARKDOWN,
-    ".json": Form.JSON,
-    ".yaml": Form.YAML,
-    ".yml": Form.YAML,
+    ".md": BodyFormat.MARKDOWN,
+    ".mdx": BodyFormat.MARKDOWN,
+    ".markdown": BodyFormat.MARKDOWN,
+    ".json": BodyFormat.JSON,
+    ".yaml": BodyFormat.YAML,
+    ".yml": BodyFormat.YAML,
 }
 
 
-def form_of(content_type: str, url: str) -> Form:
+def body_format(content_type: str, url: str) -> BodyFormat:
     """Return what a body is; whatever is not known is a page."""
-    form = _BY_TYPE.get(_media(content_type), Form.HTML)
-    return _by_ending(url) if form is Form.PLAIN else form
+    form = _BY_TYPE.get(_media(content_type), BodyFormat.HTML)
+    return _by_ending(url) if form is BodyFormat.PLAIN else form
 
 
 def is_readable(content_type: str) -> bool:
@@ -61,18 +61,18 @@ def is_readable(content_type: str) -> bool:
 
 
 # A description of an API may refer to the same long text a thousand times.
-_RISKY = frozenset((Form.PDF, Form.YAML, Form.JSON))
+_RISKY = frozenset((BodyFormat.PDF, BodyFormat.YAML, BodyFormat.JSON))
 
 
 def is_risky(content_type: str, url: str) -> bool:
     """Say whether few bytes may cost much time or memory, so that the reader can be killed."""
-    return form_of(content_type, url) in _RISKY
+    return body_format(content_type, url) in _RISKY
 
 
 def _media(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _by_ending(url: str) -> Form:
+def _by_ending(url: str) -> BodyFormat:
     name = url.partition("#")[0].partition("?")[0].rpartition("/")[2].lower()
-    return _BY_ENDING.get("." + name.rpartition(".")[2], Form.PLAIN)
+    return _BY_ENDING.get("." + name.rpartition(".")[2], BodyFormat.PLAIN)

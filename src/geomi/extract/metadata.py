@@ -1,19 +1,24 @@
 """What a page says about itself: title, description, canonical, author, dates, robots (META-01).
 
 Each fact has a list of sources in the order they are trusted; the first that says something wins.
-Dates are brought to ISO 8601, and one that cannot be read is none. Other versions of the page (in
-other languages, as a feed) are read from its `link` elements. The page's own robots directives are
-kept as words (ROB-33, C-42); what they mean is decided elsewhere.
+Dates are brought to ISO 8601; a date that cannot be read is left out. Other versions of the page
+(in other languages, as a feed) are read from its `link` elements. The page's own robots directives
+are kept as words (ROB-33, C-42); what they mean is decided elsewhere.
+
+The copyright notice (LEG-13) stands in the frame of a page, which is taken out of its content. So
+it is read here: from the meta tags that name one, then from the last `footer`, then from the last
+short elements. A sign is looked for as a plain string, and expressions see its surroundings alone:
+over whole footers they took a twentieth of the time of an extraction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from geomi.extract.dates import iso_date
 from geomi.extract.dom import Document, Element, Namespace
-from geomi.extract.notice import read_notice
 from geomi.extract.structured import read_structured
 
 MAX_VALUE_CHARS = 1000
@@ -24,7 +29,6 @@ MAX_LANGUAGE_CHARS = 35  # RFC 5646 §4.4.1
 MAX_ELEMENTS = 2000  # of each kind
 ROBOTS_NAMES = ("robots", "geomi")
 RIGHTS_NAMES = ("tdm-reservation", "tdm-policy")  # TDMRep §5.3
-
 _TITLES = ("og:title", "twitter:title", "dc.title")
 _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description")
 _AUTHORS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author")
@@ -39,6 +43,27 @@ _PUBLISHED_TIMES = (
 _MODIFIED_TIMES = ('time[datetime][itemprop="dateModified"]',)
 _RELATIONS = frozenset(("canonical", "alternate", "license"))
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/feed+json")
+MAX_NOTICE_CHARS = 200
+MAX_FOOTERS = 5
+MAX_FOOTER_CHARS = 20_000
+MAX_LAST = 25  # elements of each name
+MAX_LAST_CHARS = 600
+BEFORE_CHARS = 60  # what may stand before a sign and belong to it
+_NAMES = ("copyright", "dcterms.rights", "dc.rights", "rights")
+_LAST_TAGS = ("small", "p", "div")
+# In the spellings that there are: to lower a footer costs as much as all the rest.
+_SIGNS = ("©", "(c)", "(C)", "Copyright", "copyright", "COPYRIGHT", "저작권자")
+_RESERVED_SIGNS = (
+    "All rights reserved", "All Rights Reserved", "all rights reserved", "ALL RIGHTS RESERVED",
+    "무단",
+)  # fmt: skip
+# A year, a holder or a sign makes a notice of a word that is often a link's text.
+_NOTICE = re.compile(
+    r"(?:©|\(c\) ?(?=(?:19|20)\d\d)|copyrights?(?= ?(?:©|\(c\)|by |\d))|저작권자)[^\n]{2,200}",
+    re.IGNORECASE,
+)
+_END = re.compile(r"(?<=[a-z가-힣])[.!?] |\s[|•·]\s| {3,}")
+_RESERVED = re.compile(r"[^.|\n]{0,60}(?:all rights reserved|무단[^.|\n]{0,40}금지)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +246,52 @@ def _first(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text[: 4 * MAX_VALUE_CHARS].split())[:MAX_VALUE_CHARS]
+
+
+def read_notice(document: Document, tags: Mapping[str, str]) -> str:
+    """Return a page's copyright notice in one line; empty where it has none."""
+    for name in _NAMES:
+        if said := tags.get(name, ""):
+            return said[:MAX_NOTICE_CHARS]
+    return next(filter(None, map(find_notice, _endings(document))), "")
+
+
+def find_notice(text: str) -> str:
+    """Return the last notice in a text."""
+    for part in _around(text, _SIGNS):
+        if notices := _NOTICE.findall(part):
+            return _whole(notices[-1])
+    for part in _around(text, _RESERVED_SIGNS):
+        if (alone := _RESERVED.search(part)) is not None:
+            return _line(alone[0])
+    return ""
+
+
+def _endings(document: Document) -> Iterator[str]:
+    """Yield the texts that may hold a notice, the last one first."""
+    for footer in reversed(document.select("footer")[-MAX_FOOTERS:]):
+        yield footer.text[-MAX_FOOTER_CHARS:]
+    for tag in _LAST_TAGS:
+        texts = (element.text for element in document.select(tag)[-MAX_LAST:])
+        yield "\n".join(text for text in texts if len(text) <= MAX_LAST_CHARS)
+
+
+def _around(text: str, signs: tuple[str, ...]) -> Iterator[str]:
+    """Yield what stands around the last of each sign."""
+    for sign in signs:
+        if (at := text.rfind(sign)) >= 0:
+            yield text[max(0, at - BEFORE_CHARS) : at + MAX_NOTICE_CHARS]
+
+
+def _whole(notice: str) -> str:
+    """Return a notice up to the end of its sentence, and the one that reserves all rights."""
+    end = _END.search(notice, 2)
+    if end is None:
+        return _line(notice)
+    rest = notice[end.start() :].lstrip(" .|•·")
+    reserved = _RESERVED.match(rest)
+    return _line(f"{notice[: end.start() + 1].strip()} {reserved[0] if reserved else ''}")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:MAX_NOTICE_CHARS].rstrip(" |•·")

@@ -1,26 +1,31 @@
 """The way in: one page's bytes become one `Article`.
 
-What a body is decides who reads it: a page, a text, markdown, a description of an API, a PDF. Of a
-page, links and metadata are read from the whole of it; then the main content is found, everything
-else is taken out of the tree (EXT-05), and text and markdown are written from what is left. A page
-without text comes back with empty text (EXT-06); what that means is the caller's decision.
+The format of a body decides which reader gets it: HTML, text, markdown, a description of an API, a
+PDF. Of an HTML page, links and metadata are read from the whole tree. Then the main content is
+found, everything else is taken out of the tree (EXT-05), and text and markdown are written from
+what is left. A page without text comes back with empty text (EXT-06); the caller decides what that
+means.
+
+A page that shows little text is looked at again: `browser_reason` says why a browser would show
+more. It uses cheap facts only: how little text there is, and what stands beside it. A page with
+enough text is finished, whatever scripts it loads. The engine decides whether a browser is worth
+its price.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from geomi.extract.article import find_content
+from geomi.extract.content.ladder import SELECTOR
+from geomi.extract.content.strategy import find_content
+from geomi.extract.content.template import leave_out, needs_sections
 from geomi.extract.document import read_document
 from geomi.extract.dom import Document, parse_html, text_of
-from geomi.extract.ladder import SELECTOR
 from geomi.extract.links import NO_ANCHORS, base_url, read_links
-from geomi.extract.markdown import NOTHING, Targets, Written, to_markdown
-from geomi.extract.media import Form, form_of
+from geomi.extract.markdown.salvage import salvage
+from geomi.extract.markdown.writer import NOTHING, Targets, Written, to_markdown
+from geomi.extract.media import BodyFormat, body_format
 from geomi.extract.metadata import Metadata, read_metadata
-from geomi.extract.salvage import salvage
-from geomi.extract.shell import is_suspect, unfinished
-from geomi.extract.template import is_asked, leave_out
 from geomi.model.config import Extraction, LinkStyle
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.page import NO_TEMPLATE, Article, Template
@@ -29,6 +34,14 @@ from geomi.text.words import count_words
 from geomi.url.parse import absolute
 
 DEFAULT_MAX_LINKS = 10_000
+# Less text than this and a page is suspected: the shells of single-page applications have none, or
+# a line that asks for JavaScript.
+MIN_FINISHED_CHARS = 200
+MIN_SCRIPTS = 3
+_APP_ROOTS = (
+    "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, app-root, [ng-app], "
+    "[data-reactroot], [data-v-app], [ng-version]"
+)
 
 
 def extract(
@@ -49,13 +62,13 @@ def extract(
         template: what the pages of this site repeat, as far as it was learned.
         own: markdown rules of the caller's own, by the name of an element (MD-12).
     """
-    form = form_of(content_type, url)
-    if form is not Form.HTML:
+    form = body_format(content_type, url)
+    if form is not BodyFormat.HTML:
         return read_document(form, body, url, content_type, rules, max_links)
     article = _read(parse_html(body, content_type), url, rules, max_links, template, own)
-    if is_suspect(article.text):
+    if shows_little(article.text):
         # The tree has been pruned of what tells; pages this empty are few enough to parse again.
-        return replace(article, needs_browser=unfinished(parse_html(body, content_type)))
+        return replace(article, needs_browser=browser_reason(parse_html(body, content_type)))
     return article
 
 
@@ -152,7 +165,7 @@ def _content(
         return _Content()
     salvage(document)
     choice = find_content(document, body, rules)
-    wants_all = choice.strategy == SELECTOR or not (rules.template and is_asked(template))
+    wants_all = choice.strategy == SELECTOR or not (rules.template and needs_sections(template))
     sections, repeated = ((), 0) if wants_all else leave_out(choice.content, template)
     return _Content(
         text=text_of(choice.content)[: rules.max_markdown_chars],
@@ -164,3 +177,20 @@ def _content(
         kind=choice.kind,
         kinds=choice.kinds,
     )
+
+
+def shows_little(text: str) -> bool:
+    """Tell whether a page shows so little that `unfinished` should look at it."""
+    return len(text) < MIN_FINISHED_CHARS
+
+
+def browser_reason(document: Document) -> str:
+    """Return why a page that shows little needs a browser, or the empty string when it does not."""
+    if any("javascript" in note.text.lower() for note in document.select("noscript")):
+        return "noscript asks for JavaScript"
+    root = document.select_one(_APP_ROOTS)
+    if root is not None and shows_little(root.text.strip()):
+        return "empty application root"
+    if len(document.select("script")) >= MIN_SCRIPTS:
+        return "scripts without text"
+    return ""

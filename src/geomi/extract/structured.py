@@ -1,9 +1,13 @@
 """Structured data of a page, flat: JSON-LD and microdata as types and pairs (META-01).
 
-An object becomes pairs named after its type and the way to the value: `ld:Product.offers.price`.
-Of several objects in a list the first is taken, of several values all. Long texts are left out:
-the page has them; products and questions are kept whole beside them (`things.py`). Everything is
-bounded, and broken JSON-LD says nothing.
+An object becomes pairs named after its type and the path to the value: `ld:Product.offers.price`.
+Of several objects in a list the first is taken, of several values all. Long texts are left out,
+because the page has them. Everything is bounded, and broken JSON-LD says nothing.
+
+Products and questions of the JSON-LD are also kept whole, as JSON (ANA-14): their properties and
+questions are lists, of which pairs would keep the first object only. What is too deep, too long or
+too many in them is cut. A page cannot make its record larger than `MAX_THINGS` ×
+`MAX_THING_CHARS`.
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ from dataclasses import dataclass
 import orjson
 
 from geomi.extract.dom import Document, Element
-from geomi.extract.things import MAX_THINGS, is_wanted, keep_whole
 
 MAX_BLOCKS = 50
 MAX_BLOCK_CHARS = 256 * 1024
@@ -27,7 +30,6 @@ MAX_TYPES = 20
 MAX_ITEMS = 10  # of microdata: each is looked through from its beginning to its end
 MAX_PROPERTIES = 500
 MAX_AUTHORS = 10
-
 # What a page's own facts are read from.
 _FACTS = ("headline", "description", "datePublished", "dateModified", "author")
 _ARTICLE_SIGNS = ("datePublished", "headline")
@@ -39,8 +41,15 @@ _ITEM_SIGNS = (
     "meta[itemprop]", "time[itemprop]", "html[itemscope]", "body[itemscope]",
     "article[itemscope]", "main[itemscope]",
 )  # fmt: skip
-
 Pairs = dict[str, str]
+MAX_THINGS = 4
+MAX_THING_CHARS = 24_000  # of the texts in one; fifty questions with answers of two paragraphs
+MAX_TEXT_CHARS = 2000
+MAX_THING_KEY_CHARS = 100
+MAX_FIELDS = 60
+MAX_LIST = 60
+MAX_THING_DEPTH = 6
+_WANTED = frozenset(("Product", "ProductGroup", "FAQPage", "QAPage"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +194,42 @@ def _shown(part: Element) -> str:
         value = part.text
     value = " ".join(value[: 2 * MAX_PAIR_CHARS].split())
     return value if len(value) <= MAX_PAIR_CHARS else ""
+
+
+def is_wanted(kinds: tuple[str, ...]) -> bool:
+    """Say whether an object of these types is kept whole."""
+    return not _WANTED.isdisjoint(kinds)
+
+
+def keep_whole(node: dict[str, object]) -> str:
+    """Return an object as JSON, cut where it is out of bounds."""
+    return orjson.dumps(_bounded(node, _Room(MAX_THING_CHARS), 0)).decode()
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many characters there still is room for."""
+
+    chars: int
+
+    def take(self, text: str, limit: int) -> str:
+        taken = text[: min(limit, self.chars)]
+        self.chars -= len(taken)
+        return taken
+
+
+def _bounded(value: object, room: _Room, depth: int) -> object:
+    match value:
+        case str():
+            return room.take(value, MAX_TEXT_CHARS)
+        case dict() if depth < MAX_THING_DEPTH:
+            return {
+                room.take(key, MAX_THING_KEY_CHARS): _bounded(part, room, depth + 1)
+                for key, part in list(value.items())[:MAX_FIELDS]
+                if room.chars > 0
+            }
+        case list() if depth < MAX_THING_DEPTH:
+            return [_bounded(part, room, depth + 1) for part in value[:MAX_LIST] if room.chars > 0]
+        case bool() | int() | float():
+            return value
+    return None

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from geomi.analyse.schema import MAX_SCHEMA_CHARS, read_schema
+from geomi.analyse.fields.custom_schema import MAX_SCHEMA_CHARS, read_schema
 from geomi.errors import ConfigError
 from geomi.settings.values import refuse_unknown
 

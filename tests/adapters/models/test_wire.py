@@ -20,7 +20,7 @@ import pytest
 
 from geomi.adapters.http import Egress, HttpClient
 from geomi.adapters.models.openai import OpenAiModel
-from geomi.analyse.prompts import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
+from geomi.analyse.language_model import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
 from geomi.engine.enrich.language_model import ask_model
 from geomi.model.index.language_model import Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.analyse.prose import Passages
-from geomi.analyse.reading import Reading, read_text
+from geomi.analyse.page_text import PageText, Passages, read_text
 from geomi.model.index.analysis import AnalysisInput
 from geomi.model.page import Article, Link
 from geomi.text.words import count_words
@@ -17,7 +16,7 @@ def passages(markdown: str) -> Passages:
     return reading(markdown).passages
 
 
-def reading(markdown: str) -> Reading:
+def reading(markdown: str) -> PageText:
     """Read markdown, and its terms."""
     return read_text(markdown, 100_000)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.analyse.answers import (
+from geomi.analyse.language_model import (
+    FIELDS,
     MAX_DESCRIPTION_CHARS,
     MAX_ITEMS,
     MAX_REASONING_CHARS,
@@ -18,7 +19,6 @@ from geomi.analyse.answers import (
     read_quality,
     read_type,
 )
-from geomi.analyse.prompts import FIELDS
 from geomi.engine.enrich.document import analysis_json
 from geomi.model.index.analysis import (
     Analysis,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from geomi.analyse.custom import (
+from geomi.analyse.fields.custom import (
     ENGINE,
     NO_MODEL,
     filled,
@@ -14,8 +14,8 @@ from geomi.analyse.custom import (
     read_answered_custom,
     read_custom,
 )
+from geomi.analyse.fields.custom_schema import MAX_ITEMS, MAX_VALUE_CHARS, read_schema
 from geomi.analyse.page import analyse
-from geomi.analyse.schema import MAX_ITEMS, MAX_VALUE_CHARS, read_schema
 from geomi.model.index.analysis import AnalysisRules, Engine
 from tests.unit.analyse.made import article, subject
 

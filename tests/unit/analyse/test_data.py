@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from geomi.analyse.data import MAX_LIST, MAX_TEXT_CHARS, objects_in, pair, text_from, things_of
+from geomi.analyse.fields.structured_data import (
+    MAX_LIST,
+    MAX_TEXT_CHARS,
+    objects_in,
+    pair,
+    text_from,
+    things_of,
+)
 from tests.unit.analyse.made import article
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.analyse.dates import MAX_DATES, find_dates
+from geomi.analyse.prices_and_dates import MAX_DATES, find_dates
 
 
 @pytest.mark.req("ANA-20")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geomi.analyse.features import FACTS, MAX_LINKS, read_facts, read_words
+from geomi.analyse.kinds import FACTS, MAX_LINKS, read_facts, read_words
 from geomi.model.page import Link
 from tests.unit.analyse.made import article, reading
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from geomi.analyse.fields import MAX_ITEMS, MAX_SECTIONS, read_fields
+from geomi.analyse.fields.by_type import MAX_ITEMS, MAX_SECTIONS, read_fields
 from geomi.model.index.analysis import (
     ArticleFields,
     ExtractedFields,

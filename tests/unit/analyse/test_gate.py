@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.analyse.gate import Findings, decide
+from geomi.analyse.decision import PageFindings, decide
 from geomi.model.index.analysis import (
     AnalysisRules,
     Classification,
@@ -50,7 +50,7 @@ def rated(overall: float) -> PageQuality:
 def test_everything_may_speak_against_a_page_and_the_first_reason_is_told() -> None:
     """G-15: noindex, too short, personal data, sensitive, copyright, type, quality, duplicate."""
     page = WORST
-    found = Findings(10, classified(PageType.LANDING), rated(2), CLAIMED, SHOWN)
+    found = PageFindings(10, classified(PageType.LANDING), rated(2), CLAIMED, SHOWN)
     reasons = []
     for _ in IndexReason:
         decision = decide(page, found, STRICT)
@@ -77,12 +77,12 @@ def test_everything_may_speak_against_a_page_and_the_first_reason_is_told() -> N
 
 
 def judged(rules: AnalysisRules, chars: int = 100, quality: float = 5.0) -> IndexDecision:
-    found = Findings(chars, classified(PageType.NAVIGATION), rated(quality), CLAIMED, SHOWN)
+    found = PageFindings(chars, classified(PageType.NAVIGATION), rated(quality), CLAIMED, SHOWN)
     return decide(subject("x"), found, rules)
 
 
 def test_a_page_says_noindex_in_its_meta_tags_or_its_response() -> None:
-    long = Findings(100)
+    long = PageFindings(100)
     said = (
         subject("x", robots=frozenset({"noindex"})),
         replace(subject("x"), asks_not_to_be_indexed=True),
@@ -120,6 +120,6 @@ def test_findings_that_are_flagged_refuse_nothing() -> None:
 
 
 def test_what_was_not_asked_for_decides_nothing() -> None:
-    found = decide(subject("x"), Findings(100), STRICT)
+    found = decide(subject("x"), PageFindings(100), STRICT)
     assert found.should_index
     assert found.suggested_collection is None

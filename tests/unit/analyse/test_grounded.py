@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.analyse.grounded import grounded, joined
+from geomi.analyse.fields.grounding import grounded, joined
 from geomi.model.index.analysis import (
     ArticleFields,
     Engine,

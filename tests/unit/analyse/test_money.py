@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.analyse.money import MAX_PRICES, currency_code, find_prices, read_amount, read_money
+from geomi.analyse.prices_and_dates import (
+    MAX_PRICES,
+    currency_code,
+    find_prices,
+    read_amount,
+    read_money,
+)
 from geomi.model.index.analysis import Money
 
 

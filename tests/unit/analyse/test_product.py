@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from geomi.analyse.product import MAX_DESCRIPTION_CHARS, MAX_SPECIFICATIONS, read_product
+from geomi.analyse.fields.by_type import MAX_DESCRIPTION_CHARS, MAX_SPECIFICATIONS, read_product
 from geomi.model.index.analysis import Money, ProductFields
 from tests.unit.analyse.made import URL, article, reading
 

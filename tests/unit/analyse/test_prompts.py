@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.analyse.prompts import (
+from geomi.analyse.language_model import (
     CLASSIFY_CHARS,
     EXTRACT_CHARS,
     FIELDS,

@@ -6,32 +6,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.analyse.prose import MAX_PASSAGES, Form, Passage, cut
-from geomi.analyse.reading import own_title, read_text
+from geomi.analyse.page_text import (
+    MAX_PASSAGES,
+    PassageForm,
+    TextPassage,
+    cut,
+    own_title,
+    read_text,
+)
 from tests.unit.analyse.made import passages
 
 
 @pytest.mark.parametrize(
     ("markdown", "expected"),
     [
-        ("# Title", Passage(Form.HEADING, "Title", 1)),
-        ("- ## [Thread](https://a.test/x)", Passage(Form.HEADING, "Thread", 2)),
-        ("#hashtag", Passage(Form.PARAGRAPH, "#hashtag")),
-        ("####### seven", Passage(Form.PARAGRAPH, "####### seven")),
-        ("- one **bold** item", Passage(Form.ITEM, "one bold item")),
-        ("12. twelfth", Passage(Form.ITEM, "twelfth")),
-        ("| a | b |", Passage(Form.ROW, "a | b")),
-        ("> quoted _words_", Passage(Form.PARAGRAPH, "quoted words")),
-        ("snake_case stays", Passage(Form.PARAGRAPH, "snake_case stays")),
-        (r"\+1-202 \[x\]", Passage(Form.PARAGRAPH, "+1-202 [x]")),
-        ("a ![alt](https://a.test/i.png) b", Passage(Form.PARAGRAPH, "a b")),
-        ("[![alt](i.png)](https://a.test/) [t](<u v>)", Passage(Form.PARAGRAPH, "t")),
-        ("[wiki](https://a.test/x_(y)) end", Passage(Form.PARAGRAPH, "wiki end")),
-        ("`code` and ~~gone~~", Passage(Form.PARAGRAPH, "code and gone")),
-        ("거미\u00a0실", Passage(Form.PARAGRAPH, "거미 실")),
+        ("# Title", TextPassage(PassageForm.HEADING, "Title", 1)),
+        ("- ## [Thread](https://a.test/x)", TextPassage(PassageForm.HEADING, "Thread", 2)),
+        ("#hashtag", TextPassage(PassageForm.PARAGRAPH, "#hashtag")),
+        ("####### seven", TextPassage(PassageForm.PARAGRAPH, "####### seven")),
+        ("- one **bold** item", TextPassage(PassageForm.ITEM, "one bold item")),
+        ("12. twelfth", TextPassage(PassageForm.ITEM, "twelfth")),
+        ("| a | b |", TextPassage(PassageForm.ROW, "a | b")),
+        ("> quoted _words_", TextPassage(PassageForm.PARAGRAPH, "quoted words")),
+        ("snake_case stays", TextPassage(PassageForm.PARAGRAPH, "snake_case stays")),
+        (r"\+1-202 \[x\]", TextPassage(PassageForm.PARAGRAPH, "+1-202 [x]")),
+        ("a ![alt](https://a.test/i.png) b", TextPassage(PassageForm.PARAGRAPH, "a b")),
+        ("[![alt](i.png)](https://a.test/) [t](<u v>)", TextPassage(PassageForm.PARAGRAPH, "t")),
+        ("[wiki](https://a.test/x_(y)) end", TextPassage(PassageForm.PARAGRAPH, "wiki end")),
+        ("`code` and ~~gone~~", TextPassage(PassageForm.PARAGRAPH, "code and gone")),
+        ("거미\u00a0실", TextPassage(PassageForm.PARAGRAPH, "거미 실")),
     ],
 )
-def test_a_line_becomes_a_passage(markdown: str, expected: Passage) -> None:
+def test_a_line_becomes_a_passage(markdown: str, expected: TextPassage) -> None:
     assert passages(markdown) == (expected,)
 
 
@@ -42,13 +48,13 @@ def test_rules_and_frames_of_tables_say_nothing() -> None:
 def test_code_is_one_passage_whatever_it_holds() -> None:
     found = passages("````\n# no heading\n```\n- no item\n````\nafter")
     assert found == (
-        Passage(Form.CODE, "# no heading\n```\n- no item"),
-        Passage(Form.PARAGRAPH, "after"),
+        TextPassage(PassageForm.CODE, "# no heading\n```\n- no item"),
+        TextPassage(PassageForm.PARAGRAPH, "after"),
     )
 
 
 def test_code_that_never_ends_is_kept() -> None:
-    assert passages("```\nx = 1") == (Passage(Form.CODE, "x = 1"),)
+    assert passages("```\nx = 1") == (TextPassage(PassageForm.CODE, "x = 1"),)
 
 
 @pytest.mark.req("C-73")
@@ -73,4 +79,4 @@ def test_a_text_is_cut_between_words() -> None:
 @given(st.text(alphabet="#-*|`>_[]()!\\ \na1가", max_size=200))
 def test_it_never_raises(markdown: str) -> None:
     for passage in passages(markdown):
-        assert passage.text or passage.form is Form.CODE
+        assert passage.text or passage.form is PassageForm.CODE

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geomi.analyse.schema import (
+from geomi.analyse.fields.custom_schema import (
     DRAFT,
     MAX_DEPTH,
     MAX_NAME_CHARS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.analyse.terms import MAX_SENTENCES, frequencies, sentences_of, terms_of
+from geomi.analyse.page_text import MAX_SENTENCES, frequencies, sentences_of, terms_of
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from geomi.analyse.page import analyse
-from geomi.analyse.withhold import MAX_FACT_CHARS, withhold
+from geomi.analyse.page import MAX_FACT_CHARS, analyse, limit_to_preview
 from geomi.model.index.analysis import (
     AnalysisRules,
     ArticleFields,
@@ -59,7 +58,7 @@ def test_running_text_is_left_out_of_fields(
 ) -> None:
     known = analyse(MILL, AnalysisRules())
     told = replace(known, fields=ExtractedFields(FieldsModel.ARTICLE, data, 0.9, ENGINE))
-    left = withhold(told, PREVIEW)
+    left = limit_to_preview(told, PREVIEW)
     assert (left.fields.data if left.fields else None) == kept
     assert SECRET not in json.dumps(asdict(left))
     assert left.summary is not None and left.summary.short == "The mill stands by the river."
@@ -71,11 +70,11 @@ def test_of_a_jobs_own_fields_only_facts_are_kept() -> None:
     long, short = "x" * (MAX_FACT_CHARS + 1), "x" * MAX_FACT_CHARS
     data = {"a": long, "b": short, "c": [long, 1], "d": {"e": long, "f": True}}
     told = replace(analyse(MILL, AnalysisRules()), custom=CustomFields(data, (), (), "", ENGINE))
-    kept = withhold(told, PREVIEW).custom
+    kept = limit_to_preview(told, PREVIEW).custom
     assert kept is not None
     assert kept.data == {"a": None, "b": short, "c": [None, 1], "d": {"e": None, "f": True}}
 
 
 def test_what_was_not_asked_for_stays_so() -> None:
     known = analyse(MILL, AnalysisRules(summary=False))
-    assert withhold(known, PREVIEW).summary is None
+    assert limit_to_preview(known, PREVIEW).summary is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import admonition as room
+from geomi.extract.markdown import notes as room
 from tests.unit.extract.written import write
 
 

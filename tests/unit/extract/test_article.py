@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import article
-from geomi.extract.article import MIN_PLAIN_CHARS, MIN_WEIGHED_BLOCKS, find_content
+from geomi.extract.content import strategy
+from geomi.extract.content.kind import ARTICLE, DOCUMENTATION, KINDS
+from geomi.extract.content.ladder import Choice
+from geomi.extract.content.strategy import MIN_PLAIN_CHARS, MIN_WEIGHED_BLOCKS, find_content
 from geomi.extract.dom import parse_html, text_of
-from geomi.extract.kind import ARTICLE, DOCUMENTATION, KINDS
-from geomi.extract.ladder import Choice
 from geomi.model.config import Extraction, Ladder
 
 LONG = "Words that a reader came for. " * 10
@@ -53,7 +53,7 @@ def test_a_small_page_climbs_the_ladder(blocks: int, strategy: str) -> None:
 
 
 def test_a_page_of_too_many_blocks_climbs_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(article, "MAX_BLOCKS", MIN_WEIGHED_BLOCKS + 1)
+    monkeypatch.setattr(strategy, "MAX_BLOCKS", MIN_WEIGHED_BLOCKS + 1)
     html = f"<p>{LONG}</p>" * MIN_WEIGHED_BLOCKS
     assert found(html, Extraction()).strategy == "blocks"
     assert found(html + "<p>more", Extraction()).strategy == "body"

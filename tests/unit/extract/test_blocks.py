@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.extract import blocks as room
-from geomi.extract.blocks import CODES, Blocks, read_blocks
+from geomi.extract.content import blocks as room
+from geomi.extract.content.blocks import CODES, Blocks, read_blocks
 from geomi.extract.dom import parse_html
 
 

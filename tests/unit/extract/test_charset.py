@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.extract.charset import (
+from geomi.extract.dom import (
     MAX_CHARSET_CHARS,
     MIN_HIGH_BYTES,
     WESTERN_SAMPLE_BYTES,
+    decode_plain,
     header_charset,
     is_broken,
     is_doubtful,
+    parse_html,
     proven_text,
 )
-from geomi.extract.dom import decode_plain, parse_html
 
 KOREAN = "안녕하세요. 데비안 설치 안내서에 오신 것을 환영합니다. 똠방각하 펲시콜라"
 HANGUL = "안녕하세요. 데비안 설치 안내서에 오신 것을 환영합니다."  # EUC-KR proper has no more

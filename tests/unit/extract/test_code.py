@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import code as room
+from geomi.extract.markdown import code as room
 from tests.unit.extract.written import write
 
 BLOCK = "<p>Some text before the code.</p>"

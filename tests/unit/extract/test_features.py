@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geomi.extract.blocks import read_blocks
+from geomi.extract.content.blocks import read_blocks
+from geomi.extract.content.kind import KINDS
+from geomi.extract.content.weights import (
+    FEATURES,
+    MAX_SINCE_H1,
+    PlaceFeatures,
+    describe_blocks,
+    read_marks,
+)
 from geomi.extract.dom import parse_html
-from geomi.extract.features import MAX_SINCE_H1, NAMES, describe
-from geomi.extract.kind import KINDS
-from geomi.extract.places import Places, read_marks
 
 PROSE = "A sentence of the page, and one more that somebody wants to read. " * 3
 
@@ -20,10 +25,10 @@ def table(html: str) -> dict[str, list[float]]:
     blocks = read_blocks(body)
     paths = np.arange(len(blocks.names), dtype=np.float32)
     kind = np.zeros(len(KINDS), np.float32)
-    found = describe(blocks, Places(paths, read_marks(blocks)), kind)
-    assert found.shape == (len(NAMES), len(blocks.texts))
+    found = describe_blocks(blocks, PlaceFeatures(paths, read_marks(blocks)), kind)
+    assert found.shape == (len(FEATURES), len(blocks.texts))
     assert np.isfinite(found).all()
-    return dict(zip(NAMES, found.round(3).tolist(), strict=True))
+    return dict(zip(FEATURES, found.round(3).tolist(), strict=True))
 
 
 def test_text() -> None:

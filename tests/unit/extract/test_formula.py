@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import formula as room
+from geomi.extract.markdown import formula as room
 from tests.unit.extract.written import write
 
 ANNOTATED = (

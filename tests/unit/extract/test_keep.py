@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geomi.extract.blocks import Blocks, read_blocks
+from geomi.extract.content.blocks import Blocks, read_blocks
+from geomi.extract.content.kind import ARTICLE, COLLECTION, DOCUMENTATION, KINDS, Likely
+from geomi.extract.content.selection import remove_others, select_blocks
 from geomi.extract.dom import Element, parse_html, text_of
-from geomi.extract.keep import remove_others, select_blocks
-from geomi.extract.kind import ARTICLE, COLLECTION, DOCUMENTATION, KINDS, Likely
 
 
 def page(html: str) -> tuple[Element, Blocks]:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geomi.extract.blocks import Blocks, read_blocks
+from geomi.extract.content.blocks import Blocks, read_blocks
+from geomi.extract.content.kind import (
+    FACTS,
+    KINDS,
+    MAX_CLAIMS,
+    claimed_types,
+    facts,
+    page_words,
+    tell_kind,
+)
 from geomi.extract.dom import parse_html
-from geomi.extract.kind import FACTS, KINDS, MAX_CLAIMS, claims, facts, page_words, tell_kind
 
 PROSE = "A sentence of the page that somebody wants to read, and one more for good measure. " * 4
 
@@ -16,7 +24,7 @@ def page(html: str) -> tuple[Blocks, frozenset[str]]:
     document = parse_html(html.encode(), "text/html")
     body = document.select_one("body")
     assert body is not None
-    return read_blocks(body), claims(document)
+    return read_blocks(body), claimed_types(document)
 
 
 def kind(html: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import ladder
+from geomi.extract.content import ladder
+from geomi.extract.content.ladder import Choice, choose, choose_own
 from geomi.extract.dom import parse_html, text_of
-from geomi.extract.ladder import Choice, choose, choose_own
 
 LONG = "Words that a reader came for. " * 10
 SHORT = "Beside it."

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from geomi.extract.content.ladder import Choice, find_literally
 from geomi.extract.dom import parse_html, text_of
-from geomi.extract.ladder import Choice
-from geomi.extract.literal import find_literally
 from geomi.model.config import Extraction
 
 RULES = Extraction()

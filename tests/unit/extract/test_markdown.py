@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from geomi.extract import markdown as room
 from geomi.extract.dom import parse_html
-from geomi.extract.markdown import CUT_MARK, cut, tidy, to_markdown
+from geomi.extract.markdown import writer as room
+from geomi.extract.markdown.writer import CUT_MARK, cut, tidy, to_markdown
 from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from tests.unit.extract.written import BASE, write
 

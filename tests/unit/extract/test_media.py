@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract.media import Form, form_of, is_readable, is_risky
+from geomi.extract.media import BodyFormat, body_format, is_readable, is_risky
 
 
 @pytest.mark.req("C-35")
 @pytest.mark.parametrize(
     ("content_type", "name", "form"),
     [
-        ("text/html; charset=utf-8", "x", Form.HTML),
-        ("application/xhtml+xml", "x", Form.HTML),
-        ("", "x.md", Form.HTML),
-        ("Text/Plain; charset=x", "x", Form.PLAIN),
-        ("text/plain", "x.MD?raw=1#a", Form.MARKDOWN),
-        ("text/plain", "openapi.yaml", Form.YAML),
-        ("text/plain", "a.b/readme", Form.PLAIN),
-        ("text/markdown", "x", Form.MARKDOWN),
-        ("application/json", "x", Form.JSON),
-        ("application/vnd.oai.openapi+json;version=3.0", "x", Form.JSON),
-        ("text/yaml", "x", Form.YAML),
-        ("application/pdf", "x", Form.PDF),
+        ("text/html; charset=utf-8", "x", BodyFormat.HTML),
+        ("application/xhtml+xml", "x", BodyFormat.HTML),
+        ("", "x.md", BodyFormat.HTML),
+        ("Text/Plain; charset=x", "x", BodyFormat.PLAIN),
+        ("text/plain", "x.MD?raw=1#a", BodyFormat.MARKDOWN),
+        ("text/plain", "openapi.yaml", BodyFormat.YAML),
+        ("text/plain", "a.b/readme", BodyFormat.PLAIN),
+        ("text/markdown", "x", BodyFormat.MARKDOWN),
+        ("application/json", "x", BodyFormat.JSON),
+        ("application/vnd.oai.openapi+json;version=3.0", "x", BodyFormat.JSON),
+        ("text/yaml", "x", BodyFormat.YAML),
+        ("application/pdf", "x", BodyFormat.PDF),
     ],
 )
-def test_form(content_type: str, name: str, form: Form) -> None:
-    assert form_of(content_type, f"http://a.test/{name}") is form
+def test_form(content_type: str, name: str, form: BodyFormat) -> None:
+    assert body_format(content_type, f"http://a.test/{name}") is form
     assert is_risky(content_type, f"http://a.test/{name}") is (
-        form in (Form.JSON, Form.YAML, Form.PDF)
+        form in (BodyFormat.JSON, BodyFormat.YAML, BodyFormat.PDF)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract.names import MAX_WORDS, weigh_words, words_of
+from geomi.extract.content.blocks import MAX_WORDS, weigh_words, words_of
 
 
 @pytest.mark.parametrize(

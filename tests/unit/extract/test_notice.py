@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.extract.dom import parse_html
-from geomi.extract.metadata import read_metadata
-from geomi.extract.notice import MAX_NOTICE_CHARS, find_notice
+from geomi.extract.metadata import MAX_NOTICE_CHARS, find_notice, read_metadata
 
 
 def claimed(html: str) -> dict[str, str]:

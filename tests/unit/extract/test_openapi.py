@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geomi.extract import openapi
 from geomi.extract import openapi as room
-from geomi.extract import schema
 from geomi.extract.openapi import describe_json, describe_yaml
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
@@ -217,7 +217,7 @@ def test_references_end() -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = {f"p{n}": {"$ref": "#/s"} for n in range(schema.MAX_FIELDS + 1)}
+    wide = {f"p{n}": {"$ref": "#/s"} for n in range(openapi.MAX_FIELDS + 1)}
     body = {"content": {"x": {"schema": {"$ref": "#/t"}}}}
     root = {
         "openapi": "3",
@@ -227,9 +227,9 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         "paths": {"/a": {"get": {"requestBody": body}, "put": {}}, "/b": {"get": {}}},
     }
     text = describe_json(json.dumps(root)).markdown
-    assert text.count("- `p") == schema.MAX_FIELDS
+    assert text.count("- `p") == openapi.MAX_FIELDS
     assert "`r`" in text
-    monkeypatch.setattr(schema, "MAX_DEPTH", 2)
+    monkeypatch.setattr(openapi, "MAX_DEPTH", 2)
     assert "`r`" not in describe_json(json.dumps(root)).markdown
     monkeypatch.setattr(room, "MAX_PATHS", 1)
     assert "/b" not in describe_json(json.dumps(root)).markdown
@@ -243,7 +243,7 @@ def test_a_document_says_so_much_and_no_more() -> None:
     body = {"requestBody": {"content": {"x": {"schema": node}}}}
     paths = {f"/{n}": {"get": body} for n in range(10)}
     text = describe_json(json.dumps(root | {"paths": paths})).markdown
-    assert text.count("\n") < schema.MAX_LINES + 100
+    assert text.count("\n") < openapi.MAX_LINES + 100
 
 
 VALUES = st.recursive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import own as room
+from geomi.extract.markdown import converters as room
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.markdown import Tag

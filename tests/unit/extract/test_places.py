@@ -6,10 +6,9 @@ from functools import partial
 
 import pytest
 
-from geomi.extract.blocks import read_blocks
+from geomi.extract.content.blocks import read_blocks, weigh_words
+from geomi.extract.content.weights import MARKS, read_marks, read_paths
 from geomi.extract.dom import parse_html
-from geomi.extract.names import weigh_words
-from geomi.extract.places import MARKS, read_marks, read_paths
 
 
 def marks(html: str) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.extract import plain as room
+from geomi.extract import document as room
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import prune as room
-from geomi.extract.dom import parse_html, text_of
-from geomi.extract.prune import (
+from geomi.extract.content import prune as room
+from geomi.extract.content.prune import (
     clear,
+    drop_boilerplate,
     drop_frame,
-    drop_furniture,
     drop_named,
     drop_tooling,
-    is_furniture,
+    is_boilerplate,
 )
+from geomi.extract.dom import parse_html, text_of
 
 TEXT = "The main text of this page is long enough to be the page. " * 3
 
@@ -22,7 +22,7 @@ def left(html: str, remove: tuple[str, ...] = ()) -> str:
     body = parse_html(html.encode(), "text/html").select_one("body")
     assert body is not None
     clear(body, remove)
-    drop_furniture(body)
+    drop_boilerplate(body)
     return text_of(body)
 
 
@@ -173,7 +173,7 @@ def test_only_so_many_anchors_are_measured(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_names_that_tell_furniture(names: str, expected: bool) -> None:
-    assert is_furniture(names) is expected
+    assert is_boilerplate(names) is expected
 
 
 def test_names_are_all_it_takes() -> None:

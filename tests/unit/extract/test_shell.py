@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.extract.dom import parse_html
-from geomi.extract.shell import MIN_CHARS, is_suspect, unfinished
+from geomi.extract.page import MIN_FINISHED_CHARS, browser_reason, shows_little
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ from geomi.extract.shell import MIN_CHARS, is_suspect, unfinished
     ],
 )
 def test_why_a_browser_would_show_more(html: str, reason: str) -> None:
-    assert unfinished(parse_html(html.encode(), "text/html")) == reason
+    assert browser_reason(parse_html(html.encode(), "text/html")) == reason
 
 
 def test_only_short_pages_are_suspect() -> None:
-    assert is_suspect("x" * (MIN_CHARS - 1))
-    assert not is_suspect("x" * MIN_CHARS)
+    assert shows_little("x" * (MIN_FINISHED_CHARS - 1))
+    assert not shows_little("x" * MIN_FINISHED_CHARS)

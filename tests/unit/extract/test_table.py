@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract import table as room
 from geomi.extract.dom import Element, parse_html
-from geomi.extract.table import straighten
+from geomi.extract.markdown import table as room
+from geomi.extract.markdown.table import straighten
 
 
 def straightened(html: str) -> Element:

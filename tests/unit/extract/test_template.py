@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.extract.page import extract
-from geomi.extract.template import (
+from geomi.extract.content.template import (
     LESSON_EVERY,
     LESSON_PAGES,
     MAX_SECTIONS,
     REPEATED_PAGES,
-    is_asked,
     learned,
+    needs_sections,
 )
+from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import NO_TEMPLATE, Article, Template
 
@@ -65,7 +65,7 @@ def test_what_comes_on_few_pages_stays() -> None:
         banner = BANNER if number < REPEATED_PAGES - 1 else ""
         template = learned(template, read(page(number, banner=banner)).sections)
     assert template.known == ()
-    assert not is_asked(template)
+    assert not needs_sections(template)
 
 
 def test_code_tables_and_titles_stay_however_often_they_come() -> None:

@@ -7,14 +7,14 @@ import json
 import pytest
 
 from geomi.extract.dom import parse_html
-from geomi.extract.structured import read_structured
-from geomi.extract.things import (
-    MAX_DEPTH,
+from geomi.extract.structured import (
     MAX_LIST,
     MAX_TEXT_CHARS,
     MAX_THING_CHARS,
+    MAX_THING_DEPTH,
     MAX_THINGS,
     keep_whole,
+    read_structured,
 )
 
 
@@ -47,6 +47,6 @@ def test_what_is_out_of_bounds_is_cut() -> None:
     many = keep_whole({"a": ["x" * MAX_TEXT_CHARS] * MAX_LIST})
     assert len(many) < MAX_THING_CHARS * 1.1
     deep: dict[str, object] = {}
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_THING_DEPTH + 1):
         deep = {"a": deep}
-    assert keep_whole(deep).count("{") == MAX_DEPTH
+    assert keep_whole(deep).count("{") == MAX_THING_DEPTH

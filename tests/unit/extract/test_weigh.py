@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from geomi.extract.blocks import Blocks, read_blocks
+from geomi.extract.content.blocks import Blocks, read_blocks
+from geomi.extract.content.kind import ARTICLE, KINDS
+from geomi.extract.content.weights import FEATURES, _model, weigh
 from geomi.extract.dom import parse_html
-from geomi.extract.features import NAMES
-from geomi.extract.kind import ARTICLE, KINDS
-from geomi.extract.weigh import _model, weigh
 
 PROSE = "A sentence of the page that somebody wants to read, and one more for good measure. " * 4
 MENU = "".join(f"<li><a href=/{n}>Topic {n}</a></li>" for n in range(30))
@@ -39,7 +38,7 @@ def test_prose_is_likely_and_menus_are_not() -> None:
 
 def test_the_stored_forest_fits_the_rows() -> None:
     forest = _model().forest
-    assert 0 <= forest.rows.min() <= forest.rows.max() < len(NAMES)
+    assert 0 <= forest.rows.min() <= forest.rows.max() < len(FEATURES)
     assert np.isfinite(forest.bounds).all()
     assert np.isfinite(forest.answers).all()
 

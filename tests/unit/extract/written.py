@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from geomi.extract.content.prune import clear, drop_boilerplate
 from geomi.extract.dom import parse_html
 from geomi.extract.links import read_links
-from geomi.extract.markdown import to_markdown
-from geomi.extract.prune import clear, drop_furniture
-from geomi.extract.salvage import salvage
+from geomi.extract.markdown.salvage import salvage
+from geomi.extract.markdown.writer import to_markdown
 from geomi.model.config import Extraction
 from geomi.model.markdown import MarkdownRules
 
@@ -23,5 +23,5 @@ def write(
     assert body is not None
     salvage(document)
     clear(body, ())
-    drop_furniture(body)
+    drop_boilerplate(body)
     return to_markdown(body, BASE, targets, rules or Extraction(), own or {}).markdown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.analyse.schema import MAX_SCHEMA_CHARS
+from geomi.analyse.fields.custom_schema import MAX_SCHEMA_CHARS
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, ImageStyle, QueryPolicy, Within
 from geomi.settings.layers import (

@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import orjson
 
-from geomi.analyse.engines import engines
-from geomi.analyse.page import analyse
-from geomi.analyse.withhold import withhold
+from geomi.analyse.page import analyse, engines, limit_to_preview
 from geomi.chunk.split import SIZES, split
 from geomi.chunk.tokens import GEOMI_1
 from geomi.engine.visit.identity import UrlIdentity
@@ -128,7 +126,7 @@ class DocumentMaker:
         document = self.document(capture, fields, page_type) if decision.should_index else None
         read = None
         if page.preview is not None:
-            analysis = withhold(analysis, article_of(page.preview))
+            analysis = limit_to_preview(analysis, article_of(page.preview))
             read = read_note(fields["content_hash"], is_whole=page.is_whole)
         row = replace(
             self._row(capture, page.subject.now_s),

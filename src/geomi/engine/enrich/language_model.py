@@ -27,12 +27,11 @@ from functools import partial
 from math import ceil
 from typing import Generic, TypeVar
 
-from geomi.analyse.answers import read_answered_fields, read_quality, read_type
 from geomi.analyse.classify import RULES
-from geomi.analyse.custom import filled, missing_in, read_answered_custom
-from geomi.analyse.grounded import grounded, joined
-from geomi.analyse.page import decide_anew, read_fields_anew
-from geomi.analyse.prompts import (
+from geomi.analyse.fields.custom import filled, missing_in, read_answered_custom
+from geomi.analyse.fields.custom_schema import form_of, read_schema
+from geomi.analyse.fields.grounding import grounded, joined
+from geomi.analyse.language_model import (
     EXTRACT_CHARS,
     FIELDS,
     VERSION,
@@ -41,9 +40,12 @@ from geomi.analyse.prompts import (
     ask_for_quality,
     ask_for_type,
     enclosed,
+    read_answered_fields,
+    read_quality,
+    read_type,
     visible,
 )
-from geomi.analyse.schema import form_of, read_schema
+from geomi.analyse.page import decide_anew, read_fields_anew
 from geomi.engine.world import World
 from geomi.errors import ModelError
 from geomi.model.event import Warned

@@ -22,7 +22,7 @@ from geomi.engine.host.lease import hear_every_s, hold_s, lease_s, longest_reque
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
-from geomi.extract.template import learned
+from geomi.extract.content.template import learned
 from geomi.fetch.response import respond
 from geomi.fetch.retry import parse_retry_after
 from geomi.frontier import politeness

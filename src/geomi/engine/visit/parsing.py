@@ -19,9 +19,9 @@ from geomi.engine.host.session import HostSession
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
+from geomi.extract.content.ladder import SELECTOR
 from geomi.extract.document import WITHOUT_TREE
-from geomi.extract.ladder import SELECTOR
-from geomi.extract.media import Form, form_of, is_readable, is_risky
+from geomi.extract.media import BodyFormat, body_format, is_readable, is_risky
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.entry import EntryKind, UrlEntry
@@ -49,7 +49,7 @@ MAX_TEMPLATE_BYTES = 128 * 1024
 MAX_HOSTS = 1024
 _GONE = frozenset({404, 410})
 # An API that answers in JSON shows no page, and readers that may take long are not for here.
-_FORMS = (Form.HTML, Form.PLAIN)
+_FORMS = (BodyFormat.HTML, BodyFormat.PLAIN)
 
 
 class PageReader:
@@ -156,7 +156,7 @@ class Soft404:
         if fetched.status not in _GONE or not 0 < len(body) <= MAX_TEMPLATE_BYTES:
             return
         templates = self._templates.setdefault(host, [])
-        is_read = is_readable(kind) and form_of(kind, fetched.url) in _FORMS
+        is_read = is_readable(kind) and body_format(kind, fetched.url) in _FORMS
         if len(templates) < MAX_TEMPLATES and is_read:
             text = extract(body, fetched.url, kind, self._rules, max_links=1).text
             templates.append(sketch(text))

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import orjson
 
-from geomi.analyse.data import STRUCTURED
-from geomi.analyse.prose import cut
+from geomi.analyse.fields.structured_data import STRUCTURED
+from geomi.analyse.page_text import cut
 from geomi.engine.enrich.follower import ReadCapture
 from geomi.engine.visit.privacy import keeps_raw
 from geomi.engine.visit.record import KeptPage, RecordFields, capture, read_line, write_line

@@ -1,0 +1,93 @@
+"""Whether a page belongs into the index, and the first reason that decides (ANA-21, G-15).
+
+The reasons, in this order: the page asks not to be indexed, too short, personal data, sensitive,
+copyright, not a wanted type, too poor, a copy. A part of the analysis that was switched off
+decides nothing. The decision sees numbers and findings only: no sentence of a page can argue with
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from geomi.model.index.analysis import (
+    AnalysisInput,
+    AnalysisRules,
+    Classification,
+    Copyright,
+    Engine,
+    IndexDecision,
+    IndexReason,
+    OnFinding,
+    PageQuality,
+    SensitiveFinding,
+)
+
+ENGINE = Engine("rules", "gate-1")
+
+_Refusal = tuple[IndexReason, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageFindings:
+    """What was found of a page, by whatever engine; None is what nobody looked for.
+
+    Args:
+        chars: how long its text is, code and marks left out.
+    """
+
+    chars: int
+    classification: Classification | None = None
+    quality: PageQuality | None = None
+    copyright: Copyright | None = None
+    sensitive: tuple[SensitiveFinding, ...] = ()
+
+
+def decide(subject: AnalysisInput, findings: PageFindings, rules: AnalysisRules) -> IndexDecision:
+    """Decide by what is known of a page."""
+    refusals = (
+        *_by_its_own_words(subject, findings.chars, rules),
+        *_by_content(subject, findings, rules),
+        *_by_worth(subject, findings, rules),
+    )
+    if not refusals:
+        return IndexDecision(True, IndexReason.ACCEPTED, "nothing speaks against it", ENGINE)
+    reason, detail = refusals[0]
+    return IndexDecision(False, reason, detail, ENGINE)
+
+
+def _by_its_own_words(
+    subject: AnalysisInput, chars: int, rules: AnalysisRules
+) -> Iterator[_Refusal]:
+    if subject.asks_not_to_be_indexed or "noindex" in subject.article.robots:
+        yield IndexReason.NOINDEX, "the page says noindex"
+    if chars < rules.min_chars:
+        yield IndexReason.TOO_SHORT, f"{chars} characters; analysis.min_chars is {rules.min_chars}"
+
+
+def _by_content(
+    subject: AnalysisInput, findings: PageFindings, rules: AnalysisRules
+) -> Iterator[_Refusal]:
+    if subject.personal_data:
+        yield IndexReason.PERSONAL_DATA, subject.personal_data
+    if rules.sensitive is OnFinding.SKIP and findings.sensitive:
+        yield IndexReason.SENSITIVE, ", ".join(found.category for found in findings.sensitive)
+    claim = findings.copyright
+    if rules.copyright is OnFinding.SKIP and claim is not None and claim.is_reserved:
+        yield IndexReason.COPYRIGHT, claim.notice or f"claimed by {claim.holder}"
+
+
+def _by_worth(
+    subject: AnalysisInput, findings: PageFindings, rules: AnalysisRules
+) -> Iterator[_Refusal]:
+    kind, quality = findings.classification, findings.quality
+    wanted = set(map(str, rules.page_types))
+    if kind is not None and wanted and kind.page_type not in wanted:
+        listed = ", ".join(rules.page_types)
+        yield IndexReason.PAGE_TYPE, f"{kind.page_type}; wanted are {listed}"
+    if quality is not None and quality.overall < rules.quality_threshold:
+        detail = f"{quality.overall} of 10; analysis.quality_threshold is {rules.quality_threshold}"
+        yield IndexReason.QUALITY, detail
+    if subject.duplicate_of:
+        yield IndexReason.DUPLICATE, f"repeats {subject.duplicate_of}"
