@@ -22,8 +22,8 @@ from pathlib import Path
 
 from bench.analyse import CORPUS
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import crawl, make_plan, open_home
-from geomi.app.shelf import open_shelf
+from geomi.app import crawl, make_plan, open_directory
+from geomi.app.index import open_search_index
 from geomi.engine.enrich.loop import enrich_all
 from geomi.settings.layers import Layer, resolve
 from geomi.settings.options import Settings
@@ -54,9 +54,9 @@ async def _measure(every: int) -> None:
     settings = Settings(allow_private=True, contact="https://bench.test/")
     with tempfile.TemporaryDirectory() as folder, Site({"/": _start(links), **pages}) as site:
         plan = make_plan([site.url("/")], resolve([_LAYER]), _LAYER)
-        async with open_home(Path(folder), settings, lambda _: EventFanOut()) as home:
+        async with open_directory(Path(folder), settings, lambda _: EventFanOut()) as home:
             await crawl(home, plan)
-            async with open_shelf(home) as shelf:
+            async with open_search_index(home) as shelf:
                 began_s, began_cpu_s = time.perf_counter(), time.process_time()
                 many = await enrich_all(home.world, shelf)
                 cpu_s, wall_s = time.process_time() - began_cpu_s, time.perf_counter() - began_s

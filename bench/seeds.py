@@ -32,8 +32,8 @@ import trustme
 
 from bench.web import ROOT, BenchError
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Home, open_home
-from geomi.app.datasets import open_dataset
+from geomi.app import DataDirectory, open_directory
+from geomi.app.use.datasets import open_dataset
 from geomi.dataset.partition import raw_path
 from geomi.engine.host.requests import Requests
 from geomi.engine.seeds.context import SeedContext
@@ -172,7 +172,7 @@ async def run_all(folder: Path, names: list[str], port: int, config: CrawlConfig
         ca_file=str(folder / "ca.pem"),
     )
     before = await control(folder / "before", settings, names, config)
-    async with open_home(folder / "home", settings, lambda _: EventFanOut()) as home:
+    async with open_directory(folder / "home", settings, lambda _: EventFanOut()) as home:
         dataset = open_dataset(str(folder / "dataset"))
         seeding = SeedContext(home.world, config, home.store.queues, dataset)
         first, second = [await run_once(home, seeding) for _ in range(2)]
@@ -182,7 +182,7 @@ async def run_all(folder: Path, names: list[str], port: int, config: CrawlConfig
     return Costs(first, second, (before, after))
 
 
-async def run_once(home: Home, seeding: SeedContext) -> Cost:
+async def run_once(home: DataDirectory, seeding: SeedContext) -> Cost:
     """Find raw files, and work until nothing is left."""
     asked = await requests_of(home)
     began_s, began_cpu_s = time.perf_counter(), time.process_time()
@@ -196,7 +196,7 @@ async def control(root: Path, settings: Settings, names: list[str], config: Craw
     """Ask every host for the same two files, with connections of its own."""
     waiting, sent = iter(names), 0
 
-    async def ask(home: Home, requests: Requests) -> None:
+    async def ask(home: DataDirectory, requests: Requests) -> None:
         nonlocal sent
         for name in waiting:  # shared: each takes the next
             robots, sitemap = (split(f"https://{name}/{file}") for file in FILES_ASKED)
@@ -209,7 +209,7 @@ async def control(root: Path, settings: Settings, names: list[str], config: Craw
                     raise BenchError(f"{request.url}: {fetched.status} {fetched.detail}")
                 sent += 1
 
-    async with open_home(root, settings, lambda _: EventFanOut()) as home:
+    async with open_directory(root, settings, lambda _: EventFanOut()) as home:
         requests = Requests(config, (), version=home.world.version)
         began_s, began_cpu_s = time.perf_counter(), time.process_time()
         try:
@@ -221,7 +221,7 @@ async def control(root: Path, settings: Settings, names: list[str], config: Craw
         return Cost(sent, time.perf_counter() - began_s, time.process_time() - began_cpu_s)
 
 
-async def requests_of(home: Home) -> int:
+async def requests_of(home: DataDirectory) -> int:
     """Count the requests in the log."""
     log = home.world.requests
     return sum([len(await log.of_host(host, after_s=0, limit=10**6)) for host in await log.hosts()])

@@ -17,7 +17,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
 from geomi.cli.options import data_place
 from geomi.dashboard.app import add_dashboard
-from geomi.service.open import open_service
+from geomi.service.service import open_service
 
 
 @asynccontextmanager

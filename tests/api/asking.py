@@ -17,9 +17,9 @@ from starlette.types import Message
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
 from geomi.ports.sink import EventSink
-from geomi.service import keys, tenants
-from geomi.service.keys import EVERY_SCOPE, Role, Scope, Wish
-from geomi.service.open import Desk, Service, open_service
+from geomi.service.access import keys, tenants
+from geomi.service.access.keys import ALL_SCOPES, KeyRole, KeyScope, NewKey
+from geomi.service.service import Service, TenantService, open_service
 from geomi.settings.options import Settings
 
 LOCAL = Settings(allow_private=True, min_delay_s=0.0)
@@ -112,13 +112,13 @@ class Ground:
     other: Client
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> TenantService:
         """The desk of the first tenant."""
         return self.service.desk(TENANT)
 
-    async def somebody(self, *scopes: Scope, tenant: str = TENANT) -> Client:
+    async def somebody(self, *scopes: KeyScope, tenant: str = TENANT) -> Client:
         """Return somebody whose key has some scopes alone."""
-        minted = await keys.create(self.service, Wish(tenant, Role.TENANT, scopes))
+        minted = await keys.create(self.service, NewKey(tenant, KeyRole.TENANT, scopes))
         return Client(self.app, minted.text)
 
 
@@ -135,7 +135,7 @@ async def serving(
         texts = []
         for name in (TENANT, OTHER):
             await tenants.create(service, name)
-            minted = await keys.create(service, Wish(name, Role.TENANT, EVERY_SCOPE))
+            minted = await keys.create(service, NewKey(name, KeyRole.TENANT, ALL_SCOPES))
             texts.append(minted.text)
         yield Ground(service, app, Client(app, first.text), *[Client(app, text) for text in texts])
 

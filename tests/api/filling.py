@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from geomi.app import registry
-from geomi.app.run import begin_drafted, work_on
-from geomi.app.shelf import bring_up, open_shelf
+from geomi.app.index import open_search_index, update_index
+from geomi.app.use import providers
+from geomi.app.use.crawl import run_job, start_drafted
 from geomi.engine import jobs
 from geomi.model.job import CrawlJob
-from geomi.service.open import Desk
+from geomi.service.service import TenantService
 from geomi.settings.options import RunOptions
 from tests.api.asking import Client, Json
 from tests.engine.running import page
@@ -32,20 +32,22 @@ async def started(client: Client, site: Site, collection: str = "village") -> Js
     return answer.json
 
 
-async def worked_off(desk: Desk, job_id: str) -> CrawlJob:
+async def worked_off(desk: TenantService, job_id: str) -> CrawlJob:
     """Let a crawl that waits be done, as whoever dispatches, crawls and understands would."""
     world = desk.world
     assert await world.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
     job = await world.jobs.get(job_id)
     assert job is not None
-    job = await begin_drafted(desk.home, job, await registry.read_site_decisions(world))
-    report = await work_on(desk.home, job, RunOptions(format=()), resumed=False)
-    async with open_shelf(desk.home) as shelf:
-        await bring_up(desk.home, shelf)
+    job = await start_drafted(desk.home, job, await providers.read_site_decisions(world))
+    report = await run_job(desk.home, job, RunOptions(format=()), resumed=False)
+    async with open_search_index(desk.home) as shelf:
+        await update_index(desk.home, shelf)
     return await jobs.complete(world, report.job)
 
 
-async def filled(client: Client, desk: Desk, site: Site, collection: str = "village") -> str:
+async def filled(
+    client: Client, desk: TenantService, site: Site, collection: str = "village"
+) -> str:
     """Crawl the village into a collection; return the crawl's id."""
     job_id = (await started(client, site, collection))["jobId"]
     await worked_off(desk, job_id)

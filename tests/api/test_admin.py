@@ -10,9 +10,9 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app, premises_of
 from geomi.model.dataset.queue import Message
 from geomi.model.dataset.seed import Partition
-from geomi.service import keys, tenants
-from geomi.service.keys import Role
-from geomi.service.open import open_service
+from geomi.service.access import keys, tenants
+from geomi.service.access.keys import KeyRole
+from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, OTHER, TENANT, Client, everything_in, run, serving
 from tests.api.filling import WEB, filled, worked_off
 from tests.engine.running import page
@@ -61,7 +61,7 @@ def test_the_first_start_makes_one_administrator_and_no_second(tmp_path: Path) -
         async with serving(tmp_path) as ground:
             assert await tenants.first_key(ground.service) is None
             listed = await keys.of_tenant(ground.service, "default")
-            assert [key.role for key in listed] == [Role.ADMIN]
+            assert [key.role for key in listed] == [KeyRole.ADMIN]
 
     run(work())
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.run import begin_drafted
+from geomi.app.use.crawl import start_drafted
 from geomi.engine import jobs
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
-from geomi.service import tenants
+from geomi.service.access import tenants
 from tests.api.asking import CRAWL, LOCAL, TENANT, run, serving
 
 
@@ -237,7 +237,7 @@ def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path
             world = ground.desk.world
             job = await world.jobs.get(name)
             assert job is not None
-            job = await begin_drafted(ground.desk.home, job, ())
+            job = await start_drafted(ground.desk.home, job, ())
             ended = replace(job, state=JobState.COMPLETED, stop=StopReason.DAILY_QUOTA)
             await world.jobs.update(ended)
             busy = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]

@@ -12,8 +12,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from geomi.app.seeds import seed_config
-from geomi.service import deliveries, hooks
+from geomi.app.use.datasets import seed_config
+from geomi.service import deliveries, webhooks
 from geomi.service.seeds import seeding_of
 from tests.api.asking import LOCAL, Client, Ground, Json, run, serving
 from tests.api.filling import WEB, filled
@@ -37,7 +37,7 @@ async def _things_of(client: Client, ground: Ground, site: Site) -> dict[str, st
     slips = [
         slip
         for event in events
-        for slip in deliveries.of_event(desk, event, await hooks.every(desk))
+        for slip in deliveries.deliveries_of(desk, event, await webhooks.every(desk))
     ]
     assert slips, "the crawl has ended, which a hook is told"
     for slip in slips:

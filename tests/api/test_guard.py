@@ -11,10 +11,10 @@ import pytest
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app
 from geomi.api.size import MAX_BODY_BYTES
-from geomi.service import keys
-from geomi.service.idempotency import AT_WORK_S, KEPT_S
-from geomi.service.keys import Role, Scope, Wish
-from geomi.service.open import open_service
+from geomi.service.access import keys
+from geomi.service.access.idempotency import AT_WORK_S, KEPT_S
+from geomi.service.access.keys import KeyRole, KeyScope, NewKey
+from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, TENANT, Client, everything_in, run, serving
 
 
@@ -45,7 +45,7 @@ def test_without_a_valid_key_there_is_nothing(tmp_path: Path) -> None:
 def test_a_key_is_kept_as_a_digest_and_ends_when_it_should(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as ground:
-            soon = Wish(TENANT, expires_at_s=ground.desk.wall_s + 0.2)
+            soon = NewKey(TENANT, expires_at_s=ground.desk.wall_s + 0.2)
             short = Client(ground.app, (await keys.create(ground.service, soon)).text)
             while (await short.get("/crawls")).status == 200:
                 pass  # its time is nearly over
@@ -88,8 +88,8 @@ def test_a_key_was_used_within_the_hour(tmp_path: Path) -> None:
 def test_scopes_and_roles_say_what_a_key_may_do(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as ground:
-            reader = await ground.somebody(Scope.READ)
-            writer = await ground.somebody(Scope.WRITE)
+            reader = await ground.somebody(KeyScope.READ)
+            writer = await ground.somebody(KeyScope.WRITE)
             assert (await reader.get("/crawls")).status == 200
             assert (await reader.post("/crawls", CRAWL)).status == 403
             assert (await writer.post("/crawls", CRAWL)).status == 202
@@ -97,7 +97,9 @@ def test_scopes_and_roles_say_what_a_key_may_do(tmp_path: Path) -> None:
             assert (await writer.get("/keys")).status == 403
             assert (await ground.mine.get("/admin/tenants")).status == 403  # no administrator
             assert (await ground.admin.get("/admin/tenants")).status == 200
-            weak = await keys.create(ground.service, Wish("default", Role.ADMIN, (Scope.READ,)))
+            weak = await keys.create(
+                ground.service, NewKey("default", KeyRole.ADMIN, (KeyScope.READ,))
+            )
             assert (await Client(ground.app, weak.text).get("/admin/tenants")).status == 403
             made = await ground.mine.post("/keys", {"scopes": ["admin"]})
             assert made.json["role"] == "tenant"  # nobody makes an administrator over the API
@@ -115,7 +117,7 @@ def test_a_key_that_asks_too_often_waits(tmp_path: Path) -> None:
             refused = await ground.mine.get("/crawls")
             assert refused.status == 429 and 0 < int(refused.headers["retry-after"]) <= 20
             assert refused.headers["ratelimit-limit"] == "3"
-            spare = await keys.create(ground.service, Wish(TENANT))
+            spare = await keys.create(ground.service, NewKey(TENANT))
             assert (await Client(ground.app, spare.text).get("/crawls")).status == 429
             assert (await ground.other.get("/crawls")).status == 200
         async with serving(tmp_path / "free", replace(LOCAL, api_rate_per_minute=0)) as ground:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geomi.model.index.document import DocumentFilter
-from geomi.service.open import MAX_LOOKS, MAX_STREAMS
+from geomi.service.service import MAX_PREVIEWS, MAX_STREAMS
 from tests.api.asking import CRAWL, TENANT, Answered, Json, run, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
 from tests.support.server import Reply, Seen, Site
@@ -253,7 +253,7 @@ def test_one_look_and_one_stream_too_many_wait(tmp_path: Path) -> None:
                 assert (await ground.mine.get(path)).status == 200
                 others.enter_context(ground.desk.streams.taken())
                 assert (await ground.mine.get(path)).status == 429
-                for _ in range(MAX_LOOKS):
+                for _ in range(MAX_PREVIEWS):
                     others.enter_context(ground.desk.looks.taken())
                 look = await ground.mine.post("/preview", {"url": "http://localhost:1/"})
                 assert look.status == 429 and int(look.headers["retry-after"]) > 0

@@ -14,9 +14,9 @@ from geomi.api import rate, size
 from geomi.api.app import make_app
 from geomi.api.rate import Buckets
 from geomi.service import collections
-from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, conclude
-from geomi.service.drawer import Drawer
-from geomi.service.hooks import HookEvent
+from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, record_attempt
+from geomi.service.value_bucket import ValueBucket
+from geomi.service.webhooks import HookEvent
 from tests.api.asking import CRAWL, run, serving
 
 
@@ -82,7 +82,7 @@ def test_deliveries_and_audits_are_kept_for_a_time(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as ground:
             desk = ground.desk
-            drawer = Drawer(desk.slips, "deliveries", Delivery)
+            drawer = ValueBucket(desk.slips, "deliveries", Delivery)
             now = Delivery("", "h", HookEvent.FAILED, "j", 1, "{}", desk.wall_s)
             old = replace(now, created_at_s=desk.wall_s - KEPT_S - 1)
             kept = {
@@ -92,7 +92,7 @@ def test_deliveries_and_audits_are_kept_for_a_time(tmp_path: Path) -> None:
             }
             for name, one in kept.items():
                 await drawer.add(name, replace(one, id=name))
-            await conclude(desk, replace(now, id="0NEW"), Attempt(desk.wall_s, 200))
+            await record_attempt(desk, replace(now, id="0NEW"), Attempt(desk.wall_s, 200))
             assert [one.name for one in await drawer.every()] == ["0NEW", "2WAITS"]
             await ground.mine.post("/crawls", CRAWL)
             (entry,) = await desk.slips.list("audit", limit=10)

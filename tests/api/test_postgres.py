@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from geomi.model.tenant import Quota
-from geomi.service import schedules, tenants
+from geomi.service.access import tenants
+from geomi.service.crawling import schedules
 from tests.api.asking import CRAWL, LOCAL, TENANT, run, serving
 from tests.api.filling import WEB, filled
 from tests.api.test_schedules import WEEKLY
@@ -46,7 +47,7 @@ def test_a_service_on_a_database_does_the_same(tmp_path: Path, cluster: Cluster)
                 name = (await ground.mine.post("/schedules", WEEKLY)).json["scheduleId"]
                 slip = await ground.desk.slips.get("schedules", name)
                 assert slip is not None
-                await schedules.fire(ground.service, slip)
+                await schedules.start_due(ground.service, slip)
                 assert (await ground.mine.get(f"/schedules/{name}")).json["lastJobId"]
                 await tenants.change(ground.service, TENANT, quota=Quota(max_waiting=2))
                 assert (await ground.mine.post("/crawls", CRAWL)).status == 429

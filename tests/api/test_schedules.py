@@ -12,10 +12,11 @@ import orjson
 import pytest
 
 from geomi.errors import ConfigError
-from geomi.service import deliveries, hooks, schedules
-from geomi.service.cron import read_cron
+from geomi.service import deliveries, webhooks
+from geomi.service.crawling import schedules
+from geomi.service.crawling.schedules import read_cron
 from geomi.service.deliveries import Attempt, Delivery, DeliveryState
-from geomi.service.open import Desk, Service
+from geomi.service.service import Service, TenantService
 from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, run, serving
 
 WEEKLY = {"title": "mondays", "cron": "0 3 * * 1", "crawl": CRAWL}
@@ -64,8 +65,8 @@ def test_a_schedule_starts_its_crawl_once_and_is_due_again(tmp_path: Path) -> No
             slip = await ground.desk.slips.get("schedules", name)
             assert slip is not None and slip.due_at_s is not None
             assert datetime.fromtimestamp(slip.due_at_s, UTC).weekday() == 0
-            await schedules.fire(ground.service, slip)
-            await schedules.fire(ground.service, slip)  # whoever else saw that it was due
+            await schedules.start_due(ground.service, slip)
+            await schedules.start_due(ground.service, slip)  # whoever else saw that it was due
             crawls = (await ground.mine.get("/crawls")).json["crawls"]
             told = (await ground.mine.get(f"/schedules/{name}")).json
             assert [crawl["jobId"] for crawl in crawls] == [told["lastJobId"]]
@@ -103,7 +104,7 @@ def test_a_run_that_cannot_start_says_why(tmp_path: Path) -> None:
             unsigned = Service(home)
             slip = await ground.desk.slips.get("schedules", name)
             assert slip is not None
-            await schedules.fire(unsigned, slip)
+            await schedules.start_due(unsigned, slip)
             told = (await ground.mine.get(f"/schedules/{name}")).json
             assert "no contact" in told["problem"] and told["lastJobId"] is None
             assert told["nextRunAt"]
@@ -140,7 +141,7 @@ def test_schedules_are_changed_listed_and_deleted(tmp_path: Path) -> None:
 
 def test_one_schedule_too_many_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedules, "MAX_SCHEDULES", 1)
-    monkeypatch.setattr(hooks, "MAX_HOOKS", 1)
+    monkeypatch.setattr(webhooks, "MAX_HOOKS", 1)
 
     async def work() -> None:
         async with serving(tmp_path) as ground:
@@ -159,7 +160,7 @@ def test_a_hook_shows_its_secret_once_and_signs_with_it(tmp_path: Path) -> None:
             path = f"/webhooks/{made['webhookId']}"
             assert "secret" not in (await ground.mine.get(path)).json
             one = await _told(ground, made["webhookId"])
-            hook = await hooks.find(ground.desk, made["webhookId"])
+            hook = await webhooks.find(ground.desk, made["webhookId"])
             headers = deliveries.signed_headers(hook, one, wall_s=1_700_000_000.5)
             assert headers["Geomi-Timestamp"] == "1700000000"
             signed = b"1700000000." + one.body.encode()
@@ -180,11 +181,13 @@ def test_a_delivery_is_tried_four_times_and_then_by_hand(tmp_path: Path) -> None
             one = await _told(ground, name)
             waits = []
             for at_s in (1000.0, 2000.0, 3000.0):
-                tried = await deliveries.conclude(ground.desk, one, Attempt(at_s, 500))
+                tried = await deliveries.record_attempt(ground.desk, one, Attempt(at_s, 500))
                 assert tried is not None and tried.next_at_s is not None
                 waits.append(tried.next_at_s - at_s)
             assert waits == [60.0, 300.0, 900.0]
-            dead = await deliveries.conclude(ground.desk, one, Attempt(4000.0, None, "no answer"))
+            dead = await deliveries.record_attempt(
+                ground.desk, one, Attempt(4000.0, None, "no answer")
+            )
             assert dead is not None and dead.state is DeliveryState.DEAD
             path = f"/webhooks/{name}/deliveries"
             (told,) = (await ground.mine.get(f"{path}?state=dead")).json["deliveries"]
@@ -195,7 +198,7 @@ def test_a_delivery_is_tried_four_times_and_then_by_hand(tmp_path: Path) -> None
             assert (await ground.mine.post(f"{path}/{one.id}/redeliver")).status == 409
             (slip,) = await _due(ground.service, ground.desk)
             assert slip == one.id
-            done = await deliveries.conclude(ground.desk, one, Attempt(5000.0, 204))
+            done = await deliveries.record_attempt(ground.desk, one, Attempt(5000.0, 204))
             assert done is not None and done.state is DeliveryState.DELIVERED
             assert await _due(ground.service, ground.desk) == []
 
@@ -239,7 +242,7 @@ def test_a_hook_does_not_lead_inside(tmp_path: Path, url: str) -> None:
 async def _fire(ground: Ground, name: str) -> None:
     slip = await ground.desk.slips.get("schedules", name)
     assert slip is not None
-    await schedules.fire(ground.service, slip)
+    await schedules.start_due(ground.service, slip)
 
 
 async def _told(ground: Ground, hook: str) -> Delivery:
@@ -256,13 +259,13 @@ async def _tell_all(ground: Ground) -> list[Delivery]:
     store, found = ground.service.home.store, []
     for event in await store.untold.untold(100):
         desk = ground.service.desk(event.tenant)
-        slips = deliveries.of_event(desk, event, await hooks.every(desk))
+        slips = deliveries.deliveries_of(desk, event, await webhooks.every(desk))
         assert await store.untold.tell(event, slips)
-        found += [deliveries.read(desk, slip) for slip in slips]
+        found += [deliveries.read_due(desk, slip) for slip in slips]
     return found
 
 
-async def _due(service: Service, desk: Desk) -> list[str]:
+async def _due(service: Service, desk: TenantService) -> list[str]:
     slips = await service.home.store.due_slips.due("deliveries", wall_s=desk.wall_s, limit=10)
     assert all(slip.tenant == TENANT for slip in slips)
     return [slip.name for slip in slips]

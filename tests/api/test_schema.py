@@ -22,7 +22,7 @@ from schemathesis.engine.events import NonFatalError, ScenarioFinished
 
 from geomi.api.listen import Front
 from geomi.model.tenant import Quota
-from geomi.service import tenants
+from geomi.service.access import tenants
 from tests.api.asking import LOCAL, serving
 
 FREE = replace(LOCAL, api_rate_per_minute=0, allow_private=False, contact="https://acme.example/")

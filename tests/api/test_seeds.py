@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.seeds import seed_config
+from geomi.app.use.datasets import seed_config
 from geomi.engine.seeds.context import SeedContext
 from geomi.errors import ConfigError, StoreError
 from geomi.model.dataset.queue import Message, TaskResult
-from geomi.service.keys import Scope
-from geomi.service.open import open_service
+from geomi.service.access.keys import KeyScope
 from geomi.service.seeds import seeding_of
+from geomi.service.service import open_service
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, TENANT, Ground, run, serving
 from tests.service.raw_files import given_up, put_raw, put_success, worked
@@ -206,7 +206,7 @@ def test_a_key_needs_its_scope_and_a_tenant_its_own_dataset(tmp_path: Path) -> N
     async def work() -> None:
         async with served(tmp_path) as ground:
             (letter,) = await given_up(_seeding(ground), RULES.seed_queue, ["raw/a"])
-            reader = await ground.somebody(Scope.READ)
+            reader = await ground.somebody(KeyScope.READ)
             assert (await reader.get("/seeds/status")).status == 200
             assert (await reader.post("/seeds/orchestrate")).status == 403
             assert (await reader.post(f"/seeds/dlq/{letter}/retry")).status == 403

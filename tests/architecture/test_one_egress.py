@@ -103,7 +103,7 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
         "adapters/blob/s3.py",
         "adapters/dataset/bucket.py",
         "app/archive.py",
-        "app/datasets.py",
+        "app/use/datasets.py",
     }
     assert signature(bucket_of).parameters["settings"].annotation == "Settings"
 
@@ -162,7 +162,7 @@ def test_the_client_of_a_cluster_dials_where_a_flag_says() -> None:
         for name in imported(module)
         if name == "geomi.adapters.machine.ray.RayActors"
     }
-    assert openers == {"fleet/command.py", "fleet/keeper.py"}
+    assert openers == {"processes/fleet.py"}
 
 
 def test_a_tokenizer_is_read_from_a_file() -> None:

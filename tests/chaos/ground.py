@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from geomi.app import open_home
+from geomi.app import open_directory
 from geomi.engine.world import SILENCE_S
 from geomi.settings.options import Settings
 from tests.chaos.layer import Plan
@@ -215,7 +215,7 @@ class Case:
 
     async def _look_back(self) -> Aftermath:
         settings = self.settings
-        async with open_home(self.data, settings, lambda _: _Deaf(), create=True) as home:
+        async with open_directory(self.data, settings, lambda _: _Deaf(), create=True) as home:
             return await look_back(home, self.ground.sites, self.ground.wanted)
 
 

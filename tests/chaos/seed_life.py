@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import open_home
-from geomi.app.datasets import open_dataset
+from geomi.app import open_directory
+from geomi.app.use.datasets import open_dataset
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.queue import work_on_queues
@@ -101,7 +101,7 @@ async def _live(life: Life) -> None:
     )
     leaving = asyncio.Event()
     fate = Fate(life, leaving)
-    async with open_home(Path(life.root), settings, lambda _: EventFanOut()) as home:
+    async with open_directory(Path(life.root), settings, lambda _: EventFanOut()) as home:
         seeding = SeedContext(
             replace(home.world, clock=LateClock(home.world.clock, life.later_s)),
             config(),

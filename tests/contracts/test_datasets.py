@@ -16,7 +16,7 @@ from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.dataset import directory
 from geomi.adapters.dataset.directory import LISTED_AT_ONCE, DirectoryDataset
 from geomi.adapters.dataset.keys import MAX_KEY_BYTES, MAX_PART_BYTES
-from geomi.app.datasets import MAX_NAME_CHARS, open_dataset
+from geomi.app.use.datasets import MAX_NAME_CHARS, open_dataset
 from geomi.errors import ConfigError, SeedError, StoreError, StoreFull, StoreMissing
 from geomi.model.dataset.seed import ErrorType
 from geomi.ports.dataset import Dataset, Listed

@@ -10,9 +10,9 @@ import pytest
 
 from geomi.dashboard.form import MAX_FIELDS, own_path
 from geomi.errors import KeyRefused
-from geomi.service import keys, sessions
-from geomi.service.keys import Role, Scope, Wish
-from geomi.service.sessions import LASTS_S, MAX_SESSIONS, open_session, resume
+from geomi.service.access import keys, sessions
+from geomi.service.access.keys import KeyRole, KeyScope, NewKey
+from geomi.service.access.sessions import LASTS_S, MAX_SESSIONS, open_session, resume
 from tests.api.asking import LOCAL, TENANT, run
 from tests.dashboard.visiting import Person, form_token, seen, serving, text
 
@@ -63,7 +63,7 @@ def test_a_browser_keeps_no_key_and_no_script_can_read_what_it_keeps(tmp_path: P
             assert int(cookie["max-age"]) == LASTS_S
             secret = house.mine.key.rpartition("_")[2]
             assert secret not in cookie.value
-            kept = await house.ground.service.office.slips.list(sessions.DRAWER, limit=100)
+            kept = await house.ground.service.office.slips.list(sessions.BUCKET, limit=100)
             token_secret = cookie.value.partition(".")[2]
             assert kept and all(token_secret not in slip.name for slip in kept)
             assert all(secret.encode() not in slip.body for slip in kept)
@@ -117,7 +117,7 @@ def test_a_revoked_key_takes_its_sessions_with_it(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as house:
             service = house.ground.service
-            minted = await keys.create(service, Wish(TENANT))
+            minted = await keys.create(service, NewKey(TENANT))
             somebody = await house.person(minted.text)
             assert (await somebody.get("/")).status == 200
             await keys.revoke(service, TENANT, minted.key.id)
@@ -216,18 +216,18 @@ def test_a_form_has_so_many_fields_and_is_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scopes", "page", "status"),
     [
-        ((Scope.READ,), "/", 200),
-        ((Scope.READ,), "/crawls/new", 403),
-        ((Scope.WRITE,), "/", 403),
-        ((Scope.READ, Scope.ADMIN), "/settings", 200),
+        ((KeyScope.READ,), "/", 200),
+        ((KeyScope.READ,), "/crawls/new", 403),
+        ((KeyScope.WRITE,), "/", 403),
+        ((KeyScope.READ, KeyScope.ADMIN), "/settings", 200),
     ],
 )
 def test_a_session_may_do_what_its_key_may(
-    tmp_path: Path, scopes: tuple[Scope, ...], page: str, status: int
+    tmp_path: Path, scopes: tuple[KeyScope, ...], page: str, status: int
 ) -> None:
     async def work() -> None:
         async with serving(tmp_path) as house:
-            minted = await keys.create(house.ground.service, Wish(TENANT, Role.TENANT, scopes))
+            minted = await keys.create(house.ground.service, NewKey(TENANT, KeyRole.TENANT, scopes))
             somebody = await house.person(minted.text)
             assert (await somebody.get(page)).status == status
 

@@ -13,7 +13,9 @@ from geomi.dashboard.form import Form
 from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of, read_crawl
 from geomi.model.config import Within
 from geomi.model.job import JobFilter
-from geomi.service import crawls, hooks, keys, schedules, tenants
+from geomi.service import webhooks
+from geomi.service.access import keys, tenants
+from geomi.service.crawling import crawls, schedules
 from tests.api.asking import OTHER, TENANT, run
 from tests.api.filling import WEB
 from tests.dashboard.visiting import Fields, Person, seen, serving, text
@@ -206,13 +208,13 @@ def test_a_webhook_shows_its_secret_once(tmp_path: Path) -> None:
                     await mine.send("/webhooks", "/webhooks", {**fields, **wrong})
                 ).status == 422
             made = text(await mine.send("/webhooks", "/webhooks", fields))
-            (hook,) = await hooks.page(desk, after="", limit=9)
+            (hook,) = await webhooks.page(desk, after="", limit=9)
             assert hook.secret in made
             shown = text(await mine.get("/webhooks"))
             assert hook.secret not in shown and hook.url in shown
             assert (await house.other.send("/", f"/webhooks/{hook.id}/delete")).status == 404
             await mine.send("/webhooks", f"/webhooks/{hook.id}/delete")
-            assert not await hooks.page(desk, after="", limit=9)
+            assert not await webhooks.page(desk, after="", limit=9)
 
     run(work())
 

@@ -10,9 +10,11 @@ import pytest
 from geomi.dashboard.pages import CSP
 from geomi.dashboard.views import live, overview
 from geomi.engine.inspect.alarms import Alarm, AlarmRule
-from geomi.service import alarms, crawls, keys
+from geomi.service import alarms
+from geomi.service.access import keys
 from geomi.service.alarms import KeptAlarm
-from geomi.service.orders import CrawlOrder
+from geomi.service.crawling import crawls
+from geomi.service.crawling.orders import CrawlOrder
 from tests.api.asking import TENANT, run
 from tests.api.filling import FERRY, WEB, filled
 from tests.dashboard.visiting import Person, seen, serving, text

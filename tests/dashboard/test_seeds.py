@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.seeds import seed_config
+from geomi.app.use.datasets import seed_config
 from geomi.dataset.partition import RAW_FORM
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.report import EVERYTHING
 from geomi.errors import UnknownName
 from geomi.model.dataset.queue import TaskResult
-from geomi.service import seed_alarms, seeds
-from geomi.service.keys import Scope
+from geomi.service import alarms, seeds
+from geomi.service.access.keys import KeyScope
 from geomi.service.seeds import seeding_of
 from tests.api.asking import LOCAL, TENANT, run
 from tests.dashboard.visiting import House, seen, serving, text
@@ -109,7 +109,7 @@ def test_whoever_only_reads_sees_no_button_and_others_no_dataset(tmp_path: Path)
     async def work() -> None:
         async with opened(tmp_path) as house:
             (letter,) = await given_up(seeding_of(house.ground.desk), RULES.seed_queue, ["raw/a"])
-            reader = await house.person((await house.ground.somebody(Scope.READ)).key)
+            reader = await house.person((await house.ground.somebody(KeyScope.READ)).key)
             actions = [one["action"] for one in seen(await reader.get("/seeds")).named("form")]
             assert actions == ["/sign-out"]
             assert (await reader.send("/seeds", "/seeds")).status == 403
@@ -127,14 +127,14 @@ def test_an_alarm_of_the_dataset_is_listed_and_said_to_be_over(tmp_path: Path) -
         async with opened(tmp_path) as house:
             seeding = seeding_of(house.ground.desk)
             (letter,) = await given_up(seeding, RULES.seed_queue, ["raw/a"])
-            await seed_alarms.look(house.ground.service)
+            await alarms.check_datasets(house.ground.service)
             for path in ("/alerts", "/"):
                 page = seen(await house.mine.get(path))
                 assert "100.0% of raw files failed" in page.words
                 assert "/seeds" in [one["href"] for one in page.named("a")][10:]
             assert "over since" not in seen(await house.mine.get("/alerts")).words
             await seeds.retry(house.ground.desk, letter)
-            await seed_alarms.look(house.ground.service)
+            await alarms.check_datasets(house.ground.service)
             assert "over since" in seen(await house.mine.get("/alerts")).words
 
     run(work())

@@ -6,7 +6,7 @@ import pytest
 
 from geomi.dashboard import chart, show
 from geomi.dashboard.words import words_of
-from geomi.service.progress import MAX_PARTS, course_of
+from geomi.service.crawling.progress import MAX_PARTS, timeline_of
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_a_line_needs_two_points() -> None:
 
 
 def test_a_course_counts_every_visit_in_parts_of_time() -> None:
-    assert course_of([]).counts == () and course_of([5.0]).counts == (1,)
-    assert course_of([5.0, 5.0]).counts == (2,)
-    short = course_of([0.0, 1.0, 3.0, 10.0])
+    assert timeline_of([]).counts == () and timeline_of([5.0]).counts == (1,)
+    assert timeline_of([5.0, 5.0]).counts == (2,)
+    short = timeline_of([0.0, 1.0, 3.0, 10.0])
     assert sum(short.counts) == 4 and short.part_s == 0.5
-    long = course_of([float(second) for second in range(100_000)])
+    long = timeline_of([float(second) for second in range(100_000)])
     assert len(long.counts) == MAX_PARTS and sum(long.counts) == 100_000

@@ -19,9 +19,9 @@ from geomi.model.index.analysis import PageType
 from geomi.model.index.document import DocumentState
 from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import Outcome
-from geomi.service.hooks import HookEvent
-from geomi.service.keys import Role, Scope
-from geomi.service.urls import UrlStatus
+from geomi.service.access.keys import KeyRole, KeyScope
+from geomi.service.crawling.urls import UrlStatus
+from geomi.service.webhooks import HookEvent
 from geomi.url.parse import split
 
 NAMED: dict[str, list[str]] = {
@@ -32,8 +32,8 @@ NAMED: dict[str, list[str]] = {
     "alarm": [*AlarmRule],
     "event": [*HookEvent],
     "error_type": [*ErrorType],
-    "role": [*Role],
-    "scope": [*Scope],
+    "role": [*KeyRole],
+    "scope": [*KeyScope],
     "answer": [*_ANSWERS.values(), *_NOT_ASKED.values()],
     "field": [*WHOLES, *NUMBERS, *LISTS, *FLAGS, TYPES],
     "step": [

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Home, begin, make_plan, open_home
+from geomi.app import DataDirectory, make_plan, open_directory, start_detached
 from geomi.engine.audit.audit import Audit, audit
 from geomi.engine.inspect.export import records
 from geomi.model.job import CrawlJob
@@ -63,7 +63,7 @@ class Farm:
         )
         seeds = [site.url("/") for site in sites]
         plan = make_plan(seeds, resolve([flags, settings_layer(self._settings)]), flags)
-        return self.look(lambda home: begin(home, plan), machine="starter")
+        return self.look(lambda home: start_detached(home, plan), machine="starter")
 
     def jobs(self) -> list[CrawlJob]:
         """Return the jobs, the oldest first."""
@@ -76,7 +76,7 @@ class Farm:
     def exported(self, job: CrawlJob) -> Counter[str]:
         """Read every record of a job back, on a machine that has seen none of it."""
 
-        async def work(home: Home) -> Counter[str]:
+        async def work(home: DataDirectory) -> Counter[str]:
             lines = [record async for record in records(home.world, job.id)]
             return Counter(json.loads(line)["url"] for line in lines)
 
@@ -88,11 +88,11 @@ class Farm:
         assert not found.broken, found
         return found
 
-    def look(self, work: Callable[[Home], Awaitable[T]], *, machine: str = "reader") -> T:
+    def look(self, work: Callable[[DataDirectory], Awaitable[T]], *, machine: str = "reader") -> T:
         """Do some work in this process, as a command of a machine would."""
 
         async def run() -> T:
-            opened = open_home(self.root(machine), self._settings, lambda _: EventFanOut())
+            opened = open_directory(self.root(machine), self._settings, lambda _: EventFanOut())
             async with opened as home:
                 return await work(home)
 

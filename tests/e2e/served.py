@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.cli.program import main
 from tests.engine.running import Ear, crawl_in, home_in, plan, run
 
@@ -49,7 +49,7 @@ def archived(root: Path, tenant: str) -> list[bytes]:
     return run(work())
 
 
-async def _archived(home: Home) -> list[bytes]:
+async def _archived(home: DataDirectory) -> list[bytes]:
     return [
         await home.archive.read(row.record)
         for job in await home.world.jobs.list(limit=9)

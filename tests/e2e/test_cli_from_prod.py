@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
-from geomi.app import open_home
+from geomi.app import open_directory
 from geomi.dataset.partition import metadata_path, raw_path, success_path
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
@@ -63,7 +63,7 @@ async def prepare(root: Path, dataset: Path, found: list[str]) -> None:
     settings = Settings(resolve=tuple(found), contact="https://crawler.test/about")
     config = profile_config("seed-engine")
     config = replace(config, politeness=replace(config.politeness, delay_s=0.0, per_ip=10))
-    async with open_home(root, settings, lambda _: Ear()) as home:
+    async with open_directory(root, settings, lambda _: Ear()) as home:
         seeding = SeedContext(home.world, config, home.store.queues, DirectoryDataset(dataset))
         assert await orchestrate(seeding, PartitionFilter()) == OrchestrationReport(1, 1, 0)
         async with asyncio.timeout(60):

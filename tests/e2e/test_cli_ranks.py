@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app import ranks
+from geomi.app.use import ranks
 from geomi.errors import ConfigError
 from tests.e2e.command import run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app import registry
+from geomi.app.use import providers
 from geomi.model.request_log import RequestPurpose
 from tests.e2e.served import Command, archived, commands, serve_to
 from tests.engine.running import Ear, crawl_in, home_in, page, run
@@ -89,7 +89,7 @@ def test_a_provider_is_taken_down_for_every_tenant(tmp_path: Path, command: Comm
         async with home_in(tmp_path, Ear()) as home:
             for tenant in "ab":
                 own = home.open_for(tenant)
-                await registry.add(own.world, provider_of(site))
+                await providers.add(own.world, provider_of(site))
                 await crawl_in(own, Ear(), plan_for(provider_of(site)))
 
     with Site({"/docs": page("docs")}) as site:

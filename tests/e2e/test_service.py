@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Home, open_home
+from geomi.app import DataDirectory, open_directory
 from geomi.engine.audit.audit import audit
 from geomi.frontier.state import SETTLED
 from geomi.model.job import BEGUN, CrawlJob, JobFilter, JobState, StopReason
@@ -150,7 +150,7 @@ def _wait_for_deliveries(served: Served, keys: dict[str, str]) -> None:
 
 
 async def _check(root: Path) -> None:
-    async with open_home(root, Settings(allow_private=True), lambda _: EventFanOut()) as home:
+    async with open_directory(root, Settings(allow_private=True), lambda _: EventFanOut()) as home:
         for number in range(TENANTS):
             name = f"t{number}"
             await _check_tenant(home.open_for(name), LIMITED.get(name, 0))
@@ -158,7 +158,7 @@ async def _check(root: Path) -> None:
         assert not found.broken, found
 
 
-async def _check_tenant(home: Home, limit: int) -> None:
+async def _check_tenant(home: DataDirectory, limit: int) -> None:
     world = home.world
     jobs = await world.jobs.page(JobFilter(), before="", limit=100)
     assert len(jobs) == JOBS
@@ -171,7 +171,7 @@ async def _check_tenant(home: Home, limit: int) -> None:
     _check_concurrency(home.root, jobs)
 
 
-async def _check_job(home: Home, job: CrawlJob, *, is_limited: bool) -> None:
+async def _check_job(home: DataDirectory, job: CrawlJob, *, is_limited: bool) -> None:
     world = home.world
     assert job.state is JobState.COMPLETED
     if not is_limited:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-from geomi.app import Home, Plan, crawl, make_plan, open_home
+from geomi.app import DataDirectory, Plan, crawl, make_plan, open_directory
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
@@ -91,9 +91,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def home_in(root: Path, ear: Ear, settings: Settings = LOCAL) -> AsyncIterator[Home]:
+async def home_in(root: Path, ear: Ear, settings: Settings = LOCAL) -> AsyncIterator[DataDirectory]:
     """Open a data directory."""
-    async with open_home(root, settings, lambda _: ear) as home:
+    async with open_directory(root, settings, lambda _: ear) as home:
         yield home
 
 
@@ -115,7 +115,7 @@ def profile_config(name: str) -> CrawlConfig:
 
 
 async def crawl_in(
-    home: Home,
+    home: DataDirectory,
     ear: Ear,
     plan: Plan,
     on_start: Callable[[Supervisor], None] = lambda _: None,

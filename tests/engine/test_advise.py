@@ -11,7 +11,7 @@ import pytest
 
 from geomi.analyse.classify import RULES
 from geomi.analyse.page import analyse
-from geomi.app.shelf import bring_up, open_shelf
+from geomi.app.index import open_search_index, update_index
 from geomi.engine.enrich.language_model import MAX_SHIFT, SURE
 from geomi.model.index.analysis import (
     Analysis,
@@ -339,9 +339,12 @@ class TestMoney:
                 LOCAL, model_endpoint=server.endpoint, model="tiny", model_prices=("tiny=10/20",)
             )
             with Site(routes()) as site:
-                async with home_in(tmp_path, ear, settings) as home, open_shelf(home) as shelf:
+                async with (
+                    home_in(tmp_path, ear, settings) as home,
+                    open_search_index(home) as shelf,
+                ):
                     crawled = await crawl_in(home, ear, plan([site.url("/next")], depth=0))
-                    await bring_up(home, shelf)
+                    await update_index(home, shelf)
                     return await home.world.costs.spent(crawled.report.job.id)
 
         told = completion(quality_told(5), model="tiny-2024-07-18")
@@ -395,9 +398,9 @@ def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
         settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
         rules = [f"safety.pii={action}", "analysis.min_chars=0"]
         with Site(routes()) as site:
-            async with home_in(tmp_path, ear, settings) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear, settings) as home, open_search_index(home) as shelf:
                 await crawl_in(home, ear, plan([site.url("/")], assignments=rules))
-                await bring_up(home, shelf)
+                await update_index(home, shelf)
                 assert await home.world.documents.list(DocumentFilter(), after="", limit=9)
 
     with ModelServer(lambda question: _echo(question)) as server:

@@ -15,15 +15,16 @@ from typing import Any
 import pytest
 
 from geomi.adapters.machine.presence import PresenceLock
-from geomi.app import Home, recrawl
-from geomi.app import clean as cleaning
-from geomi.app.clean import Cleaned, clean
-from geomi.app.serve import Task, serve
+from geomi.app import DataDirectory
+from geomi.app.use import retention as cleaning
+from geomi.app.use.recrawl import recrawl
+from geomi.app.use.retention import Cleaned, clean
 from geomi.engine.inspect.why import explain
 from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.worker.job_pool import JobPool
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.job import CrawlJob, Expired
+from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.settings.options import RunOptions
 from geomi.url.parse import parse
 from tests.engine.running import LOCAL, Ear, crawl_in, crawl_site, home_in, page, plan, run
@@ -83,7 +84,7 @@ def _clean(root: Path) -> Cleaned:
     return run(work())
 
 
-async def _job(home: Home, job: CrawlJob) -> CrawlJob | None:
+async def _job(home: DataDirectory, job: CrawlJob) -> CrawlJob | None:
     return await home.world.jobs.get(job.id)
 
 
@@ -104,7 +105,7 @@ def _rows(root: Path, number: int, job: str) -> dict[str, int]:
         return {name: db.execute(query, values).fetchone()[0] for name, query in queries.items()}
 
 
-async def _check_readable(home: Home, job: CrawlJob) -> None:
+async def _check_readable(home: DataDirectory, job: CrawlJob) -> None:
     """Every capture of a job, and every page that is there, can be read."""
     rows = await home.world.pages.feed(job.id, after=0, limit=99)
     assert len(rows) == 2
@@ -256,7 +257,7 @@ def test_a_worker_cleans_beside_its_jobs(tmp_path: Path) -> None:
         async with home_in(tmp_path, Ear(), LOCAL) as home:
             shifts: list[JobPool] = []
             async with asyncio.TaskGroup() as group:
-                group.create_task(serve(home, Task(), on_start=shifts.append))
+                group.create_task(serve_jobs(home, WorkerTask(), on_start=shifts.append))
                 while await _job(home, job) is not None:  # noqa: ASYNC110  # nobody tells
                     await asyncio.sleep(0.01)
                 shifts[0].interrupt()

@@ -12,7 +12,7 @@ import pytest
 
 from geomi.adapters.http.connection import Connection
 from geomi.adapters.machine.presence import PresenceLock
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.engine import jobs
 from geomi.engine.worker import loop
 from geomi.engine.worker.supervisor import Supervisor
@@ -51,7 +51,7 @@ async def until(claim: Callable[[], bool]) -> None:
 async def watched(
     root: Path,
     site: Site,
-    act: Callable[[Home, Supervisor], object],
+    act: Callable[[DataDirectory, Supervisor], object],
     *,
     after: int,
     **options: Any,
@@ -84,7 +84,7 @@ class TestPause:
         web = random_web(12, pages=11, links=10)
         counts: list[int] = []
 
-        async def act(home: Home, _: Supervisor) -> None:
+        async def act(home: DataDirectory, _: Supervisor) -> None:
             job = await jobs.find(home.world, "latest")
             await jobs.pause(home.world, job, paused=True)
             await asyncio.sleep(0.2)
@@ -122,7 +122,7 @@ class TestPause:
 def test_a_cancelled_job_ends_and_stays_so(tmp_path: Path) -> None:
     """What is in flight ends and is kept; `--resume` does not bring the job back."""
 
-    async def act(home: Home, _: Supervisor) -> None:
+    async def act(home: DataDirectory, _: Supervisor) -> None:
         await jobs.cancel(home.world, await jobs.find(home.world, "latest"))
 
     with Site(WEB.routes) as site:
@@ -148,7 +148,7 @@ class TestInterrupt:
     ) -> None:
         """Draining asks for no page twice; stopping now may repeat what it cut off."""
 
-        def act(_: Home, supervisor: Supervisor) -> None:
+        def act(_: DataDirectory, supervisor: Supervisor) -> None:
             assert [supervisor.interrupt() for _ in range(times)] == [False, True][:times]
 
         with Site(WEB.routes) as site:
@@ -172,7 +172,7 @@ class TestInterrupt:
     ) -> None:
         """The answer that is under way is kept; a second interrupt leaves its URL waiting."""
 
-        def act(_: Home, supervisor: Supervisor) -> None:
+        def act(_: DataDirectory, supervisor: Supervisor) -> None:
             for _turn in range(times):
                 supervisor.interrupt()
 
@@ -183,7 +183,7 @@ class TestInterrupt:
     def test_what_rests_goes_back_at_once(self, tmp_path: Path) -> None:
         """A drain does not wait for a host's next turn."""
 
-        def act(_: Home, supervisor: Supervisor) -> None:
+        def act(_: DataDirectory, supervisor: Supervisor) -> None:
             supervisor.interrupt()
 
         with Site(WEB.routes) as site:
@@ -212,7 +212,7 @@ class TestInterrupt:
     def test_a_lease_is_given_back(self, tmp_path: Path) -> None:
         """After an interrupt the host is free after its delay, not after its lease."""
 
-        def act(_: Home, supervisor: Supervisor) -> None:
+        def act(_: DataDirectory, supervisor: Supervisor) -> None:
             supervisor.interrupt()
             supervisor.interrupt()
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from geomi.app import Home
-from geomi.app.shelf import bring_up, forget, open_shelf
+from geomi.app import DataDirectory
+from geomi.app.index import delete_from_index, open_search_index, update_index
 from geomi.engine.enrich.document import version_of
 from geomi.engine.enrich.follower import PAGES_PER_TURN
 from geomi.engine.enrich.loop import enrich_all, is_behind
@@ -59,7 +59,7 @@ def village(pages: int) -> dict[str, Reply]:
     }
 
 
-async def crawl_all(home: Home, ear: Ear, site: Site, *assignments: str) -> Crawled:
+async def crawl_all(home: DataDirectory, ear: Ear, site: Site, *assignments: str) -> Crawled:
     every = (
         "analysis.quality_threshold=0",
         *assignments,
@@ -84,7 +84,7 @@ class TestFollowing:
     def test_what_was_collected_can_be_found(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(PAGES_PER_TURN + 8)) as site:
                     crawled = await crawl_all(home, ear, site)
                 assert await is_behind(home.world, shelf)
@@ -105,7 +105,7 @@ class TestFollowing:
         async def work() -> None:
             ear = Ear()
             routes = {"/": page("thin", "/good", text="Too little."), "/good": told("good")}
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(routes) as site:
                     crawled = await crawl_all(home, ear, site)
                 await enrich_all(home.world, shelf)
@@ -126,7 +126,7 @@ class TestFollowing:
     def test_jobs_that_want_no_index_have_no_documents(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(3)) as site:
                     await crawl_all(home, ear, site, "analysis.index=false")
                 assert await enrich_all(home.world, shelf) == 0
@@ -138,7 +138,7 @@ class TestFollowing:
     def test_the_collection_of_a_job(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(3)) as site:
                     await crawl_all(home, ear, site, "analysis.collection=manuals")
                 await enrich_all(home.world, shelf)
@@ -185,7 +185,7 @@ class TestFalls:
         async def work() -> None:
             ear = Ear()
             part, _, method = place.partition(".")
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(PAGES_PER_TURN + 5)) as site:
                     await crawl_all(home, ear, site)
                 world, broken = home.world, shelf
@@ -213,7 +213,7 @@ class TestFalls:
     ) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(3)) as site:
                     await crawl_all(home, ear, site)
                 archive, read = home.world.archive, home.world.archive.read
@@ -234,7 +234,7 @@ class TestFalls:
     def test_one_at_a_time(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(3)) as site:
                     crawled = await crawl_all(home, ear, site)
                 rules = crawled.report.job.config.analysis
@@ -250,7 +250,7 @@ class TestFalls:
     def test_told_to_leave_it_keeps_the_batch_under_way(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(PAGES_PER_TURN + 5)) as site:
                     await crawl_all(home, ear, site)
                 leave = asyncio.Event()
@@ -272,17 +272,17 @@ class TestFalls:
         async def work() -> None:
             ear = Ear()
             async with home_in(tmp_path, ear) as home:
-                async with open_shelf(home) as shelf:
+                async with open_search_index(home) as shelf:
                     with Site(village(4)) as site:
                         await crawl_all(home, ear, site)
-                    await bring_up(home, shelf)
+                    await update_index(home, shelf)
                 for file in (tmp_path / "index").iterdir():
                     file.unlink()
-                async with open_shelf(home) as shelf:
-                    assert await bring_up(home, shelf) == 4
+                async with open_search_index(home) as shelf:
+                    assert await update_index(home, shelf) == 4
                     assert (await found(shelf.index, "p2word"))[0] == "p2"
-                    assert await bring_up(home, shelf) == 0
-                    assert await bring_up(home, shelf, again=True) == 4
+                    assert await update_index(home, shelf) == 0
+                    assert await update_index(home, shelf, again=True) == 4
 
         run(work())
 
@@ -294,7 +294,7 @@ class TestChanges:
     def test_a_page_that_changed_replaces_what_it_said(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 routes = {"/": told("oldword")}
                 with Site(routes) as site:
                     first = await crawl_all(home, ear, site)
@@ -317,7 +317,7 @@ class TestChanges:
     def test_a_page_that_is_no_longer_worth_it_is_taken_out(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 routes = {"/": told("goodword")}
                 with Site(routes) as site:
                     await crawl_all(home, ear, site)
@@ -333,7 +333,7 @@ class TestChanges:
     def test_other_rules_understand_all_pages_anew(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(village(3)) as site:
                     job = (await crawl_all(home, ear, site)).report.job
                 await enrich_all(home.world, shelf)
@@ -351,7 +351,7 @@ class TestChanges:
         async def work() -> None:
             ear = Ear()
             routes = village(3)
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(routes) as site:
                     await crawl_all(home, ear, site)
                     await enrich_all(home.world, shelf)
@@ -372,14 +372,14 @@ class TestChanges:
         async def work() -> None:
             ear = Ear()
             async with home_in(tmp_path, ear) as home:
-                async with open_shelf(home) as shelf:
+                async with open_search_index(home) as shelf:
                     with Site(village(3)) as site:
                         job = (await crawl_all(home, ear, site)).report.job
                     await enrich_all(home.world, shelf)
-                await forget(home, IndexScope.JOB, [job.id])
+                await delete_from_index(home, IndexScope.JOB, [job.id])
                 await home.world.jobs.delete(job.id)
                 assert await rows(home.world) == {}
-                async with open_shelf(home) as shelf:
+                async with open_search_index(home) as shelf:
                     assert await found(shelf.index, "p1word") == []
                 files = b"".join(file.read_bytes() for file in (tmp_path / "index").iterdir())
                 assert b"p1word" not in files
@@ -411,7 +411,7 @@ class TestVectors:
     def test_only_what_is_new_is_embedded(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear, embedder = Ear(), CountingEmbedder()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as plain:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
                 shelf = replace(plain, embedder=embedder)
                 routes = village(4)
                 with Site(routes) as site:
@@ -434,7 +434,7 @@ class TestVectors:
             ear, embedder = Ear(), CountingEmbedder()
             korean = "다리는 한 여름에 손으로 지었고 지금도 매일 아침 수레가 강을 건넌다. " * 8
             routes = {"/": Reply(f"<html lang=ko><title>다리</title><main><p>{korean}".encode())}
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as plain:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
                 shelf = replace(plain, embedder=embedder)
                 with Site(routes) as site:
                     await crawl_all(home, ear, site, "analysis.quality_threshold=0")

@@ -11,10 +11,9 @@ import pytest
 
 from geomi.adapters.blob.cdxj import index_lines
 from geomi.adapters.machine.presence import PresenceLock
-from geomi.app import Home
-from geomi.app.erase import SiteHoldings, erase_site, of_site
-from geomi.app.shelf import open_shelf
-from geomi.app.takedown import MAX_REASON_CHARS
+from geomi.app import DataDirectory
+from geomi.app.index import open_search_index
+from geomi.app.use.deletion import MAX_REASON_CHARS, SiteHoldings, erase_site, site_holdings
 from geomi.engine.enrich.loop import enrich_all
 from geomi.engine.enrich.search import search
 from geomi.errors import ConfigError, StoreBusy
@@ -53,13 +52,13 @@ def traces(root: Path, text: str) -> set[str]:
     return found
 
 
-async def collect(home: Home, *seeds: str, assignments: Sequence[str] = ()) -> Crawled:
+async def collect(home: DataDirectory, *seeds: str, assignments: Sequence[str] = ()) -> Crawled:
     rules = ("analysis.quality_threshold=0", *assignments)
     return await crawl_in(home, Ear(), plan(seeds, assignments=rules, format=FORMS))
 
 
-async def erase(home: Home, site: Site) -> tuple[SiteHoldings, Takedown]:
-    found = await of_site(home, site.address)
+async def erase(home: DataDirectory, site: Site) -> tuple[SiteHoldings, Takedown]:
+    found = await site_holdings(home, site.address)
     return found, await erase_site(home, found, "they wrote on 1 May")
 
 
@@ -67,7 +66,7 @@ async def erase(home: Home, site: Site) -> tuple[SiteHoldings, Takedown]:
 @pytest.mark.parametrize("mode", ["full", "preview"])
 def test_of_a_job_of_two_sites_one_goes_and_the_other_stays(tmp_path: Path, mode: str) -> None:
     async def work() -> None:
-        async with home_in(tmp_path, Ear()) as home, open_shelf(home) as shelf:
+        async with home_in(tmp_path, Ear()) as home, open_search_index(home) as shelf:
             with north() as ours, south() as theirs:
                 setting = (f"store.text={mode}",)
                 both = await collect(home, ours.url("/"), theirs.url("/"), assignments=setting)
@@ -159,8 +158,8 @@ def test_a_job_at_work_is_not_touched(tmp_path: Path, monkeypatch: pytest.Monkey
         async with home_in(tmp_path, Ear()) as home:
             with north() as ours, south() as theirs:
                 both = await collect(home, ours.url("/"), theirs.url("/"))
-            monkeypatch.setattr("geomi.app.takedown.LOOKS", 1)
-            monkeypatch.setattr("geomi.app.takedown.LOOK_S", 0.0)
+            monkeypatch.setattr("geomi.app.use.deletion.LOOKS", 1)
+            monkeypatch.setattr("geomi.app.use.deletion.LOOK_S", 0.0)
 
             with (
                 PresenceLock(tmp_path, f"job-{both.report.job.id}"),
@@ -175,7 +174,7 @@ def test_a_job_at_work_is_not_touched(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_reason_has_a_limit(tmp_path: Path) -> None:
     async def work() -> None:
         async with home_in(tmp_path, Ear()) as home:
-            found = await of_site(home, "a.test")
+            found = await site_holdings(home, "a.test")
             await erase_site(home, found, "x" * MAX_REASON_CHARS)
             with pytest.raises(ConfigError, match="more than"):
                 await erase_site(home, found, "x" * (MAX_REASON_CHARS + 1))

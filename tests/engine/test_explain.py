@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from geomi.admit.normalize import identity
-from geomi.app import registry
+from geomi.app.use import providers
 from geomi.engine.inspect.status import status
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.model.config import UrlRules
@@ -80,7 +80,7 @@ class Why:
         url = parse(path if "://" in path else self.site.url(path))
         assert url is not None
         async with home_in(self.root, Ear()) as home:
-            reviews = await registry.read_site_decisions(home.world)
+            reviews = await providers.read_site_decisions(home.world)
             return await explain(home.world, self.job, url, reviews)
 
 

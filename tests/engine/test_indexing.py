@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.machine.processes import start_worker
-from geomi.app.indexing import PROGRAM, Indexing, IndexOrder, crawl_and_index
-from geomi.app.shelf import open_shelf
+from geomi.app.index import open_search_index
 from geomi.engine.enrich.loop import is_behind
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.event import Enriched
 from geomi.model.job import StopReason
+from geomi.processes.index import INDEX_PROGRAM, IndexingProcess, IndexOrder, crawl_and_index
 from tests.engine.private_site import traces
 from tests.engine.running import LOCAL, Ear, home_in, plan, run
 from tests.engine.test_enrich import found, village
@@ -33,7 +33,7 @@ def test_what_was_collected_is_found_when_the_crawl_is_over(tmp_path: Path) -> N
                 report = await crawl_and_index(home, asked)
             assert report.stop is StopReason.DONE
             assert sum(event.indexed for event in ear.of(Enriched)) == 5
-            async with open_shelf(home) as shelf:
+            async with open_search_index(home) as shelf:
                 assert not await is_behind(home.world, shelf)
                 assert (await found(shelf.index, "p3word"))[0] == "p3"
 
@@ -69,7 +69,7 @@ def test_an_interrupted_crawl_does_not_wait_for_the_rest(tmp_path: Path) -> None
         def stop(supervisor: Supervisor) -> None:
             supervisor.interrupt()
 
-        ended: list[Indexing] = []
+        ended: list[IndexingProcess] = []
         async with home_in(tmp_path, Ear()) as home:
             with Site(village(3)) as site:
                 asked = plan([site.url("/")], assignments=EVERY)
@@ -103,7 +103,7 @@ def test_without_its_crawl_it_ends_by_itself(tmp_path: Path) -> None:
         async with home_in(tmp_path, Ear()) as home:
             with Site(village(2)) as site:
                 report = await crawl_and_index(home, plan([site.url("/")], assignments=EVERY))
-            started = start_worker(PROGRAM)
+            started = start_worker(INDEX_PROGRAM)
             started.pipe.send(IndexOrder(tmp_path, LOCAL, report.job.id))
             started.pipe.close()
             await asyncio.to_thread(started.wait)

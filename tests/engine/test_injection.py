@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from geomi.analyse.language_model import FIELDS, ask_for_fields, ask_for_quality, ask_for_type
-from geomi.app.shelf import bring_up, open_shelf
+from geomi.app.index import open_search_index, update_index
 from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState
 from tests.engine.advising import form_of, product_told, quality_told, type_told
 from tests.engine.hostile_pages import ORDER, PAGES, Hostile, in_tags, site
@@ -77,9 +77,9 @@ def enriched(root: Path, server: ModelServer | None) -> Seen:
         if server is not None:
             settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
         with Site(site()) as web:
-            async with home_in(root, ear, settings) as home, open_shelf(home) as shelf:
+            async with home_in(root, ear, settings) as home, open_search_index(home) as shelf:
                 await crawl_in(home, ear, plan([web.url("/")], assignments=WANTED))
-                await bring_up(home, shelf)
+                await update_index(home, shelf)
                 rows = await home.world.documents.list(DocumentFilter(), after="", limit=100)
                 return {row.url.removeprefix(web.url("")): row for row in rows}
 

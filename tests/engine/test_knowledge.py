@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.knowledge import write_knowledge
+from geomi.app.use.outputs import write_knowledge_base
 from geomi.engine.jobs import find
 from geomi.settings.options import Settings
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, page, robots, run
@@ -29,7 +29,7 @@ def _written(root: Path, to: Path, settings: Settings) -> tuple[str, int]:
     async def write() -> tuple[str, int]:
         async with home_in(root, Ear(), settings) as home:
             job = await find(home.world, "latest")
-            return job.id, await write_knowledge(home, job, to)
+            return job.id, await write_knowledge_base(home, job, to)
 
     return run(write())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app import TENANT, Home, Plan, gate_for, worker_for
+from geomi.app import TENANT, DataDirectory, Plan, gate_for, worker_for
 from geomi.engine import jobs
 from geomi.engine.worker import supervisor
 from geomi.fetch.request import build
@@ -312,7 +312,7 @@ class TestRequests:
             assert all("authorization" not in seen.headers for seen in stranger.log)
 
 
-async def _start(home: Home, planned: Plan) -> CrawlJob:
+async def _start(home: DataDirectory, planned: Plan) -> CrawlJob:
     config = planned.resolved.config
     gate = gate_for(home.world, config, [seed.href for seed in planned.seeds])
     return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))

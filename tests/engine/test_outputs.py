@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geomi.adapters.outlet import parquet
-from geomi.app.outputs import write_output
+from geomi.app.use.outputs import write_output
 from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError
 from geomi.model.job import StopReason

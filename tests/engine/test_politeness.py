@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from geomi.app import TENANT, Home, gate_for, worker_for
+from geomi.app import TENANT, DataDirectory, gate_for, worker_for
 from geomi.engine import jobs
 from geomi.engine.audit.audit import audit
 from geomi.errors import ConfigError
@@ -205,7 +205,7 @@ def test_a_rate_has_its_range(rate: str) -> None:
         plan(["http://a.test/"], assignments=[f"politeness.requests_per_second={rate}"])
 
 
-async def _start(home: Home, url: str, **options: Any) -> CrawlJob:
+async def _start(home: DataDirectory, url: str, **options: Any) -> CrawlJob:
     planned = plan([url], **options)
     config = planned.resolved.config
     gate = gate_for(home.world, config, [url])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from geomi.app import registry
+from geomi.app.use import providers
 from geomi.model.verdict import State
 from tests.engine.running import LOCAL, crawl_site, page, robots
 from tests.support.postgres import Cluster
@@ -38,6 +38,6 @@ def test_the_same_crawl_leaves_the_same(tmp_path: Path, cluster: Cluster) -> Non
 
 def test_a_provider_can_be_named_before_there_is_a_store(tmp_path: Path, cluster: Cluster) -> None:
     settings = replace(LOCAL, db=cluster.new_schema())
-    assert registry.stored_in(tmp_path, settings) == []
-    assert registry.stored_in(tmp_path, replace(settings, db="")) == []
+    assert providers.stored_providers(tmp_path, settings) == []
+    assert providers.stored_providers(tmp_path, replace(settings, db="")) == []
     assert list(tmp_path.iterdir()) == []

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.blob.spool import DirectorySpool
-from geomi.app import Home
-from geomi.app.clean import clean
-from geomi.app.plan import check_storing
-from geomi.app.shelf import bring_up, forget, open_shelf
+from geomi.app import DataDirectory
+from geomi.app.index import delete_from_index, open_search_index, update_index
+from geomi.app.use.plan import check_storing
+from geomi.app.use.retention import clean
 from geomi.engine.enrich.loop import SearchIndex, change_rules, enrich_all, is_behind
 from geomi.engine.enrich.search import search
 from geomi.engine.visit.preview_text import MAX_TAG_CHARS, shortened
@@ -81,7 +81,7 @@ def lighthouse(name: str = "light", sentence: str = SENTENCE, *links: str) -> Re
     )
 
 
-async def crawl_previews(home: Home, ear: Ear, site: Site, *assignments: str) -> Crawled:
+async def crawl_previews(home: DataDirectory, ear: Ear, site: Site, *assignments: str) -> Crawled:
     formats = "md,jsonl,warc,llms,llms-full,cdxj"
     asked = plan([site.url("/")], assignments=(*PREVIEW, *assignments), format=formats)
     return await crawl_in(home, ear, asked)
@@ -113,7 +113,7 @@ class TestKeeping:
     ) -> None:
         async def work() -> None:
             ear, embedder = Ear(), CountingEmbedder()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as plain:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
                 shelf = replace(plain, embedder=embedder) if has_vectors else plain
                 with Site(
                     {"/": lighthouse("light", SENTENCE, "/2"), "/2": lighthouse("two")}
@@ -144,7 +144,7 @@ class TestKeeping:
     ) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site({"/": lighthouse()}) as site:
                     await crawl_previews(home, ear, site)
                 await enrich_all(home.world, shelf)
@@ -174,7 +174,7 @@ class TestKeeping:
 
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site({"/": lighthouse()}) as site:
                     await crawl_previews(home, ear, site, "store.text=full")
                 await enrich_all(home.world, shelf)
@@ -244,7 +244,7 @@ class TestFalls:
         async def work() -> None:
             ear, embedder = Ear(), CountingEmbedder()
             part, _, method = place.partition(".")
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as plain:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
                 shelf = replace(plain, embedder=embedder) if method == "vectors" else plain
                 with Site({"/": lighthouse()}) as site:
                     await crawl_previews(home, ear, site)
@@ -273,12 +273,12 @@ class TestFalls:
 
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 now_s = int(home.world.clock.wall_s())
                 left = {f"{now_s - 1}-{'a' * 32}": b"over", f"{now_s + 60}-{'b' * 32}": b"not yet"}
                 for job in ("job-1", "job-2"):
                     await home.world.spool.put(job, left)
-                await bring_up(home, shelf)
+                await update_index(home, shelf)
                 assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
                 await home.world.spool.put("job-1", left)
                 await clean(home)
@@ -296,13 +296,13 @@ class TestFalls:
 
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 away = replace(home, world=replace(home.world, spool=Away(tmp_path)))
                 with Site({"/": lighthouse()}) as site:
                     await crawl_previews(away, ear, site)
                 assert any("1 texts cannot wait" in warning for warning in ear.warnings)
                 assert "the bucket cannot be used" in ear.warnings
-                await bring_up(away, shelf)
+                await update_index(away, shelf)
                 assert len(await hits(shelf, "lighthouse keeper")) == 1
 
         run(work())
@@ -313,7 +313,7 @@ class TestFalls:
     ) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site({"/": lighthouse()}) as site:
                     await crawl_previews(home, ear, site, setting)
                 await home.world.spool.sweep(wall_s=home.world.clock.wall_s() + 2)
@@ -343,7 +343,7 @@ class TestAgain:
         async def work() -> None:
             ear = Ear()
             routes: dict[str, Route] = {"/": tagged}
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site(routes) as site:
                     first = await crawl_previews(home, ear, site)
                     await enrich_all(home.world, shelf)
@@ -353,7 +353,7 @@ class TestAgain:
                     await enrich_all(home.world, shelf)
                     (row,) = (await rows(home.world)).values()
                     assert row.job == second.report.job.id and row.quality is not None
-                    await forget(home, IndexScope.JOB, [first.report.job.id])
+                    await delete_from_index(home, IndexScope.JOB, [first.report.job.id])
                     assert len(await hits(shelf)) == 1
                     other = "A red kite left four silver spoons behind the second door at noon."
                     routes["/"] = lambda _: lighthouse("light", other)
@@ -366,7 +366,7 @@ class TestAgain:
     def test_what_was_not_indexed_whole_is_asked_for_whole(self, tmp_path: Path) -> None:
         async def work() -> None:
             ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site({"/": tagged}) as site:
                     await crawl_previews(home, ear, site, "store.whole_text_s=0")
                     await enrich_all(home.world, shelf)
@@ -386,13 +386,13 @@ class TestAgain:
                 rules: AnalysisRules = replace(config.analysis, min_chars=50)
                 return replace(config, analysis=rules)
 
-            async with home_in(tmp_path, ear) as home, open_shelf(home) as shelf:
+            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
                 with Site({"/": lighthouse()}) as site:
                     await crawl_previews(home, ear, site)
                 await enrich_all(home.world, shelf)
                 await change_rules(home.world, shorter)
-                await bring_up(home, shelf)
-                await bring_up(home, shelf, again=True)
+                await update_index(home, shelf)
+                await update_index(home, shelf, again=True)
                 assert len(await hits(shelf)) == 1
                 (row,) = (await rows(home.world)).values()
                 assert row.quality is not None

@@ -11,7 +11,8 @@ import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.adapters.telemetry.log_lines import ChangeReportLines
-from geomi.app import Plan, crawl, make_plan, open_home, registry
+from geomi.app import Plan, crawl, make_plan, open_directory
+from geomi.app.use import providers
 from geomi.errors import ConfigError
 from geomi.model.event import Reported
 from geomi.model.site import Channel, Provider
@@ -62,7 +63,7 @@ def crawl_for(root: Path, site: Site, provider: Provider, *, registers: bool = T
         ear = Ear()
         async with home_in(root, ear) as home:
             if registers:
-                await registry.add(home.world, provider)
+                await providers.add(home.world, provider)
             return await crawl_in(home, ear, plan_for(provider))
 
     return run(work())
@@ -121,10 +122,12 @@ def test_a_provider_that_forbids_it_is_not_crawled_by_any_road(tmp_path: Path) -
         async def work() -> Crawled:
             ear = Ear()
             async with home_in(tmp_path, ear) as home:
-                await registry.add(home.world, provider)
+                await providers.add(home.world, provider)
                 await crawl_in(home, ear, plan_for(provider))
                 asked = len(site.log)
-                await registry.review(home.world, "example", allows=False, reviewed_at="2026-02-01")
+                await providers.review(
+                    home.world, "example", allows=False, reviewed_at="2026-02-01"
+                )
                 for plan in (plan_for(provider), plan_for(provider, resume=True)):
                     with pytest.raises(ConfigError, match="does not allow crawling") as caught:
                         await crawl_in(home, ear, plan)
@@ -149,17 +152,17 @@ def test_a_registration_keeps_its_id_and_a_removed_one_uncovers_its_preset(tmp_p
     async def work() -> None:
         async with home_in(tmp_path, Ear()) as home:
             world = home.world
-            assert (await registry.add(world, described, has_own_id=True)).provider_id == ID
-            await registry.remove(world, "openai")
-            added = await registry.add(world, described)
+            assert (await providers.add(world, described, has_own_id=True)).provider_id == ID
+            await providers.remove(world, "openai")
+            added = await providers.add(world, described)
             assert added.provider_id == presets()["openai"].provider_id
-            assert await registry.find(world, "openai") == added
-            await registry.remove(world, "openai")
-            assert await registry.find(world, "openai") == presets()["openai"]
+            assert await providers.find(world, "openai") == added
+            await providers.remove(world, "openai")
+            assert await providers.find(world, "openai") == presets()["openai"]
             with pytest.raises(ConfigError, match="comes with geomi and cannot be removed"):
-                await registry.remove(world, "openai")
+                await providers.remove(world, "openai")
             with pytest.raises(ConfigError, match="unknown provider: `opnai`") as caught:
-                await registry.find(world, "opnai")
+                await providers.find(world, "opnai")
             assert caught.value.hint == "did you mean `openai`?"
 
     run(work())
@@ -194,10 +197,10 @@ def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
         ear, log = Ear(), StringIO()
         with Site(first) as site:
             provider = replace(provider_of(site), name="Example Docs")
-            async with open_home(
+            async with open_directory(
                 tmp_path, LOCAL, lambda clock: EventFanOut(ear, ChangeReportLines(log, clock))
             ) as home:
-                await registry.add(home.world, provider)
+                await providers.add(home.world, provider)
                 await crawl(home, plan_for(provider))
                 site.routes = second
                 await crawl(home, plan_for(provider))

@@ -10,20 +10,26 @@ from typing import Any
 
 import pytest
 
-from geomi.app import Home, crawl, open_home, recrawl, registry
-from geomi.app.channel import Collected, asked, collect, decide, remembered
-from geomi.app.findings import (
-    HOLDS_S,
-    check,
-    due,
-    finding_of,
-    findings_in,
+from geomi.app import DataDirectory, crawl, open_directory
+from geomi.app.external_docs import library_of
+from geomi.app.index import search_pages
+from geomi.app.use import providers
+from geomi.app.use.channels import (
+    FINDING_HOLDS_S,
+    ProviderRun,
+    ask_channel,
+    check_providers,
+    decide_channel,
     is_fresh,
+    known_channel,
     librarian_of,
+    run_provider,
+    stored_finding,
+    stored_findings,
+    unchecked_providers,
 )
-from geomi.app.ready import library_of
-from geomi.app.shelf import find
-from geomi.app.takedown import holdings, take_down
+from geomi.app.use.deletion import provider_holdings, take_down_provider
+from geomi.app.use.recrawl import recrawl
 from geomi.engine.external_docs import (
     MAX_REST_S,
     MOST_ERRORS,
@@ -91,14 +97,18 @@ class Scene:
 
 
 def play(
-    root: Path, stock: Stock, work: Callable[[Scene, Home], Awaitable[None]], *, db: str = ""
+    root: Path,
+    stock: Stock,
+    work: Callable[[Scene, DataDirectory], Awaitable[None]],
+    *,
+    db: str = "",
 ) -> Scene:
     """Open a data directory where a provider is registered and a source is named."""
 
     async def opened(scene: Scene) -> None:
         settings = replace(scene.settings, db=db)
-        async with open_home(root, settings, lambda _: scene.ear) as home:
-            await registry.add(home.world, scene.provider)
+        async with open_directory(root, settings, lambda _: scene.ear) as home:
+            await providers.add(home.world, scene.provider)
             await work(scene, home)
 
     with Site(ROUTES) as site, Site(stock.routes) as source:
@@ -107,14 +117,16 @@ def play(
     return scene
 
 
-async def collected(scene: Scene, home: Home, **options: Any) -> Collected:
+async def collected(scene: Scene, home: DataDirectory, **options: Any) -> ProviderRun:
     """Run the provider by its channel."""
-    return await collect(home, plan_for(scene.provider, **options), lambda plan: crawl(home, plan))
+    return await run_provider(
+        home, plan_for(scene.provider, **options), lambda plan: crawl(home, plan)
+    )
 
 
 @pytest.mark.req("C7-01", "C7-02", "C7-03")
 def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         ended = await collected(scene, home)
         assert ended.decision is not None
         assert ended.decision.channel is Channel.CONTEXT7
@@ -123,7 +135,7 @@ def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Pat
         assert (job.provider, job.stats.collected, library_of(job)) == ("example", 8, ACME)
         assert ended.report.stop is StopReason.DONE
         assert scene.asked(SEARCH) == 1 and scene.asked(CONTEXT) == len(TOPICS)
-        found = (await find(home, "webhooks callbacks", NO_FILTERS, limit=10)).found.hits
+        found = (await search_pages(home, "webhooks callbacks", NO_FILTERS, limit=10)).found.hits
         assert found[0].passage.url == scene.source.url("/acme/docs/events")
 
     scene = play(tmp_path, Stock({"/other/thing": "Other", ACME: "Acme"}), work)
@@ -152,7 +164,7 @@ def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Pat
 def test_what_context7_cannot_give_is_crawled(
     tmp_path: Path, stock: Stock, trouble: list[Reply | Raw], why: str
 ) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         stock.trouble = list(trouble)
         ended = await collected(scene, home)
         assert ended.decision is not None and ended.decision.channel is Channel.CRAWL
@@ -171,8 +183,8 @@ def test_what_context7_cannot_give_is_crawled(
 
 @pytest.mark.req("C7-02", "G-22")
 def test_five_errors_in_the_middle_end_it_and_four_do_not(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
-        await asked(home, "example")
+    async def work(scene: Scene, home: DataDirectory) -> None:
+        await ask_channel(home, "example")
         scene.stock.trouble = [busy(status) for status in (503, 429, 500, 202)]
         ended = await collected(scene, home)
         assert ended.decision is not None and ended.decision.channel is Channel.CONTEXT7
@@ -191,14 +203,14 @@ def test_five_errors_in_the_middle_end_it_and_four_do_not(tmp_path: Path) -> Non
 
 @pytest.mark.req("C7-02")
 def test_the_rules_of_its_crawl_hold_for_pages_alone(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         strict = replace(scene.provider, max_pages=1, blocked_path_patterns=("/acme/**",))
-        await registry.add(home.world, strict)
+        await providers.add(home.world, strict)
         plan = plan_for(strict)
-        ready = await collect(home, plan, lambda one: crawl(home, one))
+        ready = await run_provider(home, plan, lambda one: crawl(home, one))
         assert ready.report.job.stats.collected == len(TOPICS)
         scene.stock.empty = True
-        crawled = await collect(home, plan, lambda one: crawl(home, one))
+        crawled = await run_provider(home, plan, lambda one: crawl(home, one))
         assert crawled.report.job.stats.collected == 1
         assert paths(scene.site.log) == ["/docs"]
 
@@ -207,8 +219,8 @@ def test_the_rules_of_its_crawl_hold_for_pages_alone(tmp_path: Path) -> None:
 
 @pytest.mark.req("G-22")
 def test_a_library_that_is_gone_since_is_crawled(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
-        await asked(home, "example")
+    async def work(scene: Scene, home: DataDirectory) -> None:
+        await ask_channel(home, "example")
         del scene.stock.libraries[ACME]
         ended = await collected(scene, home)
         assert ended.decision is not None
@@ -218,7 +230,7 @@ def test_a_library_that_is_gone_since_is_crawled(tmp_path: Path) -> None:
 
 
 def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         ended = await collected(scene, replace(home, ready=None))
         assert ended.decision is not None
         assert (ended.decision.channel, ended.decision.why) == (
@@ -234,10 +246,10 @@ def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
 
 
 def test_the_source_may_be_private_where_pages_may_not(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         settings = replace(scene.settings, allow_private=False)
-        async with open_home(tmp_path / "public", settings, lambda _: scene.ear) as public:
-            await registry.add(public.world, scene.provider)
+        async with open_directory(tmp_path / "public", settings, lambda _: scene.ear) as public:
+            await providers.add(public.world, scene.provider)
             ended = await collected(scene, public)
             assert ended.report.job.stats.collected == len(TOPICS)
 
@@ -247,7 +259,7 @@ def test_the_source_may_be_private_where_pages_may_not(tmp_path: Path) -> None:
 def test_the_key_is_nowhere(tmp_path: Path) -> None:
     """Not in what is kept, told or logged, although the server repeats it wherever it can."""
 
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         scene.stock.libraries[ACME] = f"Acme {KEY}"
         scene.stock.trouble = [busy(), Reply(f"who is {KEY}?".encode(), 500, headers=AT_ONCE)]
         await collected(scene, home)
@@ -265,12 +277,12 @@ def test_the_key_is_nowhere(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         def stop(supervisor: Supervisor) -> None:
             asyncio.get_running_loop().call_soon(supervisor.interrupt)
 
         plan = plan_for(scene.provider)
-        first = await collect(home, plan, lambda one: crawl(home, one, on_start=stop))
+        first = await run_provider(home, plan, lambda one: crawl(home, one, on_start=stop))
         assert first.report.stop is StopReason.INTERRUPTED
         again = await collected(scene, home, resume=True)
         assert again.report.job.id == first.report.job.id
@@ -284,14 +296,14 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_run_that_goes_on_and_is_not_enough_is_followed_by_a_crawl_of_its_own(
     tmp_path: Path,
 ) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         def stop(supervisor: Supervisor) -> None:
             asyncio.get_running_loop().call_soon(supervisor.interrupt)
 
         old = (await collected(scene, home)).report.job.id  # last week's
         asked_before = len(scene.site.log)
         plan = plan_for(scene.provider)
-        first = await collect(home, plan, lambda one: crawl(home, one, on_start=stop))
+        first = await run_provider(home, plan, lambda one: crawl(home, one, on_start=stop))
         assert first.report.stop is StopReason.INTERRUPTED
         again = await collected(scene, home, resume=True)
         assert again.decision is not None and again.decision.why == "Context7: empty result"
@@ -304,12 +316,12 @@ def test_a_run_that_goes_on_and_is_not_enough_is_followed_by_a_crawl_of_its_own(
 
 
 def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         plan = plan_for(scene.provider)
         soon = Recrawl(first_interval_s=0.0, min_interval_s=0.0)
         config = replace(plan.resolved.config, recrawl=soon)
         plan = replace(plan, resolved=replace(plan.resolved, config=config))
-        job = (await collect(home, plan, lambda one: crawl(home, one))).report.job.id
+        job = (await run_provider(home, plan, lambda one: crawl(home, one))).report.job.id
         with pytest.raises(ConfigError, match="their source is not named here"):
             await recrawl(replace(home, ready=None), job, RecrawlRequest(), RunOptions())
         asked_before = scene.asked(CONTEXT)
@@ -323,9 +335,9 @@ def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path
 
 
 def test_a_takedown_erases_ready_documents_too(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         await collected(scene, home)
-        line = await take_down(home, await holdings(home, "example"), "letter")
+        line = await take_down_provider(home, await provider_holdings(home, "example"), "letter")
         assert (line.jobs, line.pages) == (1, len(TOPICS))
         with pytest.raises(ConfigError, match="does not allow crawling"):
             await collected(scene, home)
@@ -335,32 +347,32 @@ def test_a_takedown_erases_ready_documents_too(tmp_path: Path) -> None:
 
 
 def test_a_preset_is_looked_for_once_a_day_and_under_its_name(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         everyone = len(presets()) + 1
-        assert len(await due(home)) == everyone
-        checked = await check(home, librarian_of(home))
+        assert len(await unchecked_providers(home)) == everyone
+        checked = await check_providers(home, librarian_of(home))
         assert len(checked) == scene.asked(SEARCH) == everyone
         found = {one.provider.key for one in checked if one.finding and one.finding.library}
         assert found == {"example", "stripe"}
-        assert await due(home) == []
-        assert (await remembered(home, "stripe")).channel is Channel.CONTEXT7
-        assert (await remembered(home, "openai")).channel is Channel.CRAWL
-        assert (await remembered(home, "aws-ses")).channel is Channel.CRAWL
-        assert (await remembered(home, "tosspayments")).why == "its registration says so"
-        await registry.add(home.world, replace(scene.provider, name="Acme Two"))
-        assert await due(home) == ["example"]
-        assert await finding_of(home, replace(scene.provider, name="Acme Two")) is None
+        assert await unchecked_providers(home) == []
+        assert (await known_channel(home, "stripe")).channel is Channel.CONTEXT7
+        assert (await known_channel(home, "openai")).channel is Channel.CRAWL
+        assert (await known_channel(home, "aws-ses")).channel is Channel.CRAWL
+        assert (await known_channel(home, "tosspayments")).why == "its registration says so"
+        await providers.add(home.world, replace(scene.provider, name="Acme Two"))
+        assert await unchecked_providers(home) == ["example"]
+        assert await stored_finding(home, replace(scene.provider, name="Acme Two")) is None
 
     play(tmp_path, Stock({ACME: "Acme", "/stripe/docs": "Stripe"}), work)
 
 
 def test_what_could_not_be_asked_is_not_remembered(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         scene.stock.trouble = [busy()] * MOST_ERRORS
-        checked = await check(home, librarian_of(home), ["example", "stripe"])
+        checked = await check_providers(home, librarian_of(home), ["example", "stripe"])
         assert [bool(one.problem) for one in checked] == [True, True]
         assert scene.asked(SEARCH) == MOST_ERRORS
-        assert "example" in await due(home)
+        assert "example" in await unchecked_providers(home)
 
     play(tmp_path, Stock({ACME: "Acme"}), work)
 
@@ -387,7 +399,7 @@ THERE, MISSING = LibraryFinding("k", "n", ACME, 0.0), LibraryFinding("k", "n", "
 def test_which_channel_holds(
     key: str, finding: LibraryFinding | None, has_source: bool, channel: Channel
 ) -> None:
-    decision = decide(presets()[key], finding, has_source=has_source)
+    decision = decide_channel(presets()[key], finding, has_source=has_source)
     assert decision.channel is channel
     assert decision.why
 
@@ -465,8 +477,8 @@ def test_only_errors_in_a_row_count() -> None:
 
 
 def test_findings_grow_old() -> None:
-    assert is_fresh(THERE, wall_s=HOLDS_S - 1)
-    assert not is_fresh(THERE, wall_s=HOLDS_S)
+    assert is_fresh(THERE, wall_s=FINDING_HOLDS_S - 1)
+    assert not is_fresh(THERE, wall_s=FINDING_HOLDS_S)
     assert not is_fresh(replace(THERE, at_s=10.0), wall_s=9.0), "a clock that was set back"
     assert not is_fresh(None, wall_s=0.0)
 
@@ -474,7 +486,7 @@ def test_findings_grow_old() -> None:
 def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     async def work() -> None:
         settings = replace(LOCAL, context7_url="nonsense")
-        async with open_home(tmp_path / "data", settings, lambda _: Ear()):
+        async with open_directory(tmp_path / "data", settings, lambda _: Ear()):
             raise AssertionError("it was opened")
 
     with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
@@ -483,7 +495,7 @@ def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Pa
 
 
 def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
-    async def work(scene: Scene, home: Home) -> None:
+    async def work(scene: Scene, home: DataDirectory) -> None:
         ended = await collected(scene, home)
         assert ended.report.job.stats.collected == len(TOPICS)
         scene.stock.empty = True
@@ -493,7 +505,7 @@ def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
 
     db = cluster.new_schema()
     scene = play(tmp_path, Stock({ACME: "Acme"}), work, db=db)
-    kept = findings_in(tmp_path, replace(LOCAL, db=db))
+    kept = stored_findings(tmp_path, replace(LOCAL, db=db))
     assert kept["example"].library == ACME
     assert paths(scene.site.log) == ["/docs", "/docs/a"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from geomi.app import Home
-from geomi.app.outputs import write_output
+from geomi.app import DataDirectory
+from geomi.app.use.outputs import write_output
 from geomi.engine.inspect.export import records, segment_ends
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError, StoreError
@@ -40,7 +40,7 @@ def _here(root: Path) -> list[Path]:
     return sorted(root.glob("jobs/*/warc/*.warc.gz"))
 
 
-async def _read_back(home: Home) -> list[bytes]:
+async def _read_back(home: DataDirectory) -> list[bytes]:
     job = await find(home.world, "latest")
     return [record async for record in records(home.world, job.id)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.dataset.directory import DirectoryDataset
-from geomi.app.handover import admitted_seeds, open_contracts
+from geomi.app.use.datasets import admitted_seeds, open_contracts
 from geomi.dataset.partition import host_paths, success_path
 from geomi.engine.seeds import handover as handing
 from geomi.engine.seeds.handover import (

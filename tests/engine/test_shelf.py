@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from geomi.app.shelf import find, open_shelf
+from geomi.app.index import open_search_index, search_pages
 from geomi.errors import ConfigError
 from geomi.model.index.document import DocumentFilter
 from geomi.model.index.language_model import ModelPurpose
@@ -40,7 +40,7 @@ async def crawled(tmp_path: Path) -> None:
 async def answers(tmp_path: Path, settings: Settings, query: str) -> list[str]:
     """Return the pages that answer a query, best first."""
     async with home_in(tmp_path, Ear(), settings) as home:
-        searched = await find(home, query, NO_FILTERS, limit=10)
+        searched = await search_pages(home, query, NO_FILTERS, limit=10)
         return [hit.passage.url.rpartition("/")[2] for hit in searched.found.hits]
 
 
@@ -125,7 +125,7 @@ def test_settings_that_make_no_sense_are_refused(
     tmp_path: Path, settings: Settings, word: str
 ) -> None:
     async def work() -> None:
-        async with home_in(tmp_path, Ear(), settings) as home, open_shelf(home):
+        async with home_in(tmp_path, Ear(), settings) as home, open_search_index(home):
             pass
 
     with pytest.raises(ConfigError, match=word) as refused:

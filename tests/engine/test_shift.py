@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from geomi.app import Home, begin, crawl, recover
-from geomi.app.recover import sent
-from geomi.app.serve import Task, serve
+from geomi.app import DataDirectory, crawl, start_detached
+from geomi.app.recovery import check_sent, recover
 from geomi.engine import jobs
 from geomi.engine.worker.job_pool import JobPool
 from geomi.engine.worker.leader import job_leadership
@@ -23,6 +22,7 @@ from geomi.errors import ConfigError, StoreBusy, StoreFull
 from geomi.model.event import JobEnded, PageSettled
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.worker import WorkerCard, WorkerRole
+from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.settings.options import Settings
 from tests.engine.running import LOCAL, Ear, crawl_site, home_in, plan, read_records, run
 from tests.support.postgres import Cluster
@@ -31,7 +31,7 @@ from tests.support.webs import random_web
 
 WEB = random_web(41, pages=20)
 QUICK = replace(LOCAL, silence_s=1.0)
-ONCE = Task(once=True)
+ONCE = WorkerTask(once=True)
 
 
 @pytest.fixture
@@ -40,16 +40,16 @@ def shared(cluster: Cluster) -> Settings:
     return replace(QUICK, db=cluster.new_schema())
 
 
-async def begin_jobs(home: Home, *sites: Site, **options: Any) -> list[CrawlJob]:
+async def begin_jobs(home: DataDirectory, *sites: Site, **options: Any) -> list[CrawlJob]:
     """Begin a job for each site and leave it to workers."""
-    return [await begin(home, plan([site.url("/")], **options)) for site in sites]
+    return [await start_detached(home, plan([site.url("/")], **options)) for site in sites]
 
 
-async def serve_until_done(home: Home, settings: Settings | None = None) -> Ear:
+async def serve_until_done(home: DataDirectory, settings: Settings | None = None) -> Ear:
     """Serve with a second process's world, as another worker of the directory would."""
     ear = Ear()
     async with home_in(home.root, ear, settings or home.settings) as other:
-        await serve(other, ONCE)
+        await serve_jobs(other, ONCE)
     return ear
 
 
@@ -59,13 +59,13 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-async def put_off(home: Home, *, retries: int) -> None:
+async def put_off(home: DataDirectory, *, retries: int) -> None:
     """Look until visits of the newest job were put off so often."""
     while (await jobs.find(home.world, "latest")).stats.retries < retries:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 
 
-def card_of(home: Home, owner: str, **changes: Any) -> WorkerCard:
+def card_of(home: DataDirectory, owner: str, **changes: Any) -> WorkerCard:
     """Return the card of a worker of another machine."""
     now_s = home.world.clock.now_s()
     card = WorkerCard(owner, "elsewhere", "/data", 7, WorkerRole.WORKER, "1", now_s, now_s, 1.0)
@@ -95,11 +95,11 @@ def test_jobs_share_the_requests_in_flight(tmp_path: Path) -> None:
 
     async def work(large: list[Site], small: Site) -> list[str]:
         async with home_in(tmp_path, Ear(), QUICK) as home:
-            many = await begin(home, plan([site.url("/") for site in large], delay=0.02))
+            many = await start_detached(home, plan([site.url("/") for site in large], delay=0.02))
             (one,) = await begin_jobs(home, small, delay=0.02)
             ear = Ear()
             async with home_in(home.root, ear, QUICK) as other:
-                await serve(other, Task(once=True, concurrency=4))
+                await serve_jobs(other, WorkerTask(once=True, concurrency=4))
             order = [event.job for event in ear.of(PageSettled)]
             assert order.count(many.id) == len(large) * len(WEB.reachable)
             places = [number for number, job in enumerate(order) if job == one.id]
@@ -125,7 +125,7 @@ def test_more_jobs_than_places_take_turns(tmp_path: Path, monkeypatch: pytest.Mo
             begun = await begin_jobs(home, *sites, delay=0.02)
             ear = Ear()
             async with home_in(home.root, ear, QUICK) as other:
-                await serve(other, Task(once=True, concurrency=1))
+                await serve_jobs(other, WorkerTask(once=True, concurrency=1))
             order = [event.job for event in ear.of(PageSettled)]
             assert {order.count(job.id) for job in begun} == {len(WEB.reachable)}
             turns = sum(one != two for one, two in pairwise(order))
@@ -141,7 +141,7 @@ def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> No
             (job,) = await begin_jobs(home, site, delay=0.05)
             ear, shifts = Ear(), list[JobPool]()
             async with home_in(home.root, ear, QUICK) as other, asyncio.TaskGroup() as group:
-                serving = group.create_task(serve(other, Task(), on_start=shifts.append))
+                serving = group.create_task(serve_jobs(other, WorkerTask(), on_start=shifts.append))
                 await until(lambda: len(ear.of(PageSettled)) >= 3)
                 assert shifts[0].interrupt() is False
                 await serving
@@ -223,7 +223,7 @@ def test_a_job_of_another_network_is_left_to_others(tmp_path: Path) -> None:
             assert [text for text in told.warnings if "--allow-private" in text]
             with pytest.raises(ConfigError, match="--allow-private"):
                 async with home_in(home.root, Ear(), replace(QUICK, allow_private=False)) as other:
-                    await serve(other, Task(job=job.id, once=True))
+                    await serve_jobs(other, WorkerTask(job=job.id, once=True))
 
     with Site(WEB.routes) as site:
         run(work(site))
@@ -238,7 +238,7 @@ def test_a_worker_may_serve_one_job_alone(tmp_path: Path) -> None:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             near, far = await begin_jobs(home, *sites)
             async with home_in(home.root, Ear(), QUICK) as other:
-                await serve(other, Task(job=near.id, once=True))
+                await serve_jobs(other, WorkerTask(job=near.id, once=True))
             assert (await jobs.find(home.world, near.id)).state is JobState.COMPLETED
             assert (await jobs.find(home.world, far.id)).state is JobState.PROCESSING
 
@@ -297,7 +297,7 @@ class TestTheDead:
                 await begin_jobs(home, site, delay=0.1)
                 ear = Ear()
                 async with home_in(home.root, ear, QUICK) as other, asyncio.TaskGroup() as group:
-                    serving = group.create_task(serve(other, ONCE))
+                    serving = group.create_task(serve_jobs(other, ONCE))
                     await until(lambda: bool(ear.of(PageSettled)))
                     (card,) = await home.world.workers.list()
                     await home.world.workers.leave([card.owner])
@@ -324,13 +324,13 @@ class TestTheDead:
         async def work() -> None:
             async with home_in(tmp_path, Ear(), shared) as home:
                 await home.world.workers.enrol(card_of(home, owner))
-                assert await sent(home, job.id) is UploadState.NOT_YET
+                assert await check_sent(home, job.id) is UploadState.NOT_YET
                 assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
                 await home.world.workers.leave([owner])
-                assert await sent(home, job.id) is UploadState.LOST
+                assert await check_sent(home, job.id) is UploadState.LOST
                 found = await jobs.find(home.world, job.id)
                 assert (found.state, found.stats.collected) == (JobState.PROCESSING, 0)
-                assert await sent(home, job.id) is UploadState.ALL
+                assert await check_sent(home, job.id) is UploadState.ALL
 
         run(work())
 

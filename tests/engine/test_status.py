@@ -10,7 +10,7 @@ import pytest
 
 import geomi
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import open_home
+from geomi.app import open_directory
 from geomi.engine.inspect import status as room
 from geomi.engine.inspect.export import records, segment_ends
 from geomi.engine.inspect.status import Status, status
@@ -40,7 +40,9 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def look(folder: Path) -> Status:
     async def work() -> Status:
-        async with open_home(folder, Settings(), lambda _: EventFanOut(), create=False) as home:
+        async with open_directory(
+            folder, Settings(), lambda _: EventFanOut(), create=False
+        ) as home:
             return await status(home.world, await find(home.world, "latest"))
 
     return asyncio.run(work())
@@ -91,7 +93,9 @@ def test_problems_past_the_limit_are_only_counted(
 
 def test_records_and_segments_are_read_back(crawled: Path) -> None:
     async def work() -> tuple[list[bytes], dict[str, int]]:
-        async with open_home(crawled, Settings(), lambda _: EventFanOut(), create=False) as home:
+        async with open_directory(
+            crawled, Settings(), lambda _: EventFanOut(), create=False
+        ) as home:
             job = (await find(home.world, "latest")).id
             lines = [line async for line in records(home.world, job)]
             return lines, await segment_ends(home.world.pages, job)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from geomi.adapters.machine.processes import LocalWorkerHandle
-from geomi.app import TENANT, Home, crawl, gate_for, recover, worker_for
+from geomi.app import TENANT, DataDirectory, crawl, gate_for, worker_for
+from geomi.app.recovery import recover
 from geomi.engine import jobs
 from geomi.engine.worker.supervisor import MAX_RESTARTS, Supervisor, WorkerHandle
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
@@ -82,7 +83,7 @@ class Crew:
         return word
 
 
-async def start(home: Home, seeds: Sequence[str]) -> CrawlJob:
+async def start(home: DataDirectory, seeds: Sequence[str]) -> CrawlJob:
     """Start a job."""
     planned = plan(seeds)
     config = planned.resolved.config

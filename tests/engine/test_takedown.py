@@ -13,9 +13,10 @@ import pytest
 
 from geomi.adapters.outlet.job_folder import remove_job
 from geomi.adapters.sqlite import SqliteStore
-from geomi.app import Home, registry, takedown
-from geomi.app.clean import clean
-from geomi.app.takedown import MAX_REASON_CHARS, holdings, take_down
+from geomi.app import DataDirectory
+from geomi.app.use import deletion, providers
+from geomi.app.use.deletion import MAX_REASON_CHARS, provider_holdings, take_down_provider
+from geomi.app.use.retention import clean
 from geomi.errors import ConfigError
 from geomi.model.config import Retention
 from geomi.model.job import JobState, StopReason
@@ -43,26 +44,28 @@ def _unpacked(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else b""
 
 
-async def collect(home: Home, site: Site) -> None:
+async def collect(home: DataDirectory, site: Site) -> None:
     """Crawl a provider's site twice, and another site once."""
     provider = provider_of(site)
-    await registry.add(home.world, provider)
+    await providers.add(home.world, provider)
     for _ in range(2):
         await crawl_in(home, Ear(), plan_for(provider))
 
 
-async def erase(home: Home) -> Takedown:
+async def erase(home: DataDirectory) -> Takedown:
     """Take the provider down."""
-    return await take_down(home, await holdings(home, "example"), "they wrote on 1 May")
+    return await take_down_provider(
+        home, await provider_holdings(home, "example"), "they wrote on 1 May"
+    )
 
 
-async def states_what_was_done(home: Home) -> None:
+async def states_what_was_done(home: DataDirectory) -> None:
     """Check what is left in an open directory."""
     assert [job for job in await home.world.jobs.list(limit=10) if job.provider] == []
     (line, *_) = await home.world.providers.takedowns()
     assert (line.key, line.reason) == ("example", "they wrote on 1 May")
     with pytest.raises(ConfigError, match="does not allow crawling"):
-        await registry.refuse_crawl(home.world, "example")
+        await providers.refuse_crawl(home.world, "example")
 
 
 @pytest.mark.req("LEG-06", "G-20")
@@ -125,7 +128,7 @@ def test_one_that_was_cut_short_is_finished_by_the_next(
                 with pytest.raises(Cut):
                     await erase(home)
             with pytest.raises(ConfigError, match="does not allow crawling"):
-                await registry.refuse_crawl(home.world, "example")
+                await providers.refuse_crawl(home.world, "example")
         async with home_in(tmp_path, Ear()) as home:
             await erase(home)
             await states_what_was_done(home)
@@ -135,10 +138,10 @@ def test_one_that_was_cut_short_is_finished_by_the_next(
         run(work(site))
 
 
-def cut(patch: pytest.MonkeyPatch, home: Home, step: str) -> None:
+def cut(patch: pytest.MonkeyPatch, home: DataDirectory, step: str) -> None:
     """Let one step of a takedown fail before it does anything."""
     if step == "files of the second job":
-        patch.setattr(takedown, "remove_job", _failing(remove_job, after=1))
+        patch.setattr(deletion, "remove_job", _failing(remove_job, after=1))
     elif step == "pages":
         patch.setattr(type(home.world.providers), "erase", _failing(None, after=0))
     else:
@@ -200,7 +203,7 @@ def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
     async def crawl(site: Site) -> Crawled:
         async with home_in(tmp_path, Ear()) as home:
             provider = provider_of(site)
-            await registry.add(home.world, provider)
+            await providers.add(home.world, provider)
             return await crawl_in(home, Ear(), plan_for(provider, delay=0.02))
 
     async def work(site: Site) -> None:
@@ -223,13 +226,13 @@ def test_what_was_taken_down_comes_back_only_through_a_review(tmp_path: Path) ->
             await collect(home, site)
             await erase(home)
             for again in (
-                registry.add(home.world, provider_of(site)),
-                registry.remove(home.world, "example"),
+                providers.add(home.world, provider_of(site)),
+                providers.remove(home.world, "example"),
             ):
                 with pytest.raises(ConfigError, match="does not allow crawling"):
                     await again
-            await registry.review(home.world, "example", allows=True, reviewed_at="2026-06-01")
-            assert await registry.add(home.world, provider_of(site))
+            await providers.review(home.world, "example", allows=True, reviewed_at="2026-06-01")
+            assert await providers.add(home.world, provider_of(site))
 
     with Site(ROUTES) as site:
         run(work(site))
@@ -240,10 +243,10 @@ def test_a_registration_stays_as_long_as_a_takedown_may_need_it(tmp_path: Path) 
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
             with pytest.raises(ConfigError, match="2 jobs were started for provider `example`"):
-                await registry.remove(home.world, "example")
-            for job in await registry.jobs_of(home.world, "example"):
+                await providers.remove(home.world, "example")
+            for job in await providers.jobs_of(home.world, "example"):
                 await home.world.jobs.delete(job.id)
-            assert (await registry.remove(home.world, "example")).key == "example"
+            assert (await providers.remove(home.world, "example")).key == "example"
 
     with Site(ROUTES) as site:
         run(work(site))
@@ -254,7 +257,7 @@ def test_jobs_that_others_started_on_its_hosts_are_named(tmp_path: Path) -> None
         async with home_in(tmp_path, Ear()) as home:
             by_hand = await crawl_in(home, Ear(), plan([site.url("/docs/a")]))
             await collect(home, site)
-            found = await holdings(home, "example")
+            found = await provider_holdings(home, "example")
             assert found.others == (by_hand.report.job.id,)
             assert len(found.jobs) == 2
             assert all(job.state is JobState.COMPLETED for job in found.jobs)
@@ -266,12 +269,14 @@ def test_jobs_that_others_started_on_its_hosts_are_named(tmp_path: Path) -> None
 def test_a_reason_has_an_end(tmp_path: Path) -> None:
     async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
-            await registry.add(home.world, provider_of(site))
-            found = await holdings(home, "example")
+            await providers.add(home.world, provider_of(site))
+            found = await provider_holdings(home, "example")
             with pytest.raises(ConfigError, match="more than 2000 characters"):
-                await take_down(home, found, "x" * (MAX_REASON_CHARS + 1))
+                await take_down_provider(home, found, "x" * (MAX_REASON_CHARS + 1))
             assert await home.world.providers.takedowns() == []
-            assert (await take_down(home, replace(found), "x" * MAX_REASON_CHARS)).jobs == 0
+            assert (
+                await take_down_provider(home, replace(found), "x" * MAX_REASON_CHARS)
+            ).jobs == 0
 
     with Site(ROUTES) as site:
         run(work(site))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from geomi.model.event import Reported
-from geomi.service import send
-from geomi.service.chores import fire_schedules
-from geomi.service.open import Desk
+from geomi.service import deliveries
+from geomi.service.background_tasks import fire_schedules
+from geomi.service.service import TenantService
 from tests.api.asking import LOCAL, Ground, run, serving
 from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
@@ -70,7 +70,7 @@ def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> Non
                 assert (crawl["provider"], crawl["status"]) == ("village", "completed")
                 again = (await ground.admin.get(f"/schedules/{name}")).json
                 assert again["lastJobId"] == job_id and again["nextRunAt"] > made.json["createdAt"]
-                while await send.tell(ground.service):
+                while await deliveries.queue_deliveries(ground.service):
                     pass
                 (told,) = ear.of(Reported)
                 assert (told.job, told.provider) == (job_id, "The village")
@@ -83,7 +83,7 @@ def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> Non
     run(work())
 
 
-async def _run_due(ground: Ground, desk: Desk, schedule: str) -> str:
+async def _run_due(ground: Ground, desk: TenantService, schedule: str) -> str:
     """Let a schedule's time come, and its crawl be done; return the crawl's id."""
     slip = await desk.slips.get("schedules", schedule)
     assert slip is not None and slip.due_at_s is not None and slip.due_at_s > desk.wall_s

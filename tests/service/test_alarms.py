@@ -11,7 +11,7 @@ import pytest
 from geomi.engine import jobs
 from geomi.engine.inspect import alarms as job_alarms
 from geomi.model.job import JobState
-from geomi.service import alarms, send
+from geomi.service import alarms, deliveries
 from tests.api.asking import LOCAL, Ground, Json, run, serving
 from tests.api.filling import EAGER, worked_off
 from tests.engine.running import Ear, page
@@ -43,7 +43,7 @@ def test_an_alarm_is_kept_listed_logged_and_sent_once(tmp_path: Path) -> None:
             async with serving(tmp_path, settings, ear) as ground:
                 job_id = await _crawled(ground, site)
                 for _ in range(2):
-                    await alarms.look_at_end(ground.desk, job_id)
+                    await alarms.check_ended_crawl(ground.desk, job_id)
                 rules = {"success_rate", "error_rate", "empty_rate"}
                 assert {one["rule"] for one in await _listed(ground)} == rules
                 assert len(await _listed(ground)) == 3
@@ -68,7 +68,7 @@ def test_an_alarm_goes_through_the_gate_and_its_failure_is_told(tmp_path: Path) 
             settings = replace(LOCAL, alarm_url="http://169.254.169.254/latest")
             async with serving(tmp_path, settings, ear) as ground:
                 job_id = await _crawled(ground, site)
-                await alarms.look_at_end(ground.desk, job_id)
+                await alarms.check_ended_crawl(ground.desk, job_id)
                 failed = [text for text in ear.warnings if "could not be sent" in text]
                 assert len(failed) == 3 and "169.254.169.254" in failed[0]
                 assert len(await _listed(ground)) == 3  # it is kept all the same
@@ -88,13 +88,13 @@ def test_a_running_crawl_is_looked_at_too(tmp_path: Path) -> None:
             job = await jobs.find(world, job_id)
             for state in (JobState.DISCOVERING, JobState.PROCESSING):
                 job = await jobs.step(world, job, state)
-            await alarms.look(ground.service)
+            await alarms.check_crawls(ground.service)
             assert await _listed(ground) == []
             await world.jobs.worked(job_id, 3 * 3600.0)
-            await alarms.look(ground.service)
+            await alarms.check_crawls(ground.service)
             assert await _listed(ground) == []  # three hours are not more than three
             await world.jobs.worked(job_id, 60.0)
-            await alarms.look(ground.service)
+            await alarms.check_crawls(ground.service)
             (told,) = await _listed(ground)
             assert (told["rule"], told["jobId"]) == ("duration", job_id)
             assert told["value"] == 3 * 3600 + 60 and told["limit"] == 3 * 3600
@@ -110,11 +110,13 @@ def test_half_the_pages_gone_since_the_last_run_is_an_alarm(tmp_path: Path) -> N
         with Site(routes) as site:
             async with serving(tmp_path) as ground:
                 await _crawled(ground, site)
-                assert await send.tell(ground.service)
+                assert await deliveries.queue_deliveries(ground.service)
                 assert await _listed(ground) == []
                 site.routes = {"/": page("start", text="Nothing is left of it. " * 20)}
                 job_id = await _crawled(ground, site)
-                await send.tell(ground.service)  # the end of a crawl is when it is looked at
+                await deliveries.queue_deliveries(
+                    ground.service
+                )  # the end of a crawl is when it is looked at
                 (told,) = await _listed(ground)
                 assert (told["rule"], told["jobId"]) == ("indexed_pages", job_id)
                 assert told["value"] >= told["limit"] == 0.5

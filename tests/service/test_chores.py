@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from geomi.errors import StoreBusy
-from geomi.service import chores
-from geomi.service.chores import DUTY, Chore, do_chores
-from geomi.service.open import Service
+from geomi.service import background_tasks
+from geomi.service.background_tasks import DUTY, BackgroundTask, run_background_tasks
+from geomi.service.service import Service
 from tests.api.asking import LOCAL, run, serving
 from tests.engine.running import Ear
 
@@ -45,11 +45,11 @@ def test_a_chore_that_raises_is_told_and_does_not_end_the_others(
             busy = Tally(StoreBusy("the store is away", hint="it comes back"))
             faulty, well = Tally(ZeroDivisionError("ours")), Tally()
             made = [
-                Chore(name, 0.001, tally.work)
+                BackgroundTask(name, 0.001, tally.work)
                 for name, tally in (("wait", busy), ("divide", faulty), ("count", well))
             ]
-            monkeypatch.setattr(chores, "CHORES", made)
-            doing = asyncio.ensure_future(do_chores(ground.service))
+            monkeypatch.setattr(background_tasks, "BACKGROUND_TASKS", made)
+            doing = asyncio.ensure_future(run_background_tasks(ground.service))
             try:
                 async with asyncio.timeout(LONGEST_S):
                     for tally in (busy, faulty, well):
@@ -78,8 +78,10 @@ def test_chores_are_left_to_whoever_has_the_duty(
                 == "another"
             )
             tally = Tally()
-            monkeypatch.setattr(chores, "CHORES", [Chore("count", 0.001, tally.work)])
-            doing = asyncio.ensure_future(do_chores(ground.service))
+            monkeypatch.setattr(
+                background_tasks, "BACKGROUND_TASKS", [BackgroundTask("count", 0.001, tally.work)]
+            )
+            doing = asyncio.ensure_future(run_background_tasks(ground.service))
             for _ in range(50):  # it has looked more than once by then
                 await world.workers.list()
                 await asyncio.sleep(0.001)

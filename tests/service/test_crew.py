@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.machine.processes import StartedProcess, start_worker
-from geomi.service import crew
-from geomi.service.crew import Calling, Crew, Errand
+from geomi.processes import serve
+from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
 from tests.api.asking import LOCAL, run
 from tests.engine.running import Ear
 from tests.service.working import until
@@ -21,19 +21,19 @@ from tests.service.working import until
 def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "FIRST_REST_S", 0.01)
+    monkeypatch.setattr(serve, "FIRST_REST_S", 0.01)
     started: list[StartedProcess] = []
 
     def start(program: str) -> StartedProcess:
         started.append(start_worker(program))
         return started[-1]
 
-    monkeypatch.setattr(crew, "start_worker", start)
+    monkeypatch.setattr(serve, "start_worker", start)
 
     async def work() -> None:
         ear = Ear()
-        errands = tuple(Errand(tmp_path, LOCAL, calling) for calling in Calling)
-        many = Crew(errands, ear)
+        errands = tuple(ServeOrder(tmp_path, LOCAL, calling) for calling in ServiceProcessKind)
+        many = ServiceProcesses(errands, ear)
         assert not many.is_whole
 
         async def are_there(count: int) -> bool:
@@ -52,7 +52,15 @@ def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     run(work())
 
 
-@pytest.mark.parametrize("program", [crew.PROGRAM, "geomi.worker", "geomi.indexer", "geomi.seeder"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        serve.SERVE_PROGRAM,
+        "geomi.processes.crawl",
+        "geomi.processes.index",
+        "geomi.processes.seeds",
+    ],
+)
 def test_one_whose_starter_goes_without_a_word_ends_quietly(
     program: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,10 +10,10 @@ import pytest
 from geomi.engine import jobs
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
-from geomi.service import crawls
-from geomi.service.indexing import keep_limit, session_of
-from geomi.service.open import Desk, Service
-from geomi.service.orders import CrawlOrder
+from geomi.service.crawling import crawls
+from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.provider_runs import indexing_session, stop_large_sessions
+from geomi.service.service import Service, TenantService
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, Ground, run, serving
 from tests.engine.running import Ear, page
@@ -53,7 +53,7 @@ def crawl(name: str, began_s: float, ended_s: float | None = None, *, by: str = 
 def test_crawls_of_providers_that_overlap_are_one_session(
     recent: list[CrawlJob], session: str
 ) -> None:
-    assert sorted(job.id for job in session_of(recent)) == list(session)
+    assert sorted(job.id for job in indexing_session(recent)) == list(session)
 
 
 @pytest.mark.slow
@@ -73,9 +73,9 @@ def test_above_its_limit_a_session_stops_as_a_whole(tmp_path: Path) -> None:
                 await jobs.complete(desk.world, await crawled(desk, first))
                 assert (await jobs.find(desk.world, first)).stats.settled == 2
                 for most in (0, 2):
-                    await keep_limit(_limited(ground.service, most))
+                    await stop_large_sessions(_limited(ground.service, most))
                     assert await _state(ground, second) == ("processing", None)
-                await keep_limit(_limited(ground.service, 1))
+                await stop_large_sessions(_limited(ground.service, 1))
                 cause = "the indexing session has 2 pages; its limit is 1"
                 assert await _state(ground, second) == ("cancelled", cause)
                 assert f"{cause}; provider stripe stops" in ear.warnings
@@ -89,7 +89,7 @@ def test_a_session_has_five_thousand_pages_unless_somebody_says_otherwise() -> N
     assert Settings().session_pages == 5000
 
 
-async def _started(desk: Desk, site: Site, provider: str) -> str:
+async def _started(desk: TenantService, site: Site, provider: str) -> str:
     """Start a crawl, for a provider or for nobody."""
     quick: dict[str, object] = {"politeness.delay_s": 0.0, "politeness.requests_per_second": 5.0}
     order = CrawlOrder("apis", (site.url("/"),), settings=quick, provider=provider)

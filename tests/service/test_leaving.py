@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from geomi.service import crawls
-from geomi.service.orders import CrawlOrder
-from geomi.service.stream import EventKind, Place, follow
+from geomi.service.crawling import crawls
+from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.crawling.stream import EventKind, StreamPosition, follow
 from tests.api.asking import run, serving
 
 LONGEST_S = 10.0
@@ -19,7 +19,7 @@ def test_a_stream_ends_when_the_service_does_and_is_resumed_where_it_was(tmp_pat
         async with serving(tmp_path) as ground, asyncio.timeout(LONGEST_S):
             desk = ground.desk
             job = await crawls.start(desk, ORDER)
-            stream = follow(desk, job.id, Place())
+            stream = follow(desk, job.id, StreamPosition())
             assert (await anext(stream)).kind is EventKind.PROGRESS
             told = await anext(stream)
             assert told.data["status"] == "pending" and told.place is not None

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.ready import library_of
+from geomi.app.external_docs import library_of
 from geomi.model.job import JobState
 from geomi.model.tenant import Quota
 from geomi.seed.external_docs import TOPICS
-from geomi.service import providers, send, tenants
-from geomi.service.chores import CHORES
+from geomi.service import deliveries, providers
+from geomi.service.access import tenants
+from geomi.service.background_tasks import BACKGROUND_TASKS
 from geomi.settings.providers import presets
 from tests.api.asking import LOCAL, Ground, run, serving
 from tests.api.test_admin import PROVIDER
@@ -48,7 +49,7 @@ async def done(ground: Ground, job_id: str) -> None:
     desk = ground.service.desk("default")
     await crawled(desk, job_id)
     await understood(ground.service, partial(is_over, desk, job_id))
-    while await send.tell(ground.service):
+    while await deliveries.queue_deliveries(ground.service):
         pass
 
 
@@ -63,8 +64,8 @@ async def started(ground: Ground) -> str:
 @pytest.mark.req("CFG-23", "C7-03")
 def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) -> None:
     async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
-        assert providers.check in [chore.work for chore in CHORES]
-        await providers.check(ground.service)
+        assert providers.check_due_providers in [chore.work for chore in BACKGROUND_TASKS]
+        await providers.check_due_providers(ground.service)
         names = len(presets()) + 1
         assert len(source.log) == names, "a name is asked for once, for all tenants"
         assert ear.warnings[-1].startswith(f"Context7 has 1 of {names} providers; it lacks ")
@@ -74,7 +75,7 @@ def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) 
         assert (shown["channel"], shown["channel_now"]) == ("context7", "crawl")
         assert "Context7 did not have it" in shown["channel_why"]
         told = len(ear.warnings)
-        await providers.check(ground.service)
+        await providers.check_due_providers(ground.service)
         assert (len(source.log), len(ear.warnings)) == (names, told)
 
     play(tmp_path, Stock({VILLAGE: "The village"}), work)
@@ -83,10 +84,10 @@ def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) 
 def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> None:
     async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
         stock.trouble = [busy()] * 5
-        await providers.check(ground.service)
+        await providers.check_due_providers(ground.service)
         assert len(source.log) == 5
         assert "could not be looked for: 5 errors in a row" in ear.warnings[-1]
-        await providers.check(ground.service)
+        await providers.check_due_providers(ground.service)
         assert ear.warnings[-1].startswith("Context7 has 1 of")
 
     stock = Stock({VILLAGE: "The village"})
@@ -97,7 +98,7 @@ def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> Non
 def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_path: Path) -> None:
     async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
         desk = ground.service.desk("default")
-        await providers.check(ground.service)
+        await providers.check_due_providers(ground.service)
         first = await started(ground)
         await done(ground, first)
         job = await desk.world.jobs.get(first)
@@ -128,7 +129,7 @@ def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_pat
 def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_path: Path) -> None:
     async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
         desk = ground.service.desk("default")
-        await providers.check(ground.service)
+        await providers.check_due_providers(ground.service)
         await started(ground)
         (job,) = await desk.world.jobs.list(limit=10)
         await crawled(desk, job.id)
@@ -136,7 +137,7 @@ def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_
         review = {"allows": False}
         answer = await ground.admin.post("/admin/providers/village/review", review)
         assert answer.status == 200, answer.json
-        while await send.tell(ground.service):
+        while await deliveries.queue_deliveries(ground.service):
             pass
         assert await ground.service.home.store.untold.untold(10) == []
         assert [one.id for one in await desk.world.jobs.list(limit=10)] == [job.id]
@@ -149,13 +150,13 @@ def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_
 def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: Path) -> None:
     async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
         desk = ground.service.desk("default")
-        await providers.check(ground.service)
+        await providers.check_due_providers(ground.service)
         first = await started(ground)
         await crawled(desk, first)
         await understood(ground.service, partial(is_over, desk, first))
         waiting = await started(ground)
         await tenants.change(ground.service, "default", quota=Quota(max_waiting=1))
-        while await send.tell(ground.service):
+        while await deliveries.queue_deliveries(ground.service):
             pass
         found = {one.id: one for one in await desk.world.jobs.list(limit=10)}
         (follower,) = found.keys() - {first, waiting}

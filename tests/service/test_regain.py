@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.shelf import FOLDER, open_shelves
-from geomi.service import collections, understand
-from geomi.service.open import open_service
-from geomi.service.regain import Regaining
+from geomi.app.index import FOLDER, open_search_indexes
+from geomi.service import collections, enrichment
+from geomi.service.enrichment import IndexRebuild
+from geomi.service.service import open_service
 from tests.api.asking import LOCAL, TENANT, Ground, run, serving
 from tests.api.filling import WEB, filled
 from tests.engine.running import Ear
@@ -27,7 +27,7 @@ COLLECTIONS, DELETED = ("harbour", "village"), "market"
 def test_every_crawl_of_a_lost_index_is_put_there_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(understand, "LOOKED_BACK", 1)
+    monkeypatch.setattr(enrichment, "LOOKED_BACK", 1)
 
     async def work() -> None:
         ear = Ear()
@@ -36,8 +36,8 @@ def test_every_crawl_of_a_lost_index_is_put_there_again(
             await understood(ground.service, lambda: _is_whole(ground))
             told = f"the index of `{TENANT}` is gone; it is made again from 3 crawls"
             assert ear.warnings.count(told) == 1
-            async with open_shelves(ground.service.home) as shelves:
-                after = Regaining(ground.service, shelves)
+            async with open_search_indexes(ground.service.home) as shelves:
+                after = IndexRebuild(ground.service, shelves)
                 await after.look(TENANT)
                 assert await after.go_on(asyncio.Event()) == 0  # and it is over
 
@@ -48,13 +48,13 @@ def test_every_crawl_of_a_lost_index_is_put_there_again(
 def test_whoever_is_killed_on_the_way_is_followed_by_one_that_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(understand, "LOOKED_BACK", 1)
+    monkeypatch.setattr(enrichment, "LOOKED_BACK", 1)
 
     async def work() -> None:
         ear = Ear()
         async with _lost(tmp_path, ear) as ground:
-            async with open_shelves(ground.service.home) as shelves:
-                killed = Regaining(ground.service, shelves)
+            async with open_search_indexes(ground.service.home) as shelves:
+                killed = IndexRebuild(ground.service, shelves)
                 await killed.look(TENANT)
                 await killed.go_on(asyncio.Event())
             assert await _where_found(ground) == {"village"}  # the newest comes first

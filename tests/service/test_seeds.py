@@ -10,17 +10,16 @@ from pathlib import Path
 import orjson
 import pytest
 
-from geomi.app.datasets import open_dataset
-from geomi.app.seeds import open_datasets, seed_config, tenant_of
+from geomi.app.use.datasets import dataset_tenant, open_dataset, open_datasets, seed_config
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.report import EVERYTHING, MAX_DEAD_LETTERS
 from geomi.errors import ConfigError
 from geomi.model.dataset.queue import TaskResult
-from geomi.server import _errands, share_of
-from geomi.service import seed_alarms, seeds
-from geomi.service.crew import Calling
-from geomi.service.open import Service
+from geomi.processes.serve import ServiceProcessKind
+from geomi.processes.server import _orders, requests_per_process
+from geomi.service import alarms, seeds
 from geomi.service.seeds import seeding_of, work_for_all
+from geomi.service.service import Service
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, TENANT, Ground, Json, run, serving
 from tests.engine.running import Ear
@@ -98,10 +97,10 @@ def test_an_alarm_that_fires_goes_with_its_tenant(tmp_path: Path) -> None:
         async with serving(tmp_path / "data", settings_for(tmp_path)) as ground:
             await given_up(seeding_of(ground.desk), RULES.seed_queue, ["raw/a"])
             await _look(ground)
-            assert len(await ground.desk.slips.list(seed_alarms.DRAWER, limit=9)) == 1
+            assert len(await ground.desk.slips.list(alarms.FIRING_BUCKET, limit=9)) == 1
             erased = await ground.admin.delete(f"/admin/tenants/{TENANT}?reason=they+left")
             assert erased.status == 200, erased.json
-            assert await ground.desk.slips.list(seed_alarms.DRAWER, limit=9) == []
+            assert await ground.desk.slips.list(alarms.FIRING_BUCKET, limit=9) == []
 
     run(work())
 
@@ -145,9 +144,9 @@ def test_the_service_works_on_every_dataset_and_leaves_when_told(tmp_path: Path)
 
 
 def test_whoever_can_write_nothing_asks_servers_ever_less_often() -> None:
-    rests = list(accumulate([1.0] * 7, seeds.next_rest_s, initial=0.0))
+    rests = list(accumulate([1.0] * 7, seeds.rest_before_retry_s, initial=0.0))
     assert rests == [0.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0]
-    assert seeds.next_rest_s(320.0, seeds.LONGEST_AGAIN_S + 1) == 10.0
+    assert seeds.rest_before_retry_s(320.0, seeds.LONGEST_AGAIN_S + 1) == 10.0
 
 
 def test_a_dataset_that_cannot_be_worked_on_is_told_and_costs_the_others_nothing(
@@ -194,16 +193,16 @@ def test_whose_a_dataset_is(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     (tmp_path / "mine" / "raw").mkdir()
     (tmp_path / "free").mkdir()
-    assert tenant_of(open_dataset(str(tmp_path / "mine")), settings) == TENANT
-    assert tenant_of(open_dataset(f"file://{tmp_path / 'mine'}"), settings) == TENANT
-    assert tenant_of(open_dataset(str(tmp_path / "free")), settings) == "local"
+    assert dataset_tenant(open_dataset(str(tmp_path / "mine")), settings) == TENANT
+    assert dataset_tenant(open_dataset(f"file://{tmp_path / 'mine'}"), settings) == TENANT
+    assert dataset_tenant(open_dataset(str(tmp_path / "free")), settings) == "local"
     for near in (tmp_path / "mine" / "raw", tmp_path):
         with pytest.raises(ConfigError, match="are not apart"):
-            tenant_of(open_dataset(str(near)), settings)
+            dataset_tenant(open_dataset(str(near)), settings)
     bucket = replace(settings, datasets=(f"{TENANT}=s3://bucket/a?endpoint=http://one.test",))
     for name in ("s3://bucket/a", "s3://bucket//a/b", "s3://bucket/a?endpoint=http://two.test"):
         with pytest.raises(ConfigError, match="are not apart"):
-            tenant_of(open_dataset(name), bucket)
+            dataset_tenant(open_dataset(name), bucket)
 
 
 @pytest.mark.parametrize(
@@ -239,25 +238,27 @@ def test_the_engine_has_the_catalogues_queues() -> None:
 
 def test_datasets_take_their_share_of_all_requests(tmp_path: Path) -> None:
     settings = replace(settings_for(tmp_path), max_fetches=10)
-    assert share_of(settings, workers=1, concurrency=None) == 10 - RULES.domain_batch
-    assert share_of(settings, workers=0, concurrency=None) == 10
+    assert requests_per_process(settings, workers=1, concurrency=None) == 10 - RULES.domain_batch
+    assert requests_per_process(settings, workers=0, concurrency=None) == 10
     with pytest.raises(ConfigError, match="5 for datasets"):
-        share_of(settings, workers=1, concurrency=6)
+        requests_per_process(settings, workers=1, concurrency=6)
 
 
 def test_a_process_works_on_datasets_where_there_are_any(tmp_path: Path) -> None:
     async def work() -> None:
-        from geomi.server import Serving
+        from geomi.processes.server import ServerOptions
 
         async with serving(tmp_path / "data", settings_for(tmp_path)) as ground:
-            crawling = Serving("127.0.0.1", 0, 1, 5)
-            callings = [one.calling for one in _errands(ground.service, crawling)]
-            assert callings.count(Calling.PREPARE) == 1
+            crawling = ServerOptions("127.0.0.1", 0, 1, 5)
+            callings = [one.calling for one in _orders(ground.service, crawling)]
+            assert callings.count(ServiceProcessKind.PREPARE) == 1
             resting = replace(crawling, workers=0)
-            callings = [one.calling for one in _errands(ground.service, resting)]
-            assert Calling.PREPARE not in callings
+            callings = [one.calling for one in _orders(ground.service, resting)]
+            assert ServiceProcessKind.PREPARE not in callings
             plain = Service(replace(ground.service.home, settings=LOCAL))
-            assert Calling.PREPARE not in [one.calling for one in _errands(plain, crawling)]
+            assert ServiceProcessKind.PREPARE not in [
+                one.calling for one in _orders(plain, crawling)
+            ]
 
     run(work())
 
@@ -265,7 +266,7 @@ def test_a_process_works_on_datasets_where_there_are_any(tmp_path: Path) -> None
 async def _look(ground: Ground) -> None:
     """Look twice, as whoever follows a process that died does."""
     for _ in range(2):
-        await seed_alarms.look(ground.service)
+        await alarms.check_datasets(ground.service)
 
 
 async def _listed(ground: Ground) -> list[Json]:

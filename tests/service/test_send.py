@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.service import deliveries, send
+from geomi.service import deliveries
 from geomi.service.deliveries import DeliveryState
-from geomi.service.open import open_service
+from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, Json, run, serving
 from tests.support.server import Reply, Site
 
@@ -34,10 +34,12 @@ def test_only_2xx_is_taken(tmp_path: Path, path: str, state: str, asked: Sequenc
         with Site(ROUTES) as site:
             async with serving(tmp_path) as ground:
                 hook = await _hooked(ground, site.url(path))
-                assert await send.tell(ground.service) == 2
-                assert await send.tell(ground.service) == 0  # nothing is told twice
-                assert await send.deliver_due(ground.service) == 1
-                assert await send.deliver_due(ground.service) == 0  # what waits is not due yet
+                assert await deliveries.queue_deliveries(ground.service) == 2
+                assert (
+                    await deliveries.queue_deliveries(ground.service) == 0
+                )  # nothing is told twice
+                assert await deliveries.send_due(ground.service) == 1
+                assert await deliveries.send_due(ground.service) == 0  # what waits is not due yet
                 (told,) = await _deliveries(ground, hook)
                 assert (told["state"], told["attempts"]) == (state, 1)
                 assert [seen.target for seen in site.log] == asked
@@ -52,9 +54,9 @@ def test_a_delivery_that_is_never_taken_is_dead_after_four_tries(tmp_path: Path)
         with Site(ROUTES) as site:
             async with serving(tmp_path) as ground:
                 hook = await _hooked(ground, site.url("/broken"))
-                await send.tell(ground.service)
+                await deliveries.queue_deliveries(ground.service)
                 tries = 0
-                while await send.deliver_due(ground.service):
+                while await deliveries.send_due(ground.service):
                     tries += 1
                     await _make_due(ground)
                 (told,) = await _deliveries(ground, hook)
@@ -73,10 +75,10 @@ def test_an_address_that_is_not_public_is_refused_at_each_try(tmp_path: Path) ->
         with Site(ROUTES) as site:
             async with serving(tmp_path) as ground:
                 hook = await _hooked(ground, site.url("/taken"))
-                await send.tell(ground.service)
+                await deliveries.queue_deliveries(ground.service)
             shut = replace(LOCAL, allow_private=False)
             async with open_service(tmp_path, shut, lambda _: EventFanOut()) as service:
-                assert await send.deliver_due(service) == 1
+                assert await deliveries.send_due(service) == 1
                 desk = service.desk(TENANT)
                 (told,), _ = await deliveries.page(desk, hook, None, before="", limit=10)
                 assert told.state is DeliveryState.WAITING and told.last_status is None
@@ -91,12 +93,12 @@ def test_a_deleted_hook_is_told_nothing_more(tmp_path: Path) -> None:
         with Site(ROUTES) as site:
             async with serving(tmp_path) as ground:
                 hook = await _hooked(ground, site.url("/taken"))
-                await send.tell(ground.service)
+                await deliveries.queue_deliveries(ground.service)
                 assert (await ground.mine.delete(f"/webhooks/{hook}")).status == 204
-                assert await send.deliver_due(ground.service) == 1
-                assert await send.deliver_due(ground.service) == 0
+                assert await deliveries.send_due(ground.service) == 1
+                assert await deliveries.send_due(ground.service) == 0
                 assert site.log == []
-                kept = await ground.desk.slips.list(deliveries.DRAWER, after="", limit=10)
+                kept = await ground.desk.slips.list(deliveries.BUCKET, after="", limit=10)
                 assert list(kept) == []
 
     run(work())
@@ -117,6 +119,6 @@ async def _deliveries(ground: Ground, hook: str) -> list[Json]:
 
 async def _make_due(ground: Ground) -> None:
     """Let the time pass that a delivery waits."""
-    for slip in await ground.desk.slips.list(deliveries.DRAWER, after="", limit=10):
+    for slip in await ground.desk.slips.list(deliveries.BUCKET, after="", limit=10):
         if slip.due_at_s is not None:
             assert await ground.desk.slips.change(replace(slip, due_at_s=ground.desk.wall_s))

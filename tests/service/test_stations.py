@@ -8,14 +8,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from geomi.app import registry
+from geomi.app.use import providers
 from geomi.engine import jobs
 from geomi.model.entry import EntryFilter, EntryKind
 from geomi.model.history import FIRST_CURSOR
 from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import State
-from geomi.service import send
-from geomi.service.dispatch import dispatch
+from geomi.service import deliveries
+from geomi.service.crawling.crawls import begin_waiting
 from tests.api.asking import CRAWL, TENANT, Ground, run, serving
 from tests.api.filling import WEB, started
 from tests.service.working import crawled, is_over, understood
@@ -32,7 +32,7 @@ def test_a_crawl_that_cannot_begin_fails_with_its_cause(tmp_path: Path) -> None:
         async with serving(tmp_path) as ground:
             job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
             world = ground.desk.world
-            preset = await registry.find(world, "openai")
+            preset = await providers.find(world, "openai")
             await world.providers.put(
                 replace(
                     preset,
@@ -41,12 +41,12 @@ def test_a_crawl_that_cannot_begin_fails_with_its_cause(tmp_path: Path) -> None:
                     tos_allows_crawling=False,
                 )
             )
-            assert await dispatch(ground.service) == 1
+            assert await begin_waiting(ground.service) == 1
             told = (await ground.mine.get(f"/crawls/{job_id}")).json
             assert told["status"] == "failed" and told["stopReason"] == "failed"
             assert "village forbids crawling" in told["error"]
             assert told["completedAt"] and told["stats"]["urlsDiscovered"] == 0
-            assert await dispatch(ground.service) == 0  # nobody tries it again
+            assert await begin_waiting(ground.service) == 0  # nobody tries it again
 
     run(work())
 
@@ -59,14 +59,14 @@ def test_a_crawl_begins_with_its_seeds_and_sitemaps_in_the_queue(tmp_path: Path)
         async with serving(tmp_path) as ground:
             asked = CRAWL | {"seedUrls": seeds, "sitemapUrls": [given]}
             job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
-            assert await dispatch(ground.service) == 1
+            assert await begin_waiting(ground.service) == 1
             assert (await ground.mine.get(f"/crawls/{job_id}")).json["status"] == "processing"
             census = ground.desk.world.census
             rows = await census.rows(job_id, EntryFilter(), after=FIRST_CURSOR, limit=100)
             waiting = {(one.kind, one.url) for one in rows.entries if one.state is State.PENDING}
             assert {(EntryKind.PAGE, seed) for seed in seeds} <= waiting
             assert (EntryKind.SITEMAP, given) in waiting
-            assert await dispatch(ground.service) == 0
+            assert await begin_waiting(ground.service) == 0
 
     run(work())
 
@@ -80,7 +80,7 @@ def test_whoever_died_while_a_crawl_began_is_followed_by_another(tmp_path: Path)
             assert await world.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
             job = await jobs.find(world, job_id)
             await jobs.step(world, job, JobState.DISCOVERING)
-            assert await dispatch(ground.service) == 1
+            assert await begin_waiting(ground.service) == 1
             assert (await jobs.find(world, job_id)).state is JobState.PROCESSING
 
     run(work())
@@ -120,8 +120,8 @@ def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(tmp_path:
                 assert told["status"] == "completed"
                 assert (told["stats"]["pagesIndexed"], told["stats"]["chunksCreated"]) == (3, 3)
                 assert await _finds(ground, "ferry")
-                assert await send.tell(ground.service)
-                assert await send.deliver_due(ground.service) == 1
+                assert await deliveries.queue_deliveries(ground.service)
+                assert await deliveries.send_due(ground.service) == 1
                 (heard,) = [orjson.loads(seen.body) for seen in receiver.log]
                 assert heard["event"] == "crawl.completed"
                 assert heard["crawl"]["jobId"] == job_id
@@ -143,7 +143,7 @@ def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
                 seen.append((await ground.mine.get(path)).json["status"])
                 job = await jobs.step(world, await jobs.find(world, job_id), JobState.DISCOVERING)
                 seen.append((await ground.mine.get(path)).json["status"])
-                await dispatch(ground.service)
+                await begin_waiting(ground.service)
                 seen.append((await ground.mine.get(path)).json["status"])
                 job = await crawled(ground.desk, job_id)
                 seen.append((await ground.mine.get(path)).json["status"])

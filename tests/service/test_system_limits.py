@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.serve import CONCURRENCY, Task, serve
 from geomi.errors import ConfigError
-from geomi.server import MAX_QUEUED, served, share_of
-from geomi.service.dispatch import dispatch
+from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
+from geomi.processes.server import MAX_QUEUED, requests_per_process, server_settings
+from geomi.service.crawling.crawls import begin_waiting
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, run, serving
 from tests.api.filling import EAGER
@@ -38,7 +38,7 @@ def test_every_process_has_its_share_of_the_requests_at_once(
     most: int, workers: int, asked: int | None, share: int
 ) -> None:
     settings = Settings(max_fetches=most)
-    assert share_of(settings, workers=workers, concurrency=asked) == share
+    assert requests_per_process(settings, workers=workers, concurrency=asked) == share
     assert workers * share <= most
 
 
@@ -46,7 +46,7 @@ def test_every_process_has_its_share_of_the_requests_at_once(
 @pytest.mark.parametrize(("workers", "asked"), [(1, 101), (4, 26), (101, None)])
 def test_more_requests_at_once_than_the_limit_are_refused(workers: int, asked: int | None) -> None:
     with pytest.raises(ConfigError, match="GEOMI_MAX_FETCHES"):
-        share_of(Settings(), workers=workers, concurrency=asked)
+        requests_per_process(Settings(), workers=workers, concurrency=asked)
 
 
 @pytest.mark.req("POL-13")
@@ -65,9 +65,9 @@ def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Pa
                 asked = {"collectionId": f"c{number}", "seedUrls": [site.url("/")], "config": EAGER}
                 client = (ground.mine, ground.other)[number % 2]
                 assert (await client.post("/crawls", asked)).status == 202
-            await dispatch(ground.service)
+            await begin_waiting(ground.service)
             async with home_in(tmp_path, Ear(), LOCAL) as other:
-                await serve(other, Task(once=True, concurrency=AT_ONCE))
+                await serve_jobs(other, WorkerTask(once=True, concurrency=AT_ONCE))
 
     with ExitStack() as stack:
         for site in sites:
@@ -85,12 +85,12 @@ def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Pa
 @pytest.mark.req("JOB-06", "FRN-15")
 def test_what_waits_in_a_service_has_a_limit(tmp_path: Path) -> None:
     """Of all tenants together; the operator's word counts, also where it is that there is none."""
-    assert served(LOCAL).max_queued == MAX_QUEUED == 1_000_000
-    assert served(replace(LOCAL, max_queued=0)).max_queued == 0
-    assert served(replace(LOCAL, max_queued=5)).max_queued == 5
+    assert server_settings(LOCAL).max_queued == MAX_QUEUED == 1_000_000
+    assert server_settings(replace(LOCAL, max_queued=0)).max_queued == 0
+    assert server_settings(replace(LOCAL, max_queued=5)).max_queued == 5
 
     async def work() -> None:
-        async with serving(tmp_path, served(LOCAL)) as ground:
+        async with serving(tmp_path, server_settings(LOCAL)) as ground:
             frontiers = [ground.desk.home.store.frontier, ground.service.home.store.frontier]
             assert [frontier.max_queued for frontier in frontiers] == [MAX_QUEUED] * 2
 

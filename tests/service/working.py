@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from geomi.app.run import work_on
+from geomi.app.use.crawl import run_job
 from geomi.model.job import CrawlJob
-from geomi.service.dispatch import dispatch
-from geomi.service.open import Desk, Service
-from geomi.service.understand import understand_for_all
+from geomi.service.crawling.crawls import begin_waiting
+from geomi.service.enrichment import enrich_for_all
+from geomi.service.service import Service, TenantService
 from geomi.settings.options import RunOptions
 
 Claim = Callable[[], Awaitable[bool]]
@@ -23,14 +23,14 @@ async def until(claim: Claim) -> None:
             await asyncio.sleep(0.01)
 
 
-async def crawled(desk: Desk, job_id: str) -> CrawlJob:
+async def crawled(desk: TenantService, job_id: str) -> CrawlJob:
     """Let a crawl begin as it would, and fetch all that it wants; nothing is understood yet."""
-    await dispatch(desk.service)
+    await begin_waiting(desk.service)
     job = await desk.world.jobs.get(job_id)
     assert job is not None
     if job.state.is_final:
         return job
-    return (await work_on(desk.home, job, RunOptions(format=()), resumed=False)).job
+    return (await run_job(desk.home, job, RunOptions(format=()), resumed=False)).job
 
 
 async def understood(service: Service, is_done: Claim) -> None:
@@ -43,10 +43,10 @@ async def understood(service: Service, is_done: Claim) -> None:
 
     async with asyncio.TaskGroup() as group:
         group.create_task(watch(), name="watch")
-        group.create_task(understand_for_all(service.home, leave), name="understand")
+        group.create_task(enrich_for_all(service.home, leave), name="understand")
 
 
-async def is_over(desk: Desk, job_id: str) -> bool:
+async def is_over(desk: TenantService, job_id: str) -> bool:
     """Say whether a job has come to its end."""
     job = await desk.world.jobs.get(job_id)
     return job is not None and job.state.is_final

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import orjson
 
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.engine.audit.audit import audit
 from geomi.errors import GeomiError
 from geomi.model.entry import UrlEntry
@@ -67,7 +67,7 @@ class Aftermath:
         return len(self.lost) + len(self.impolite) + len(self.faults)
 
 
-async def look_back(home: Home, sites: Sequence[Site], wanted: Wanted) -> Aftermath:
+async def look_back(home: DataDirectory, sites: Sequence[Site], wanted: Wanted) -> Aftermath:
     """Hold the newest job of a data directory against what its sites saw."""
     world = home.world
     jobs = await world.jobs.list(limit=1)
@@ -102,7 +102,7 @@ async def look_back(home: Home, sites: Sequence[Site], wanted: Wanted) -> Afterm
     )
 
 
-async def _captures(home: Home, job: CrawlJob) -> AsyncIterator[CaptureRow]:
+async def _captures(home: DataDirectory, job: CrawlJob) -> AsyncIterator[CaptureRow]:
     after = 0
     while rows := await home.world.pages.feed(job.id, after=after, limit=PAGE):
         for row in rows:
@@ -110,7 +110,7 @@ async def _captures(home: Home, job: CrawlJob) -> AsyncIterator[CaptureRow]:
         after = rows[-1].seq
 
 
-async def _asked(home: Home, host: str) -> list[SentRequest]:
+async def _asked(home: DataDirectory, host: str) -> list[SentRequest]:
     return await home.world.requests.of_host(host, after_s=-math.inf, limit=1_000_000)
 
 
@@ -160,7 +160,7 @@ def _miscounted(
             yield f"{name} is {told}, a recount says {counted}"
 
 
-async def _misjudged(home: Home, job: CrawlJob) -> list[str]:
+async def _misjudged(home: DataDirectory, job: CrawlJob) -> list[str]:
     """See whether the job is over, and knows it."""
     outlook = await home.world.census.outlook(job.id, now_s=home.world.clock.now_s())
     told = []
@@ -184,7 +184,7 @@ def _mislogged(
 
 
 async def _unreadable(
-    home: Home, rows: Sequence[CaptureRow], pages: Mapping[str, bytes]
+    home: DataDirectory, rows: Sequence[CaptureRow], pages: Mapping[str, bytes]
 ) -> AsyncIterator[str]:
     """Read every record back, as geomi itself does."""
     for row in rows:
@@ -199,7 +199,9 @@ async def _unreadable(
             yield f"the record of {row.url} is one of {record['url']}"
 
 
-async def _missing_in_segments(home: Home, job: CrawlJob, pages: Mapping[str, bytes]) -> list[str]:
+async def _missing_in_segments(
+    home: DataDirectory, job: CrawlJob, pages: Mapping[str, bytes]
+) -> list[str]:
     """Read all segments with another program, digests checked; every page has to be there."""
     bodies: dict[str, bytes] = {}
     told: list[str] = []

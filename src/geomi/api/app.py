@@ -24,7 +24,7 @@ from geomi.api.routes import (
     watch,
 )
 from geomi.api.size import Threshold
-from geomi.service.open import Service
+from geomi.service.service import Service
 
 PREFIX = "/api/v1"
 ALIAS = "/crawler"  # the catalogue's own paths (API-01…API-12)

@@ -16,10 +16,10 @@ from starlette.responses import Response, StreamingResponse
 from geomi.adapters.telemetry.metrics import Metrics
 from geomi.api.rate import Buckets
 from geomi.errors import FieldRefused, KeyRefused, NotAllowed, QuotaReached, StoreBusy
-from geomi.service import audit, idempotency
-from geomi.service.idempotency import Answer
-from geomi.service.keys import Caller, Role, Scope, authenticate
-from geomi.service.open import Desk, Service
+from geomi.service.access import audit, idempotency
+from geomi.service.access.idempotency import StoredAnswer
+from geomi.service.access.keys import Caller, KeyRole, KeyScope, authenticate
+from geomi.service.service import Service, TenantService
 
 MAX_IDEMPOTENCY_CHARS = 255
 SCOPE, ROLE, SECRET = "x-required-scope", "x-required-role", "x-shows-secret-once"
@@ -31,7 +31,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]  # as FastAPI has i
 
 
 def needs(
-    scope: Scope, *, role: Role = Role.TENANT, shows_secret: bool = False
+    scope: KeyScope, *, role: KeyRole = KeyRole.TENANT, shows_secret: bool = False
 ) -> dict[str, object]:
     """Say in the document what a key needs for an operation; the guard reads it there."""
     extra: dict[str, object] = {SCOPE: scope.value, ROLE: role.value}
@@ -79,14 +79,14 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
-def desk_of(request: Request) -> Desk:
+def desk_of(request: Request) -> TenantService:
     """Return the desk of whoever asks."""
     return caller_of(request).desk
 
 
 OfService = Annotated[Service, Depends(service_of)]
 OfCaller = Annotated[Caller, Depends(caller_of)]
-OfDesk = Annotated[Desk, Depends(desk_of)]
+OfDesk = Annotated[TenantService, Depends(desk_of)]
 
 
 class GuardedRoute(APIRoute):
@@ -128,8 +128,8 @@ class GuardedRoute(APIRoute):
 
     def _refuse_beyond(self, caller: Caller) -> None:
         told = self.openapi_extra or {}
-        scope, role = Scope(told[SCOPE]), Role(told[ROLE])
-        if role is Role.ADMIN and caller.key.role is not Role.ADMIN:
+        scope, role = KeyScope(told[SCOPE]), KeyRole(told[ROLE])
+        if role is KeyRole.ADMIN and caller.key.role is not KeyRole.ADMIN:
             raise NotAllowed("this needs a key of an administrator")
         if not caller.may(scope):
             raise NotAllowed(f"this key has no scope `{scope}`", hint="use a key that has it")
@@ -141,23 +141,25 @@ class GuardedRoute(APIRoute):
         if key is None:
             return await self._audited(request, service, caller, inner)
         target = f"{request.method} {request.url.path}"
-        ticket = await idempotency.enter(caller.desk, key, target=target, body=await request.body())
+        ticket = await idempotency.claim_request(
+            caller.desk, key, target=target, body=await request.body()
+        )
         if not ticket.is_first:
             return _replayed(ticket.answer)
-        answer: Answer | None = None
+        answer: StoredAnswer | None = None
         try:
             response = await self._audited(request, service, caller, inner)
             answer = self._kept(response)
         finally:
-            await idempotency.leave(caller.desk, ticket, answer)
+            await idempotency.store_answer(caller.desk, ticket, answer)
         return response
 
     async def _audited(
         self, request: Request, service: Service, caller: Caller, inner: Handler
     ) -> Response:
         response = await inner(request)
-        if (self.openapi_extra or {}).get(SCOPE) != Scope.READ:
-            await audit.note(
+        if (self.openapi_extra or {}).get(SCOPE) != KeyScope.READ:
+            await audit.record(
                 service,
                 caller,
                 operation=self.operation_id or self.name,
@@ -167,10 +169,10 @@ class GuardedRoute(APIRoute):
             )
         return response
 
-    def _kept(self, response: Response) -> Answer:
+    def _kept(self, response: Response) -> StoredAnswer:
         if (self.openapi_extra or {}).get(SECRET):
-            return Answer("", 0.0, response.status_code, is_secret=True)
-        return Answer(
+            return StoredAnswer("", 0.0, response.status_code, is_secret=True)
+        return StoredAnswer(
             "",
             0.0,
             response.status_code,
@@ -199,7 +201,7 @@ def _idempotency_key(request: Request) -> str | None:
     return key
 
 
-def _replayed(answer: Answer) -> Response:
+def _replayed(answer: StoredAnswer) -> Response:
     headers = {"Idempotent-Replayed": "true"}
     if answer.location:
         headers["Location"] = answer.location

@@ -1,37 +1,42 @@
-"""The composition root: settings in, a running geomi out. Only it knows every adapter.
+"""The composition root: settings come in, an open data directory and its use cases go out.
 
-`home` opens a data directory and `store` the database behind it, `plan` reads what was asked for,
-`run` crawls; `registry` and `takedown` are the use cases of providers, which need data that comes
-with geomi and files on the disk beside the store. It never reads the environment and never talks to
-people.
+This package itself is the wiring. `directory` opens a data directory with its network, clock and
+heartbeat; `store` opens the database, `archive` the kept responses, `index` the search index and
+`models` the language models and embedders that settings name. `recovery` ends the leases of dead
+workers, `external_docs` opens Context7. `use` holds the use cases that the command line, the
+library and the service share.
+
+Only this package knows every adapter. Extras (PostgreSQL, S3, Ray) are imported when a setting
+asks for them. It never reads the environment, never prints, and knows no HTTP framework. The
+wiring never imports a use case.
 """
 
 from __future__ import annotations
 
-from geomi.app.home import Home, egress_rules, open_home
-from geomi.app.plan import Plan, make_plan
-from geomi.app.recover import recover
-from geomi.app.recrawl import Recrawled, look_again, recrawl
-from geomi.app.run import Order, begin, crawl, gate_for, is_running, worker_for
+from geomi.app.directory import DataDirectory, egress_rules, open_directory
+from geomi.app.recovery import recover
 from geomi.app.store import DATABASE, TENANT, has_store
+from geomi.app.use.crawl import WorkerOrder, crawl, gate_for, is_running, start_detached, worker_for
+from geomi.app.use.plan import Plan, make_plan
+from geomi.app.use.recrawl import RecrawlResult, preview_recrawl, recrawl
 
 __all__ = [
     "DATABASE",
     "TENANT",
-    "Home",
-    "Order",
+    "DataDirectory",
     "Plan",
-    "Recrawled",
-    "begin",
+    "RecrawlResult",
+    "WorkerOrder",
     "crawl",
     "egress_rules",
     "gate_for",
     "has_store",
     "is_running",
-    "look_again",
     "make_plan",
-    "open_home",
+    "open_directory",
+    "preview_recrawl",
     "recover",
     "recrawl",
+    "start_detached",
     "worker_for",
 ]

@@ -1,4 +1,4 @@
-"""The archive behind a data directory: in it, or in the bucket that the setting `blobs` names.
+"""Open the archive of a data directory: in the directory, or in the bucket that `blobs` names.
 
 S3 is an extra: nothing of it is imported before a URL asks for it.
 """

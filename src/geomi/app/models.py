@@ -1,4 +1,4 @@
-"""The models that settings name: those that advise on pages, and the one that makes vectors."""
+"""Open the models that settings name: those that judge pages, and the one that makes vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from geomi.adapters.models.bedrock import (
 from geomi.adapters.models.calls import RetryPolicy
 from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.adapters.models.openai import OpenAiModel, OpenAiServer, open_openai_embedder
-from geomi.app.home import Home, egress_rules
+from geomi.app.directory import DataDirectory, egress_rules
 from geomi.engine.enrich.language_model import LanguageModels
 from geomi.errors import ConfigError
 from geomi.model.index.language_model import FREE, ModelPurpose, ModelReply
@@ -43,7 +43,7 @@ class Models:
 
 
 @asynccontextmanager
-async def open_models(home: Home) -> AsyncIterator[Models]:
+async def open_models(home: DataDirectory) -> AsyncIterator[Models]:
     """Open the way to the models; none is asked anything but how long its vectors are."""
     # A model's address comes from the operator, not from a page: it may be a private one.
     rules = replace(egress_rules(home.settings), allow_private=True)
@@ -60,7 +60,7 @@ async def open_models(home: Home) -> AsyncIterator[Models]:
         egress.close()
 
 
-def _patience(home: Home) -> RetryPolicy:
+def _patience(home: DataDirectory) -> RetryPolicy:
     clock = home.world.clock
 
     async def sleep(wait_s: float) -> None:

@@ -1,19 +1,33 @@
-"""The store behind a data directory: a SQLite file in it, or the database that the setting `db`
-names. Whatever the store, the archive and the outputs lie in the directory.
+"""Open the store of a data directory, and keep the clock that all its processes share.
 
+The store is a SQLite file in the directory, or the database that the setting `db` names.
 PostgreSQL is an extra: nothing of it is imported before a URL asks for it.
+
+A SQLite file goes by the time of its machine. With a database all processes go by the server's
+time: they compare with it at every heartbeat, and undo together what somebody did to that clock. A
+process that starts while the server's clock is ahead would take every lease for expired. So, where
+workers seem dead, it first listens whether one of them still beats (`agree_on_time`).
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geomi.adapters.machine.clock import SystemClock, open_clock, open_shared_clock
+from geomi.adapters.machine.clock import (
+    MOST_DRIFT_S,
+    SystemClock,
+    keep_time,
+    open_clock,
+    open_shared_clock,
+)
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
+from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.errors import ConfigError, StoreMissing
+from geomi.ports.workers import Workers
 from geomi.settings.options import Settings
 
 if TYPE_CHECKING:
@@ -21,8 +35,12 @@ if TYPE_CHECKING:
 
     Store = SqliteStore | PostgresStore
 
+
 TENANT = "local"  # the embedded command line's own tenant; it has no quota
 DATABASE = "geomi.db"
+# A worker that lives beats once in this many of its beats' time, whatever its machine is busy with.
+BEATS_TO_LISTEN = 2
+BEAT_POLL_S = 0.2
 
 
 def has_store(root: Path, settings: Settings) -> bool:
@@ -73,3 +91,43 @@ def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:
     from geomi.adapters.postgres import open_postgres  # an extra
 
     return open_postgres(url, tenant=TENANT, create=create, waits=waits)
+
+
+async def correct_clock(store: Store, clock: SystemClock, owner: str) -> float:
+    """Put a process's clock right where need be; return how far the server's had jumped."""
+    if isinstance(store, SqliteStore):
+        return 0.0
+
+    async def beats_s() -> list[float]:
+        return [card.beat_s for card in await store.workers.list() if card.owner != owner]
+
+    return await keep_time(clock, store, beats_s)
+
+
+async def agree_on_time(store: Store, clock: SystemClock, *, silence_s: float) -> None:
+    """Go by the time of those who work already, before anything is claimed."""
+    if isinstance(store, SqliteStore):
+        return
+    before = {card.owner: card.beat_s for card in await store.workers.list()}
+    seems_dead = [beat_s for beat_s in before.values() if clock.now_s() - beat_s > silence_s]
+    if not seems_dead:
+        return
+    beat_s = await _next_beat_s(store.workers, before, silence_s)
+    behind_s = 0.0 if beat_s is None else clock.now_s() - beat_s
+    if behind_s > MOST_DRIFT_S:
+        found = await store.compare(clock.now_s)
+        offset_s = found.offset_s + found.ahead_s - behind_s
+        await store.set_offset(offset_s, instead_of=found.offset_s)
+        clock.set_back(-(await store.compare(clock.now_s)).ahead_s)
+
+
+async def _next_beat_s(
+    workers: Workers, before: dict[str, float], silence_s: float
+) -> float | None:
+    """Return the first beat that comes while we listen."""
+    for _ in range(int(BEATS_TO_LISTEN * silence_s / BEATS_PER_SILENCE / BEAT_POLL_S) + 1):
+        for card in await workers.list():
+            if card.beat_s > before.get(card.owner, card.beat_s):
+                return card.beat_s
+        await asyncio.sleep(BEAT_POLL_S)
+    return None

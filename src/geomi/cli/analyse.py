@@ -16,7 +16,7 @@ import orjson
 import typer
 
 from geomi.analyse.page import analyse as analyse_page
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.cli.home import in_home
 from geomi.cli.options import (
     AllowPrivate,
@@ -129,7 +129,7 @@ def preview(  # noqa: PLR0913  # one parameter a flag is what the command line i
     _give(analyse_page(subject, configured.resolved.config.analysis), json)
 
 
-async def _judged(home: Home, job: str) -> IndexReport:
+async def _judged(home: DataDirectory, job: str) -> IndexReport:
     return await report_index(home.world, (await find(home.world, job)).id)
 
 
@@ -150,7 +150,7 @@ async def _fetched(url: str, options: Options) -> AnalysisInput:
     return subject_of(read_line(page.to_json().encode()), now_s=time.time())
 
 
-async def _collected(home: Home, job: str, url: Url) -> AnalysisInput:
+async def _collected(home: DataDirectory, job: str, url: Url) -> AnalysisInput:
     world = home.world
     naming = UrlIdentity((await find(world, job)).config)
     row = await world.pages.get(naming.hash(url))
@@ -177,7 +177,7 @@ def _in_file(path: Path, rules: CrawlConfig) -> AnalysisInput:
 
 
 async def _compare(
-    home: Home, job: str, first: AnalysisRules, second: AnalysisRules
+    home: DataDirectory, job: str, first: AnalysisRules, second: AnalysisRules
 ) -> RulesComparison:
     return await compare_rules(home.world, (await find(home.world, job)).id, first, second)
 

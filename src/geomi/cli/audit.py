@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.app.home import Home, Homes
+from geomi.app.directory import DataDirectory, TenantDirectories
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say, say_check
@@ -36,8 +36,8 @@ def audit(
 ) -> None:
     """Prove from the log of requests that gaps, concurrency, robots.txt and caps were kept."""
 
-    async def work(home: Home) -> Audit:
-        homes = Homes(home)
+    async def work(home: DataDirectory) -> Audit:
+        homes = TenantDirectories(home)
         return await look(home.world, host=host, jobs_of=lambda name: homes.of(name).world.jobs)
 
     found = in_home(output, work, db=db)

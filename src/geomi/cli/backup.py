@@ -23,8 +23,8 @@ from geomi.adapters.blob.segment_names import SUFFIX
 from geomi.adapters.machine.disk import refusal
 from geomi.adapters.outlet.job_folder import LINKS, WHOLE
 from geomi.adapters.sqlite import SqliteStore, open_sqlite
-from geomi.app import DATABASE, TENANT, Home
-from geomi.app.registry import EVERY_JOB
+from geomi.app import DATABASE, TENANT, DataDirectory
+from geomi.app.use.providers import EVERY_JOB
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, data_directory
 from geomi.cli.talk import give, note
@@ -79,7 +79,7 @@ def _tell(packed: Packed, verb: str, *, json: bool) -> None:
         note(f"{packed.jobs} jobs, {packed.files:,} files {verb} {packed.path}")
 
 
-async def _backup(home: Home, target: Path) -> Packed:
+async def _backup(home: DataDirectory, target: Path) -> Packed:
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
         copy = Path(folder) / DATABASE
         await asyncio.to_thread(home.store.backup, copy)

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from geomi.admit.normalize import identity
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, configure
 from geomi.cli.talk import give, moment, note, say
@@ -77,7 +77,7 @@ def add(
     (parsed,) = read_seeds([url])
     hashes = _hashes(url)
 
-    async def work(home: Home) -> tuple[Refusal, float]:
+    async def work(home: DataDirectory) -> tuple[Refusal, float]:
         now_s = home.world.clock.wall_s()
         until_s = None if seconds is None else now_s + seconds
         kept = [
@@ -100,7 +100,7 @@ def remove(url: UrlArgument, output: Directory = None, json: AsJson = False) -> 
     """Let a URL be asked for again."""
     hashes = _hashes(url)
 
-    async def work(home: Home) -> bool:
+    async def work(home: DataDirectory) -> bool:
         return any([await home.world.refusals.remove(one) for one in hashes])
 
     if not in_home(output, work):
@@ -111,7 +111,7 @@ def remove(url: UrlArgument, output: Directory = None, json: AsJson = False) -> 
         note(f"{url} may be asked for again")
 
 
-async def _list(home: Home) -> tuple[list[Refusal], float]:
+async def _list(home: DataDirectory) -> tuple[list[Refusal], float]:
     """Read all refusals; one that stands under several identities is told once."""
     found: dict[str, Refusal] = {}
     after = b""

@@ -12,9 +12,15 @@ from typing import Annotated, TypeVar
 import typer
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Home, open_home
-from geomi.app.datasets import open_dataset
-from geomi.app.seeds import PROFILE, SeedOrder, check_queues, seeding_for, tenant_of
+from geomi.app import DataDirectory, open_directory
+from geomi.app.use.datasets import (
+    SEED_PROFILE,
+    SeedOrder,
+    check_queues,
+    dataset_tenant,
+    open_dataset,
+    seeding_for,
+)
 from geomi.cli.options import Configured, configure
 from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.context import SeedContext
@@ -103,7 +109,7 @@ def choose(
         assignments=assignments,
         process=process,
         config=config,
-        source=lambda _above, _settings: Layer("seeds", {"run.profile": PROFILE}),
+        source=lambda _above, _settings: Layer("seeds", {"run.profile": SEED_PROFILE}),
     )
     check_queues(configured.resolved.config.seeds)
     opened = open_dataset(dataset)
@@ -113,11 +119,11 @@ def choose(
 @asynccontextmanager
 async def opened(
     chosen: Chosen, listen: Callable[[Clock], EventSink], *, create: bool
-) -> AsyncIterator[tuple[Home, SeedContext]]:
+) -> AsyncIterator[tuple[DataDirectory, SeedContext]]:
     """Open the data directory for the tenant whose dataset it is."""
     settings = chosen.configured.settings
-    tenant = tenant_of(chosen.dataset, settings)
-    async with open_home(chosen.root, settings, listen, create=create) as home:
+    tenant = dataset_tenant(chosen.dataset, settings)
+    async with open_directory(chosen.root, settings, listen, create=create) as home:
         own = home.open_for(tenant)
         yield own, seeding_for(own, chosen.configured.resolved.config, chosen.dataset)
 

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home, recover
-from geomi.app.clean import Cleaned, Expiry, due
-from geomi.app.clean import clean as clean_now
+from geomi.app import DataDirectory
+from geomi.app.recovery import recover
+from geomi.app.use.retention import Cleaned, Expiry, expired_jobs
+from geomi.app.use.retention import clean as clean_now
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.talk import give, note, say
@@ -53,13 +54,13 @@ def clean(
         _tell(cleaned)
 
 
-async def _clean(home: Home) -> Cleaned:
+async def _clean(home: DataDirectory) -> Cleaned:
     await recover(home)  # one that was killed at it holds the right to no more
     return await clean_now(home)
 
 
-async def _look(home: Home) -> list[Row]:
-    return [_row(one) for one in await due(home)]
+async def _look(home: DataDirectory) -> list[Row]:
+    return [_row(one) for one in await expired_jobs(home)]
 
 
 def _row(one: Expiry) -> Row:

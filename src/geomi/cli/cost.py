@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, configure
 from geomi.cli.talk import give, say, say_pairs
@@ -49,7 +49,7 @@ def cost(
         _tell(lines)
 
 
-async def _lines(home: Home, job: str) -> list[CostLine]:
+async def _lines(home: DataDirectory, job: str) -> list[CostLine]:
     only = (await find(home.world, job)).id if job else ""
     return await home.world.costs.list(only)
 

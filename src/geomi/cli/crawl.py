@@ -13,10 +13,9 @@ import typer
 
 from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Plan, begin, make_plan, open_home
+from geomi.app import Plan, make_plan, open_directory, start_detached
 from geomi.app import crawl as run_crawl
-from geomi.app.channel import Collected, collect
-from geomi.app.indexing import Indexing, crawl_and_index
+from geomi.app.use.channels import ProviderRun, run_provider
 from geomi.cli import INTERRUPTED
 from geomi.cli.manners import warn_of_manners
 from geomi.cli.options import (
@@ -51,8 +50,9 @@ from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError
 from geomi.library import refuse_failure
 from geomi.model.job import StopReason
+from geomi.processes.crawl import live
+from geomi.processes.index import IndexingProcess, crawl_and_index
 from geomi.settings.options import Settings
-from geomi.worker import live
 
 _TALK = "How to talk"
 
@@ -218,9 +218,11 @@ def _waiting(report: CrawlReport) -> str:
 
 
 async def _begin(plan: Plan, settings: Settings, named: Named, *, json: bool) -> None:
-    async with open_home(Path(plan.resolved.run.output), settings, lambda _: EventFanOut()) as home:
+    async with open_directory(
+        Path(plan.resolved.run.output), settings, lambda _: EventFanOut()
+    ) as home:
         await named.hand_over(home, plan.resolved)
-        job = await begin(home, plan)
+        job = await start_detached(home, plan)
     if json:
         give({"job": job.id, "state": job.state})
     else:
@@ -235,13 +237,13 @@ async def _run(
     standby: Sequence[StartedProcess],
     *,
     is_indexed: bool,
-) -> tuple[Collected, str]:
+) -> tuple[ProviderRun, str]:
     output = Path(plan.resolved.run.output)
-    async with open_home(output, settings, show.listen) as home:
+    async with open_directory(output, settings, show.listen) as home:
         await named.hand_over(home, plan.resolved)
         work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
         with show.live(home.world):
-            ended = await collect(
+            ended = await run_provider(
                 home, plan, lambda one: work(home, one, standby=standby, on_start=obey_ctrl_c)
             )
         return ended, await seed_leading_out(home.world, ended.report.job)
@@ -254,7 +256,7 @@ def obey_ctrl_c(supervisor: Supervisor) -> None:
         loop.add_signal_handler(number, _interrupt, supervisor)
 
 
-def _let_leave(indexing: Indexing) -> None:
+def _let_leave(indexing: IndexingProcess) -> None:
     """Let Ctrl-C end what is indexed after a crawl, which is over and stays so."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import has_store, open_home
+from geomi.app import has_store, open_directory
 from geomi.app.archive import bucket_of
 from geomi.cli.options import AsJson, Configured, Directory, configure
 from geomi.cli.sample import crawl_sample
@@ -143,7 +143,9 @@ def _tried(name: str, work: Callable[[], str]) -> Check:
 
 
 async def _open(root: Path, configured: Configured) -> str:
-    async with open_home(root, configured.settings, lambda _: EventFanOut(), create=False) as home:
+    async with open_directory(
+        root, configured.settings, lambda _: EventFanOut(), create=False
+    ) as home:
         jobs = await home.world.jobs.list(limit=1)
         return f"`{root}` opens; newest job: {jobs[0].id if jobs else 'none'}"
 

@@ -14,8 +14,8 @@ import typer
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.adapters.telemetry.log_lines import EventLines
-from geomi.app import open_home
-from geomi.app.shelf import bring_up, open_shelf
+from geomi.app import open_directory
+from geomi.app.index import open_search_index, update_index
 from geomi.cli import INTERRUPTED
 from geomi.cli.options import AsJson, Blobs, Database, Directory, data_place
 from geomi.cli.talk import note
@@ -83,7 +83,7 @@ async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> boo
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, leave.set)
     stream = sys.stdout if json else sys.stderr
-    async with open_home(
+    async with open_directory(
         root,
         settings,
         lambda clock: EventFanOut(EventLines(stream, clock)),
@@ -92,8 +92,8 @@ async def _run(root: Path, settings: Settings, task: Task, *, json: bool) -> boo
         only = (await find(home.world, task.job)).id if task.job else ""
         if task.rules.values:
             await change_rules(home.world, lambda config: _changed(config, task.rules), only=only)
-        async with open_shelf(home) as shelf:
-            done = await bring_up(home, shelf, only=only, again=task.again, leave=leave)
+        async with open_search_index(home) as shelf:
+            done = await update_index(home, shelf, only=only, again=task.again, leave=leave)
             if not task.once:
                 await enrich_continuously(home.world, shelf, leave, only=only)
                 return True

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home, recover
-from geomi.app.erase import SiteHoldings, erase_site, of_site
-from geomi.app.takedown import added_up
+from geomi.app import DataDirectory
+from geomi.app.recovery import recover
+from geomi.app.use.deletion import SiteHoldings, erase_site, site_holdings, sum_takedowns
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.search import site_name
 from geomi.cli.talk import give, moment, note
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.site import Takedown
-from geomi.service import tenants
-from geomi.service.open import Service
+from geomi.service.access import tenants
+from geomi.service.service import Service
 
 
 def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
@@ -36,9 +36,11 @@ def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
     """Erase the pages of one site, with their bytes, outputs and index entries."""
     host = site_name(site)
 
-    async def work(home: Home) -> dict[str, Takedown]:
+    async def work(home: DataDirectory) -> dict[str, Takedown]:
         await recover(home)
-        found = {one: await of_site(home.open_for(one), host) for one in await _whose(home, tenant)}
+        found = {
+            one: await site_holdings(home.open_for(one), host) for one in await _whose(home, tenant)
+        }
         if not yes:
             raise ConfigError(_warning(host, found), hint="add --yes")
         # One that was cut short is finished, also where nothing is found any more.
@@ -49,7 +51,7 @@ def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
         }
 
     lines = in_home(output, work, db=db, blobs=blobs)
-    line = added_up(list(lines.values()))
+    line = sum_takedowns(list(lines.values()))
     if json:
         each = [{"tenant": one, "jobs": of.jobs, "pages": of.pages} for one, of in lines.items()]
         give(asdict(line) | {"tenants": each})
@@ -59,9 +61,9 @@ def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
         note(f"  of tenant {one}: {of.jobs} jobs, {of.pages:,} pages")
 
 
-async def _whose(home: Home, tenant: str | None) -> list[str]:
+async def _whose(home: DataDirectory, tenant: str | None) -> list[str]:
     """Name the tenants that are meant: whoever works at the machine reaches all of them."""
-    known = await tenants.everybody(Service(home))
+    known = await tenants.all_names(Service(home))
     if tenant is None:
         return known
     if tenant not in known:

@@ -19,9 +19,8 @@ import typer
 from geomi.adapters.machine.disk import refusal, whole_file
 from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.markdown import MarkdownTree
-from geomi.app import Home
-from geomi.app.knowledge import write_knowledge
-from geomi.app.outputs import write_output
+from geomi.app import DataDirectory
+from geomi.app.use.outputs import write_knowledge_base, write_output
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory, JobId
 from geomi.cli.talk import give, note
@@ -91,7 +90,7 @@ def export(
         note(f"{exported.count:,} {what} of job {exported.job} to {exported.to}")
 
 
-async def _export(home: Home, form: Form, job: str, to: Path | None) -> Exported:
+async def _export(home: DataDirectory, form: Form, job: str, to: Path | None) -> Exported:
     found = await find(home.world, job)
     same_archive(found, home.settings)
     if form in _FOLDERS:
@@ -108,16 +107,16 @@ async def _export(home: Home, form: Form, job: str, to: Path | None) -> Exported
     return Exported(found.id, form, str(file), count)
 
 
-async def _many(home: Home, form: Form, job: CrawlJob, folder: Path) -> int:
+async def _many(home: DataDirectory, form: Form, job: CrawlJob, folder: Path) -> int:
     if folder == STDOUT:
         what = _FOLDERS[form]
         raise ConfigError(f"{what} is many files and has no place on stdout", hint="--to DIR")
     if form is Form.KB:
-        return await write_knowledge(home, job, folder)
+        return await write_knowledge_base(home, job, folder)
     return await _markdown(home, job.id, folder)
 
 
-async def _markdown(home: Home, job: str, folder: Path) -> int:
+async def _markdown(home: DataDirectory, job: str, folder: Path) -> int:
     tree = MarkdownTree(folder)
     count = 0
     async for record in records(home.world, job):

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from geomi.app.serve import CONCURRENCY
 from geomi.cli.options import (
     AllowPrivate,
     AsJson,
@@ -20,8 +19,9 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.cli.talk import give, note, say
-from geomi.fleet import command
-from geomi.fleet.plan import NODE, URLS_PER_WORKER, FleetPlan, FleetStatus
+from geomi.processes import fleet
+from geomi.processes.crawl import CONCURRENCY
+from geomi.processes.fleet import NODE, URLS_PER_WORKER, FleetPlan, FleetStatus
 
 commands = typer.Typer(
     help="Run workers as actors of a Ray cluster, as many as the work is worth.",
@@ -88,15 +88,15 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     if configured.settings.db and not configured.settings.blobs:
         note("warning: without --blobs all nodes have to share the data directory")
-    with command.cluster(ray) as actors:
-        _tell(command.up(actors, plan), json=json)
+    with fleet.cluster(ray) as actors:
+        _tell(fleet.up(actors, plan), json=json)
 
 
 @commands.command("status")
 def status(ray: Address = "auto", json: AsJson = False) -> None:
     """Say how many workers there are and are to be, and where each of them is."""
-    with command.cluster(ray) as actors:
-        _tell(command.status(actors), json=json)
+    with fleet.cluster(ray) as actors:
+        _tell(fleet.status(actors), json=json)
 
 
 @commands.command("down")
@@ -108,8 +108,8 @@ def down(
     json: AsJson = False,
 ) -> None:
     """Drain all workers and end the fleet; jobs stay as they are."""
-    with command.cluster(ray) as actors:
-        cut_short = command.down(actors, within_s=within)
+    with fleet.cluster(ray) as actors:
+        cut_short = fleet.down(actors, within_s=within)
     if json:
         give({"cut_short": cut_short})
     elif cut_short:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Home, open_home
+from geomi.app import DataDirectory, open_directory
 from geomi.cli.options import data_place
 
 T = TypeVar("T")
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 def in_home(
     output: Path | None,
-    work: Callable[[Home], Awaitable[T]],
+    work: Callable[[DataDirectory], Awaitable[T]],
     *,
     db: str | None = None,
     blobs: str | None = None,
@@ -26,7 +26,7 @@ def in_home(
     root, settings = data_place(output, db, blobs)
 
     async def run() -> T:
-        async with open_home(root, settings, lambda _: EventFanOut(), create=create) as home:
+        async with open_directory(root, settings, lambda _: EventFanOut(), create=create) as home:
             return await work(home)
 
     return asyncio.run(run())

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home
-from geomi.app.remove import refuse_unfinished, remove
+from geomi.app import DataDirectory
+from geomi.app.use.deletion import delete_job, refuse_unfinished
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.status import job_data, job_state
@@ -118,7 +118,7 @@ def _change(
     json: bool,
     change: Callable[[World, CrawlJob], Awaitable[CrawlJob]],
 ) -> CrawlJob:
-    async def work(home: Home) -> CrawlJob:
+    async def work(home: DataDirectory) -> CrawlJob:
         return await change(home.world, await use.find(home.world, job))
 
     output, db = place
@@ -130,14 +130,14 @@ def _change(
     return changed
 
 
-async def _delete(home: Home, job: str, *, is_confirmed: bool) -> CrawlJob:
+async def _delete(home: DataDirectory, job: str, *, is_confirmed: bool) -> CrawlJob:
     found = await use.find(home.world, job)
     refuse_unfinished(found)
     if not is_confirmed:
         raise ConfigError(
             f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
         )
-    await remove(home, found)
+    await delete_job(home, found)
     return found
 
 

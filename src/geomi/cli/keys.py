@@ -13,10 +13,10 @@ from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, data_place
 from geomi.cli.talk import give, moment, note, say
 from geomi.errors import ConfigError
-from geomi.service import keys, tenants
-from geomi.service.keys import Key, Minted, Role, Scope, Wish
-from geomi.service.open import Service
-from geomi.service.tenants import DEFAULT
+from geomi.service.access import keys, tenants
+from geomi.service.access.keys import ApiKey, CreatedKey, KeyRole, KeyScope, NewKey
+from geomi.service.access.tenants import DEFAULT
+from geomi.service.service import Service
 
 commands = typer.Typer(
     help="Make, list, revoke and replace the keys of a service.", no_args_is_help=True
@@ -35,7 +35,7 @@ TenantName = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose
 def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
     tenant: TenantName = DEFAULT,
     scope: Annotated[
-        list[Scope] | None,
+        list[KeyScope] | None,
         typer.Option("--scope", help="What it may do; repeat.", show_default="read, write"),
     ] = None,
     admin: Annotated[
@@ -52,14 +52,14 @@ def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
     """Make a key and print it, once; a tenant that is not there is made."""
     if len(label) > keys.MAX_LABEL_CHARS:
         raise ConfigError(f"--label has more than {keys.MAX_LABEL_CHARS} characters")
-    scopes = tuple(scope or (Scope if admin else (Scope.READ, Scope.WRITE)))
-    role = Role.ADMIN if admin else Role.TENANT
+    scopes = tuple(scope or (KeyScope if admin else (KeyScope.READ, KeyScope.WRITE)))
+    role = KeyRole.ADMIN if admin else KeyRole.TENANT
 
-    async def work(service: Service) -> Minted:
+    async def work(service: Service) -> CreatedKey:
         if tenant not in [one.name for one in await tenants.every(service)]:
             await tenants.create(service, tenant)
         until_s = service.office.wall_s + days * DAY_S if days else None
-        return await keys.create(service, Wish(tenant, role, scopes, label, until_s))
+        return await keys.create(service, NewKey(tenant, role, scopes, label, until_s))
 
     # A key of a directory that nobody serves would open nothing; a database may be new.
     has_database = bool(data_place(output, db)[1].db)
@@ -117,7 +117,7 @@ def _in_service(
     return in_home(output, lambda home: work(Service(home)), db=db, create=create)
 
 
-def _show(minted: Minted, as_json: bool) -> None:
+def _show(minted: CreatedKey, as_json: bool) -> None:
     if as_json:
         give(_data(minted.key) | {"text": minted.text})
         return
@@ -125,7 +125,7 @@ def _show(minted: Minted, as_json: bool) -> None:
     note(f"key {minted.key.id} of tenant {minted.key.tenant}; it is shown only now")
 
 
-def _data(key: Key) -> dict[str, object]:
+def _data(key: ApiKey) -> dict[str, object]:
     told = asdict(key)
     del told["digest"]
     return told

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import Home, Plan, gate_for, make_plan, open_home, registry
+from geomi.app import DataDirectory, Plan, gate_for, make_plan, open_directory
+from geomi.app.use import providers
 from geomi.cli.options import Configured
 from geomi.engine.survey.survey import Survey, survey
 from geomi.errors import NothingFetched
@@ -40,9 +41,9 @@ async def _look(plan: Plan, configured: Configured, output: Path | None, samples
         root = output or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="geomi-")))
         # What is looked at in passing leaves nothing behind, in a database neither.
         settings = configured.settings if output else replace(configured.settings, db="")
-        home: Home = await stack.enter_async_context(
-            open_home(root, settings, lambda _: EventFanOut())
+        home: DataDirectory = await stack.enter_async_context(
+            open_directory(root, settings, lambda _: EventFanOut())
         )
         config, seeds = plan.resolved.config, [seed.href for seed in plan.seeds]
-        gate = gate_for(home.world, config, seeds, await registry.read_site_decisions(home.world))
+        gate = gate_for(home.world, config, seeds, await providers.read_site_decisions(home.world))
         return await survey(home.world, config, plan.seeds, gate, samples=samples)

@@ -13,18 +13,18 @@ import orjson
 import typer
 
 from geomi.adapters.machine.clock import system_readings
-from geomi.app import TENANT, Home, findings, registry
-from geomi.app.channel import decide
-from geomi.app.findings import Checked
-from geomi.app.takedown import added_up, holdings, take_down
+from geomi.app import TENANT, DataDirectory
+from geomi.app.use import channels, providers
+from geomi.app.use.channels import ProviderCheck, decide_channel
+from geomi.app.use.deletion import provider_holdings, sum_takedowns, take_down_provider
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, data_place
 from geomi.cli.talk import give, moment, note, say, say_pairs
 from geomi.errors import ConfigError, SourceError
 from geomi.model.site import Provider, Takedown
 from geomi.ports.tenancy import Own
-from geomi.service import tenants
-from geomi.service.open import Service
+from geomi.service.access import tenants
+from geomi.service.service import Service
 from geomi.settings.providers import (
     MAX_PROVIDER_BYTES,
     check_date,
@@ -59,9 +59,9 @@ def list_providers(output: Directory = None, json: AsJson = False) -> None:
 @commands.command("show")
 def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
     """Show a provider: its seeds, patterns and limits, its terms, and what was erased of it."""
-    is_stored = bool(registry.stored_in(*data_place(output)))
+    is_stored = bool(providers.stored_providers(*data_place(output)))
     known = _known_here(output)
-    provider = registry.named(key, {name: one for name, (one, _) in known.items()})
+    provider = providers.provider_named(key, {name: one for name, (one, _) in known.items()})
     channel = known[key][1]
     erased = [line for line in in_home(output, _takedowns) if line.key == key] if is_stored else []
     if json:
@@ -84,8 +84,8 @@ def check_providers(
 ) -> None:
     """Ask Context7 which providers it has; only the others are crawled first."""
 
-    async def work(home: Home) -> list[Checked]:
-        return await findings.check(home, findings.librarian_of(home), keys or ())
+    async def work(home: DataDirectory) -> list[ProviderCheck]:
+        return await channels.check_providers(home, channels.librarian_of(home), keys or ())
 
     checked = in_home(output, work, create=True)
     if json:
@@ -114,7 +114,7 @@ def add(
     has_own_id = "provider_id" in payload
     added = in_home(
         output,
-        lambda home: registry.add(home.world, provider, has_own_id=has_own_id),
+        lambda home: providers.add(home.world, provider, has_own_id=has_own_id),
         create=True,
     )
     _conclude(added, f"provider {added.key} is registered: {_terms(added)}", json=json)
@@ -138,9 +138,9 @@ def review(
         raise ConfigError("what do the terms say?", hint="--allows or --forbids")
     reviewed_at = check_date(date, now_s=system_readings().wall_s()) if date else None
 
-    async def work(home: Home) -> Provider:
+    async def work(home: DataDirectory) -> Provider:
         today = moment(home.world.clock.wall_s())[:10]
-        return await registry.review(
+        return await providers.review(
             home.world, key, allows=allows, reviewed_at=reviewed_at or today
         )
 
@@ -151,7 +151,7 @@ def review(
 @commands.command("remove")
 def remove(key: Key, output: Directory = None, json: AsJson = False) -> None:
     """Forget a registration; what was collected stays (`takedown` erases it)."""
-    removed = in_home(output, lambda home: registry.remove(home.world, key))
+    removed = in_home(output, lambda home: providers.remove(home.world, key))
     _conclude(removed, _forgotten(removed), json=json)
 
 
@@ -165,10 +165,10 @@ def takedown(
 ) -> None:
     """Erase everything that was collected of a provider, and never crawl it again."""
 
-    async def work(home: Home) -> tuple[Takedown, list[Own]]:
-        homes = [home.open_for(tenant) for tenant in await tenants.everybody(Service(home))]
+    async def work(home: DataDirectory) -> tuple[Takedown, list[Own]]:
+        homes = [home.open_for(tenant) for tenant in await tenants.all_names(Service(home))]
         known = await _known(homes, key)
-        found = [(one, await holdings(one, key, known)) for one in homes]
+        found = [(one, await provider_holdings(one, key, known)) for one in homes]
         if not yes:
             jobs = [job for _, holds in found for job in holds.jobs]
             pages = sum(job.stats.collected for job in jobs)
@@ -176,9 +176,9 @@ def takedown(
                 f"this erases {len(jobs)} jobs with {pages:,} pages of provider `{key}`",
                 hint="add --yes",
             )
-        lines = [await take_down(one, holds, reason) for one, holds in found]
+        lines = [await take_down_provider(one, holds, reason) for one, holds in found]
         others = [(one.store.tenant, job) for one, holds in found for job in holds.others]
-        return added_up(lines), others
+        return sum_takedowns(lines), others
 
     line, others = in_home(output, work, create=True)
     if json:
@@ -193,25 +193,25 @@ def takedown(
 def _known_here(output: Path | None) -> dict[str, tuple[Provider, dict[str, str]]]:
     """Return every provider by key, with the channel that holds for it and why."""
     root, settings = data_place(output)
-    remembered = findings.findings_in(root, settings)
+    remembered = channels.stored_findings(root, settings)
     told: dict[str, tuple[Provider, dict[str, str]]] = {}
-    for key, provider in registry.overlaid(registry.stored_in(root, settings)).items():
-        finding = findings.about(provider, remembered.get(key))
-        by = decide(provider, finding, has_source=bool(settings.context7_url))
+    for key, provider in providers.with_presets(providers.stored_providers(root, settings)).items():
+        finding = channels.valid_finding(provider, remembered.get(key))
+        by = decide_channel(provider, finding, has_source=bool(settings.context7_url))
         channel = {"channel_now": by.channel, "channel_why": by.why, "library_id": by.library}
         told[key] = provider, channel
     return told
 
 
-def _checked(one: Checked) -> dict[str, object]:
+def _checked(one: ProviderCheck) -> dict[str, object]:
     found = {"key": one.provider.key, "problem": one.problem}
     return found | (asdict(one.finding) if one.finding else {})
 
 
-async def _known(homes: Sequence[Home], key: str) -> Provider:
+async def _known(homes: Sequence[DataDirectory], key: str) -> Provider:
     """Find a provider that any tenant has registered, or that comes with geomi."""
     stored = [provider for home in homes for provider in await home.world.providers.list()]
-    return registry.named(key, registry.overlaid(stored))
+    return providers.provider_named(key, providers.with_presets(stored))
 
 
 def _read(file: Path) -> Mapping[str, object]:
@@ -235,7 +235,7 @@ def _read(file: Path) -> Mapping[str, object]:
     return payload
 
 
-async def _takedowns(home: Home) -> list[Takedown]:
+async def _takedowns(home: DataDirectory) -> list[Takedown]:
     return await home.world.providers.takedowns()
 
 

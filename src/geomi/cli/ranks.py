@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home
-from geomi.app.ranks import import_ranks
+from geomi.app import DataDirectory
+from geomi.app.use.ranks import import_ranks
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, note, say
@@ -27,7 +27,7 @@ def import_(
 ) -> None:
     """Read a list of domains, the busiest first, in place of the one before."""
 
-    async def work(home: Home) -> int:
+    async def work(home: DataDirectory) -> int:
         return await import_ranks(home.world, file)
 
     many = in_home(output, work, db=db, create=True)
@@ -48,7 +48,7 @@ def show(
     (url,) = read_seeds([domain])
     names = names_of(url.authority)
 
-    async def work(home: Home) -> tuple[str, int | None, int]:
+    async def work(home: DataDirectory) -> tuple[str, int | None, int]:
         ranks = await home.world.ranks.find(names)
         listed = next((name for name in names if name in ranks), "")
         return listed, ranks.get(listed), await home.world.ranks.count()

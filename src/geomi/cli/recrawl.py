@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
-from geomi.app import Recrawled, look_again, open_home
-from geomi.app import recrawl as run_recrawl
+from geomi.app import RecrawlResult, open_directory, preview_recrawl
+from geomi.app.use.recrawl import recrawl as run_recrawl
 from geomi.cli import INTERRUPTED
 from geomi.cli.crawl import obey_ctrl_c
 from geomi.cli.home import in_home
@@ -32,10 +32,10 @@ from geomi.cli.show import Show
 from geomi.cli.talk import give, note, say
 from geomi.engine.recrawl import MAX_CHOSEN, RecrawlRequest
 from geomi.model.job import StopReason
+from geomi.processes.crawl import live
 from geomi.recrawl.due import RevisitCandidate
 from geomi.recrawl.rate import DAY_S, describe_rate, stage
 from geomi.recrawl.report import Changes, PageChange
-from geomi.worker import live
 
 MOST_LISTED = 10  # URLs of each change on a terminal; --json has more
 
@@ -81,7 +81,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     """Visit pages of a finished crawl again; say which are new, changed, deleted, unchanged."""
     wish = RecrawlRequest(budget, due_only=due)
     if dry_run:
-        crawl, chosen = in_home(output, lambda home: look_again(home, job, wish), db=db)
+        crawl, chosen = in_home(output, lambda home: preview_recrawl(home, job, wish), db=db)
         _tell_plan(crawl.id, chosen, as_json=json)
         return
     configured = configure(
@@ -124,9 +124,11 @@ async def _run(
     configured: Configured,
     show: Show,
     standby: Sequence[StartedProcess],
-) -> Recrawled | None:
+) -> RecrawlResult | None:
     run = configured.resolved.run
-    async with open_home(Path(run.output), configured.settings, show.listen, create=False) as home:
+    async with open_directory(
+        Path(run.output), configured.settings, show.listen, create=False
+    ) as home:
         with show.live(home.world):
             return await run_recrawl(home, job, wish, run, standby=standby, on_start=obey_ctrl_c)
 

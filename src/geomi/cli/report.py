@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home
+from geomi.app import DataDirectory
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, say, say_pairs
@@ -51,7 +51,7 @@ def _only(found: list[SiteReport], site: str) -> list[SiteReport]:
     return named
 
 
-async def _look(home: Home, job: str) -> list[SiteReport]:
+async def _look(home: DataDirectory, job: str) -> list[SiteReport]:
     return await quality(home.world, await find(home.world, job))
 
 

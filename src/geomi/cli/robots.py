@@ -14,7 +14,7 @@ import typer
 from geomi import __version__
 from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import open_home
+from geomi.app import open_directory
 from geomi.cli.options import (
     AllowPrivate,
     AsJson,
@@ -167,7 +167,7 @@ def _from_site(url: Url, configured: Configured) -> JobRobots:
 async def _fetch(url: Url, configured: Configured) -> JobRobots:
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
         settings = replace(configured.settings, db="")  # what is read here stays in no store
-        async with open_home(Path(folder), settings, lambda _: EventFanOut()) as home:
+        async with open_directory(Path(folder), settings, lambda _: EventFanOut()) as home:
             return await look_up_robots(home.world, configured.resolved.config, url)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geomi.app import crawl as run_crawl
-from geomi.app import make_plan, open_home
-from geomi.app.shelf import Searched, find
+from geomi.app import make_plan, open_directory
+from geomi.app.index import SearchResult, search_pages
 from geomi.demo import DemoSite, DemoVisit
 from geomi.engine.inspect.export import records
 from geomi.engine.inspect.status import Status, status
@@ -65,7 +65,7 @@ class Sample:
     pages: tuple[Page, ...]
     requests: int
     gaps_s: Mapping[str, float]
-    answers: Mapping[str, Searched]
+    answers: Mapping[str, SearchResult]
     faults: tuple[str, ...]
 
 
@@ -74,13 +74,15 @@ async def crawl_sample(root: Path, listen: Callable[[Clock], EventSink]) -> Samp
     async with DemoSite() as site:
         settings = Settings(allow_private=True, resolve=site.overrides)
         plan = make_plan(site.seeds, resolve([_LAYER]), _LAYER)
-        async with open_home(root, settings, listen) as home:
+        async with open_directory(root, settings, listen) as home:
             report = await run_crawl(home, plan)
             found = await status(home.world, report.job)
             pages = tuple(
                 [Page.from_record(line) async for line in records(home.world, report.job.id)]
             )
-            answers = {query: await find(home, query, NO_FILTERS, limit=1) for query in QUERIES}
+            answers = {
+                query: await search_pages(home, query, NO_FILTERS, limit=1) for query in QUERIES
+            }
         gaps_s = shortest_gaps_s(site.log)
         faults = (
             *_page_faults(pages),
@@ -139,7 +141,7 @@ def _gap_faults(gaps_s: Mapping[str, float]) -> Iterator[str]:
             yield f"{host} was asked again after {gap_s:.3f} s; {DELAY_S} s was promised"
 
 
-def _search_faults(answers: Mapping[str, Searched]) -> Iterator[str]:
+def _search_faults(answers: Mapping[str, SearchResult]) -> Iterator[str]:
     for query, searched in answers.items():
         first = next((hit.passage.url for hit in searched.found.hits), "nothing")
         if first != QUERIES[query]:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from geomi.app.shelf import Searched, find
+from geomi.app.index import SearchResult, search_pages
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.talk import give, note, one_line, say
@@ -62,7 +62,7 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     searched = in_home(
         output,
-        lambda home: find(home, query, filters, limit=limit, is_as_is=as_is),
+        lambda home: search_pages(home, query, filters, limit=limit, is_as_is=as_is),
         db=db,
         blobs=blobs,
     )
@@ -76,7 +76,7 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
         note("some pages that were collected are not in the index yet")
 
 
-def as_data(searched: Searched) -> dict[str, object]:
+def as_data(searched: SearchResult) -> dict[str, object]:
     """Return answers as JSON has them."""
     return {
         "hits": [_hit_data(hit) for hit in searched.found.hits],
@@ -90,7 +90,7 @@ def as_data(searched: Searched) -> dict[str, object]:
     }
 
 
-def tell(searched: Searched) -> None:
+def tell(searched: SearchResult) -> None:
     """Print answers for people: title, link and a quotation of each."""
     for number, hit in enumerate(searched.found.hits, 1):
         where = " › ".join((hit.passage.title or hit.passage.url, *hit.passage.headings))

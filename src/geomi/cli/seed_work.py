@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 
 from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
-from geomi.app.seeds import Team
+from geomi.app.use.datasets import SeedWorkers
 from geomi.cli.chosen import Chosen, opened
 from geomi.cli.seed_show import SeedShow
 from geomi.cli.talk import note
@@ -15,7 +15,7 @@ from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.report import EVERYTHING, judge_seeds, read_progress
 from geomi.errors import StoreError
 from geomi.model.dataset.seed import OrchestrationReport
-from geomi.seeder import live
+from geomi.processes.seeds import live
 
 
 def standby(chosen: Chosen) -> list[StartedProcess]:
@@ -30,7 +30,7 @@ async def run_to_end(
     """Send, work, and tell; return whether somebody cut it short."""
     async with opened(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=True)
-        team = Team(home, seeding, order, workers=chosen.workers, standby=waiting)
+        team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
         _obey_ctrl_c(team)
         began_s = home.world.clock.now_s()
         async with show.live(seeding, chosen.which):
@@ -49,7 +49,7 @@ async def serve_queues(chosen: Chosen, show: SeedShow, waiting: Sequence[Started
     """Work on whatever is sent until told to end."""
     async with opened(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=False)
-        team = Team(home, seeding, order, workers=chosen.workers, standby=waiting)
+        team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
         _obey_ctrl_c(team)
         async with show.live(seeding, EVERYTHING):
             await team.run()
@@ -61,13 +61,13 @@ def refuse_unsent(found: OrchestrationReport) -> None:
         raise StoreError(f"{found.unsent} raw files could not be sent", hint="run it again")
 
 
-def _obey_ctrl_c(team: Team) -> None:
+def _obey_ctrl_c(team: SeedWorkers) -> None:
     """First Ctrl-C (or SIGTERM): finish what is in hand. Second: stop now. Both can go on."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _interrupt, team)
 
 
-def _interrupt(team: Team) -> None:
+def _interrupt(team: SeedWorkers) -> None:
     is_second = team.interrupt()
     note("stopping now" if is_second else "finishing what is in hand; again to stop now")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from geomi.app.seeds import PROFILE
+from geomi.app.use.datasets import SEED_PROFILE
 from geomi.cli import INTERRUPTED, dlq
 from geomi.cli.chosen import (
     Category,
@@ -60,7 +60,7 @@ commands.add_typer(dlq.commands, name="dlq")
 Force = Annotated[bool, typer.Option("--force", help="Process what is processed already, too.")]
 Profile = Annotated[
     str | None,
-    typer.Option("--profile", metavar="NAME", help="A named behaviour.", show_default=PROFILE),
+    typer.Option("--profile", metavar="NAME", help="A named behaviour.", show_default=SEED_PROFILE),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")]

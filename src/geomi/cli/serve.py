@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geomi.adapters.telemetry.metrics import Metrics
-from geomi.app.serve import CONCURRENCY
 from geomi.cli.hearing import hearing
 from geomi.cli.options import (
     AllowPrivate,
@@ -27,13 +26,14 @@ from geomi.cli.options import (
 from geomi.cli.talk import note, say
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
-from geomi.service.open import open_service
+from geomi.processes.crawl import CONCURRENCY
+from geomi.service.access.tenants import first_key
 from geomi.service.seeds import unknown_tenants
-from geomi.service.tenants import first_key
+from geomi.service.service import open_service
 from geomi.settings.options import Settings
 
 if TYPE_CHECKING:
-    from geomi.server import Serving
+    from geomi.processes.server import ServerOptions
 
 HOST, PORT = "127.0.0.1", 8420
 
@@ -79,11 +79,11 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     if not settings.contact and not quiet:
         note("warning: no contact address is set, so public hosts are refused (GEOMI_CONTACT)")
     # Whoever gives another command waits for no web framework.
-    from geomi.server import Serving, served, share_of
+    from geomi.processes.server import ServerOptions, requests_per_process, server_settings
 
-    share = share_of(settings, workers=workers, concurrency=concurrency)
-    serving = Serving(host, port, workers, share)
-    asyncio.run(_serve(root, served(settings), listen, metrics, serving))
+    share = requests_per_process(settings, workers=workers, concurrency=concurrency)
+    serving = ServerOptions(host, port, workers, share)
+    asyncio.run(_serve(root, server_settings(settings), listen, metrics, serving))
 
 
 async def _serve(
@@ -91,11 +91,11 @@ async def _serve(
     settings: Settings,
     listen: Callable[[Clock], EventSink],
     metrics: Metrics,
-    serving: Serving,
+    serving: ServerOptions,
 ) -> None:
     from geomi.api.app import make_app, premises_of
     from geomi.dashboard.app import add_dashboard
-    from geomi.server import run_server
+    from geomi.processes.server import run_server
 
     async with open_service(root, settings, listen) as service:
         minted = await first_key(service)

@@ -11,7 +11,7 @@ from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display, crawl_display
 from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
 from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
-from geomi.app.channel import Decision
+from geomi.app.use.channels import ChannelDecision
 from geomi.cli.talk import give, note
 from geomi.engine.worker.supervisor import CrawlReport
 from geomi.engine.world import World
@@ -56,7 +56,9 @@ class Show:
         finally:
             self._display.stop()
 
-    def conclude(self, report: CrawlReport, output: Path, by: Decision | None = None) -> None:
+    def conclude(
+        self, report: CrawlReport, output: Path, by: ChannelDecision | None = None
+    ) -> None:
         """Say how it ended, where the files are, and by which channel a provider's came."""
         stats = report.job.stats
         if self._json:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from geomi.adapters.bucket_url import names_bucket
-from geomi.app import Home, registry
-from geomi.app.handover import admitted_seeds, open_contracts
+from geomi.app import DataDirectory
+from geomi.app.use import providers
+from geomi.app.use.datasets import admitted_seeds, open_contracts
 from geomi.cli.talk import note
 from geomi.engine.seeds.handover import keep_copies, read_handover
 from geomi.errors import ConfigError
@@ -51,8 +52,8 @@ class Named:
     def layer(self, above: Sequence[Layer], settings: Settings) -> Layer:
         """Find what was named and return what it says about a crawl."""
         if self._key:
-            stored = registry.stored_in(Path(resolve(above).run.output), settings)
-            self._provider = registry.named(self._key, registry.overlaid(stored))
+            stored = providers.stored_providers(Path(resolve(above).run.output), settings)
+            self._provider = providers.provider_named(self._key, providers.with_presets(stored))
             refuse_forbidden(self._provider)
             return provider_layer(self._provider)
         self._dataset, which = open_contracts(self._place)
@@ -73,7 +74,7 @@ class Named:
         if self._provider is not None:
             return self._provider.seed_urls
         assert self._handover is not None, "the layer is made before anybody asks for start URLs"
-        reviews = registry.reviews_in(Path(resolved.run.output), settings)
+        reviews = providers.stored_reviews(Path(resolved.run.output), settings)
         taken, excluded = admitted_seeds(self._handover, resolved.config, reviews)
         self._taken = len(taken)
         self.left_out = [*self._handover.left_out, *excluded]
@@ -99,7 +100,7 @@ class Named:
         if handover.unread:
             note(f"left out: {handover.unread} contracts after these; name a smaller partition")
 
-    async def hand_over(self, home: Home, resolved: Resolved) -> None:
+    async def hand_over(self, home: DataDirectory, resolved: Resolved) -> None:
         """Let the crawl know the robots.txt of hosts that were asked for it already."""
         if self._handover is not None and self._dataset is not None:
             robots = self._handover.robots

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from geomi.app import Home, is_running
+from geomi.app import DataDirectory, is_running
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, moment, say, say_pairs
@@ -78,7 +78,7 @@ def as_data(found: Status) -> dict[str, object]:
     }
 
 
-async def _look(home: Home, job: str) -> tuple[Status, bool]:
+async def _look(home: DataDirectory, job: str) -> tuple[Status, bool]:
     found = await find(home.world, job)
     return await look(home.world, found), await is_running(home, found)
 

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home, registry
+from geomi.app import DataDirectory
+from geomi.app.use import providers
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Directory, JobId
 from geomi.cli.talk import give, note, say
@@ -31,8 +32,8 @@ NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, fo
 def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
     """List the traps of a job, what may be one, and what was decided about sites."""
 
-    async def work(home: Home) -> use.SuspectedTraps:
-        decided = await registry.read_site_decisions(home.world)
+    async def work(home: DataDirectory) -> use.SuspectedTraps:
+        decided = await providers.read_site_decisions(home.world)
         return await use.list_suspected_traps(home.world, await find(home.world, job), decided)
 
     found = in_home(output, work)
@@ -71,9 +72,9 @@ def reset(
 ) -> None:
     """Forget what was decided about a site, or about one pattern of it."""
 
-    async def work(home: Home) -> list[SiteRule]:
+    async def work(home: DataDirectory) -> list[SiteRule]:
         return await use.reset(
-            home.world, host, pattern, await registry.read_site_decisions(home.world)
+            home.world, host, pattern, await providers.read_site_decisions(home.world)
         )
 
     gone = in_home(output, work)
@@ -87,7 +88,7 @@ def reset(
 def _decide(
     host: str, pattern: str, review: Review, why: str, output: Directory, json: bool
 ) -> None:
-    async def work(home: Home) -> tuple[SiteRule, bool]:
+    async def work(home: DataDirectory) -> tuple[SiteRule, bool]:
         decided = await use.decide(home.world, host, pattern, review, why)
         return decided, await use.was_asked(home.world, decided)
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from geomi.app import Home, registry
-from geomi.app.ready import library_of
+from geomi.app import DataDirectory
+from geomi.app.external_docs import library_of
+from geomi.app.use import providers
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.cli.talk import give, note, say, say_check
@@ -33,13 +34,13 @@ def why(
         _tell(explanation)
 
 
-async def _explain(home: Home, job: str, url: Url) -> Explanation:
+async def _explain(home: DataDirectory, job: str, url: Url) -> Explanation:
     world = home.world
     found = await find(world, job)
     same_archive(found, home.settings)
     if library := library_of(found):
         note(f"this job asked Context7 for {library}, and no site for its pages")
-    return await explain(world, found, url, await registry.read_site_decisions(world))
+    return await explain(world, found, url, await providers.read_site_decisions(world))
 
 
 def _tell(explanation: Explanation) -> None:

@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.machine.processes import relax_garbage_collector
-from geomi.app import open_home
-from geomi.app.serve import CONCURRENCY, Task, serve
+from geomi.app import open_directory
 from geomi.cli.hearing import hearing
 from geomi.cli.options import (
     AllowPrivate,
@@ -30,6 +29,7 @@ from geomi.cli.talk import note
 from geomi.engine.worker.job_pool import JobPool
 from geomi.ports.clock import Clock
 from geomi.ports.sink import EventSink
+from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
 from geomi.settings.options import Settings
 
 
@@ -69,15 +69,15 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
         )
     relax_garbage_collector()
     listen = hearing(json=json, quiet=quiet, verbose=verbose)
-    asyncio.run(_run(root, settings, listen, Task(job, once, concurrency)))
+    asyncio.run(_run(root, settings, listen, WorkerTask(job, once, concurrency)))
 
 
 async def _run(
-    root: Path, settings: Settings, listen: Callable[[Clock], EventSink], task: Task
+    root: Path, settings: Settings, listen: Callable[[Clock], EventSink], task: WorkerTask
 ) -> None:
     # A file that nobody has crawled into has no jobs; a database may get its first at any time.
-    async with open_home(root, settings, listen, create=bool(settings.db)) as home:
-        await serve(home, task, on_start=_obey)
+    async with open_directory(root, settings, listen, create=bool(settings.db)) as home:
+        await serve_jobs(home, task, on_start=_obey)
 
 
 def _obey(shift: JobPool) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from geomi.app import Home
-from geomi.app.recover import is_dead
+from geomi.app import DataDirectory
+from geomi.app.recovery import is_dead
 from geomi.cli.home import in_home
 from geomi.cli.options import AsJson, Database, Directory
 from geomi.cli.talk import give, say
@@ -37,7 +37,7 @@ class Seen:
     is_dead: bool
 
 
-async def _look(home: Home) -> list[Seen]:
+async def _look(home: DataDirectory) -> list[Seen]:
     cards, now_s = await home.world.workers.list(), home.world.clock.now_s()
     return [
         Seen(

@@ -7,7 +7,7 @@ import secrets
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geomi.service.sessions import LASTS_S
+from geomi.service.access.sessions import LASTS_S
 
 LANGUAGE = "geomi_language"
 YEAR_S = 365 * 86_400

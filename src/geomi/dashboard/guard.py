@@ -22,9 +22,9 @@ from geomi.dashboard.form import NO_FORM, read_form
 from geomi.dashboard.pages import Visit
 from geomi.dashboard.words import choose, words_of
 from geomi.errors import GeomiError, KeyRefused, NotAllowed, QuotaReached
-from geomi.service import audit, sessions
-from geomi.service.keys import Role, Scope
-from geomi.service.open import Service
+from geomi.service.access import audit, sessions
+from geomi.service.access.keys import KeyRole, KeyScope
+from geomi.service.service import Service
 
 SIGN_IN = "/sign-in"
 
@@ -91,16 +91,16 @@ class PageRoute(OpenRoute):
 
     def _refuse_beyond(self, visit: Visit) -> None:
         told = self.openapi_extra or {}
-        scope, role = Scope(told[SCOPE]), Role(told[ROLE])
-        if role is Role.ADMIN and not visit.is_admin:
+        scope, role = KeyScope(told[SCOPE]), KeyRole(told[ROLE])
+        if role is KeyRole.ADMIN and not visit.is_admin:
             raise NotAllowed("this needs a key of an administrator")
         if not visit.may(scope):
             raise NotAllowed(f"this key has no scope `{scope}`", hint="use a key that has it")
 
     async def _note(self, service: Service, visit: Visit, response: Response) -> None:
-        if Scope((self.openapi_extra or {})[SCOPE]) is Scope.READ:
+        if KeyScope((self.openapi_extra or {})[SCOPE]) is KeyScope.READ:
             return
-        await audit.note(
+        await audit.record(
             service,
             visit.who,
             operation=self.operation_id or self.name,

@@ -18,9 +18,9 @@ from geomi.dashboard import show
 from geomi.dashboard.form import NO_FORM, Form
 from geomi.dashboard.words import LANGUAGES, Words
 from geomi.errors import KeyRefused
-from geomi.service.keys import Caller, Role, Scope
-from geomi.service.open import Desk, Service
-from geomi.service.sessions import Session
+from geomi.service.access.keys import Caller, KeyRole, KeyScope
+from geomi.service.access.sessions import BrowserSession
+from geomi.service.service import Service, TenantService
 
 REPORTS = "/csp-report"
 CSP = (
@@ -45,7 +45,7 @@ class Visit:
     words: Words
     form_token: str = ""
     caller: Caller | None = None
-    session: Session | None = None
+    session: BrowserSession | None = None
     form: Form = field(default=NO_FORM)
 
     @property
@@ -56,16 +56,16 @@ class Visit:
         return self.caller
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> TenantService:
         """The desk of whoever has signed in."""
         return self.who.desk
 
     @property
     def is_admin(self) -> bool:
         """Whether the system's own things may be seen and changed."""
-        return self.may(Scope.ADMIN) and self.who.key.role is Role.ADMIN
+        return self.may(KeyScope.ADMIN) and self.who.key.role is KeyRole.ADMIN
 
-    def may(self, scope: Scope) -> bool:
+    def may(self, scope: KeyScope) -> bool:
         """Say whether the key behind the session has a scope."""
         return self.caller is not None and self.caller.may(scope)
 
@@ -127,7 +127,7 @@ def _templates() -> Environment:
         "languages": LANGUAGES,
         "static": static_path,
         "query": show.query,
-        "scopes": Scope,
+        "scopes": KeyScope,
     }
     environment.filters |= {
         "count": show.count,

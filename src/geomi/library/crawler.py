@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from geomi import app
-from geomi.app import Home, Plan, make_plan, open_home
+from geomi.app import DataDirectory, Plan, make_plan, open_directory
 from geomi.engine.inspect.export import records
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, NothingFetched, StoreFull
@@ -68,7 +68,7 @@ class Crawler:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             root = self._output or stack.enter_context(tempfile.TemporaryDirectory(prefix="geomi-"))
-            opened = open_home(Path(root), self._settings, lambda _: _JobListener())
+            opened = open_directory(Path(root), self._settings, lambda _: _JobListener())
             self._home = await stack.enter_async_context(opened)
             self._group = await stack.enter_async_context(asyncio.TaskGroup())
             self._stack = stack.pop_all()
@@ -124,7 +124,7 @@ class Crawler:
         try:
             # A home of its own: two crawls of one process are two workers to the store.
             own = self._markdown_rules
-            async with open_home(
+            async with open_directory(
                 self._home.root, self._settings, lambda _: ear, markdown_rules=own
             ) as home:
                 report = await app.crawl(home, plan, on_start=ear.begin)
@@ -184,7 +184,7 @@ class _JobListener:
 
 
 async def _follow(
-    home: Home, ear: _JobListener, run: asyncio.Task[CrawlReport | GeomiError]
+    home: DataDirectory, ear: _JobListener, run: asyncio.Task[CrawlReport | GeomiError]
 ) -> AsyncIterator[bytes]:
     """Return the records of a running job in the order of commits, until it is over."""
     after = 0

@@ -1,8 +1,9 @@
-"""What of a tenant's crawls a person has to know: looked for while they run and when they end.
+"""Alarms: what a person has to know of a tenant's crawls and of its dataset (MON-08, MON-15).
 
-An alarm is kept with its tenant once for each crawl, rule and host, written to the log as a
-warning, and sent to the operator's channel, where one is set (MON-08). Those of its dataset are
-kept here, too; `seed_alarms` looks for them.
+Crawls are checked while they run and when they end. An alarm is stored once for each crawl, rule
+and host, logged as a warning, and sent to the operator's channel where one is set. An alarm of a
+dataset fires once and clears: which alarms fire now is stored, so that a process that takes over
+knows what was told. A figure that leaves its bounds again is a new alarm.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from dataclasses import dataclass, replace
 import orjson
 
 from geomi.engine.inspect.alarms import Alarm, JobFigures, judge
+from geomi.engine.seeds.report import EVERYTHING, judge_seeds
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobFilter, JobState
-from geomi.service.drawer import Drawer
-from geomi.service.open import Desk, Service
-from geomi.service.post import post
+from geomi.service import seeds
+from geomi.service.service import Service, TenantService
+from geomi.service.value_bucket import ValueBucket
+from geomi.service.webhooks import post
 from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import parse as parse_url
 
-DRAWER = "alarms"
+BUCKET = "alarms"
 NAME = re.compile(r"[0-9A-Z]{26}-[0-9a-f]{16}")
 KEPT_S = 30 * 86_400.0
 MOST_JOBS = 1000
@@ -30,6 +33,7 @@ MOST_HOSTS = 1000
 LOOKED_BACK = 100
 # All URLs of a crawl are counted, at 1.6 µs each, while nobody is answered.
 MOST_URLS = 50_000
+FIRING_BUCKET = "alarms-firing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class KeptAlarm:
         return f"dataset {self.dataset}" if self.dataset else f"crawl {self.job}"
 
 
-async def look(service: Service) -> int:
+async def check_crawls(service: Service) -> int:
     """Look at the crawls that run; the answer is that nothing more is to be done now."""
     for tenant, name in await service.home.store.roster.active(MOST_JOBS):
         desk = service.desk(tenant)
@@ -65,20 +69,20 @@ async def look(service: Service) -> int:
     return 0
 
 
-async def look_at_end(desk: Desk, name: str) -> None:
+async def check_ended_crawl(desk: TenantService, name: str) -> None:
     """Look at a crawl that is over."""
     job = await desk.world.jobs.get(name)
     if job is not None and job.state is JobState.COMPLETED:
         await _raise_alarms(desk, job, judge(await _figures(desk, job)))
 
 
-async def page(desk: Desk, *, before: str, limit: int) -> list[KeptAlarm]:
+async def page(desk: TenantService, *, before: str, limit: int) -> list[KeptAlarm]:
     """List a tenant's alarms, newest first, for paging."""
     found = await _drawer(desk).list(after=before, limit=limit, is_backwards=True)
     return [kept.value for kept in found]
 
 
-async def _figures(desk: Desk, job: CrawlJob) -> JobFigures:
+async def _figures(desk: TenantService, job: CrawlJob) -> JobFigures:
     world = desk.world
     own = {url.authority for url in map(parse_url, job.seeds) if url}
     hosts = await world.census.hosts(limit=MOST_HOSTS)
@@ -94,7 +98,7 @@ async def _figures(desk: Desk, job: CrawlJob) -> JobFigures:
     )
 
 
-async def _indexed_before(desk: Desk, job: CrawlJob) -> int | None:
+async def _indexed_before(desk: TenantService, job: CrawlJob) -> int | None:
     """Count what the run before had indexed: of the same seeds, into the same collection."""
     same = JobFilter(collection=job.collection, state=JobState.COMPLETED)
     for old in await desk.world.jobs.page(same, before=job.id, limit=LOOKED_BACK):
@@ -103,7 +107,7 @@ async def _indexed_before(desk: Desk, job: CrawlJob) -> int | None:
     return None
 
 
-async def keep(desk: Desk, kept: KeptAlarm) -> None:
+async def keep_alarm(desk: TenantService, kept: KeptAlarm) -> None:
     """Keep an alarm and tell of it, unless that was done before."""
     if await _drawer(desk).add(kept.id, kept, due_at_s=_due_s(kept)):
         alarm = kept.alarm
@@ -112,7 +116,7 @@ async def keep(desk: Desk, kept: KeptAlarm) -> None:
         await _send(desk, kept, alarm.message)
 
 
-async def clear(desk: Desk, name: str) -> None:
+async def clear_alarm(desk: TenantService, name: str) -> None:
     """Note that an alarm is over and tell of it, unless that was done before."""
     kept = await _drawer(desk).get(name)
     if kept is None or kept.value.cleared_at_s is not None:
@@ -124,11 +128,11 @@ async def clear(desk: Desk, name: str) -> None:
         await _send(desk, cleared, told)
 
 
-async def _raise_alarms(desk: Desk, job: CrawlJob, alarms: Sequence[Alarm]) -> None:
+async def _raise_alarms(desk: TenantService, job: CrawlJob, alarms: Sequence[Alarm]) -> None:
     for alarm in alarms:
         # By the time of the crawl, so that they are listed in that order; the rest is a digest.
         name = f"{job.id}-{digest_of(alarm)}"
-        await keep(desk, KeptAlarm(name, desk.wall_s, job.id, job.collection, alarm))
+        await keep_alarm(desk, KeptAlarm(name, desk.wall_s, job.id, job.collection, alarm))
 
 
 def digest_of(alarm: Alarm, *more: str) -> str:
@@ -136,7 +140,7 @@ def digest_of(alarm: Alarm, *more: str) -> str:
     return sha256_hex(" ".join((*more, alarm.rule, alarm.subject)).encode())[:16]
 
 
-async def _send(desk: Desk, kept: KeptAlarm, message: str) -> None:
+async def _send(desk: TenantService, kept: KeptAlarm, message: str) -> None:
     url = desk.service.settings.alarm_url
     if not url:
         return
@@ -152,5 +156,32 @@ def _due_s(kept: KeptAlarm) -> float:
     return kept.at_s + KEPT_S
 
 
-def _drawer(desk: Desk) -> Drawer[KeptAlarm]:
-    return Drawer(desk.slips, DRAWER, KeptAlarm)
+def _drawer(desk: TenantService) -> ValueBucket[KeptAlarm]:
+    return ValueBucket(desk.slips, BUCKET, KeptAlarm)
+
+
+async def check_datasets(service: Service) -> int:
+    """Look at every tenant's dataset; the answer is that nothing more is to be done now."""
+    for tenant in service.datasets:
+        desk = service.desk(tenant)
+        found = judge_seeds(await seeds.standing(desk, EVERYTHING))
+        await _tell_datasets(desk, {_dataset_alarm_name(desk, alarm): alarm for alarm in found})
+    return 0
+
+
+async def _tell_datasets(desk: TenantService, found: dict[str, Alarm]) -> None:
+    firing = ValueBucket(desk.slips, FIRING_BUCKET, KeptAlarm)
+    for name, alarm in found.items():
+        own_id = f"{desk.new_id()}-{name}"  # as a crawl's: by its time
+        dataset = desk.service.datasets[desk.tenant].name
+        await firing.add(name, KeptAlarm(own_id, desk.wall_s, "", "", alarm, dataset))
+    for kept in await firing.every():
+        if kept.name in found:
+            await keep_alarm(desk, kept.value)
+        else:
+            await clear_alarm(desk, kept.value.id)
+            await firing.remove(kept.name)
+
+
+def _dataset_alarm_name(desk: TenantService, alarm: Alarm) -> str:
+    return digest_of(alarm, desk.service.datasets[desk.tenant].name)

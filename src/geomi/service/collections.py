@@ -9,10 +9,10 @@ from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, Wro
 from geomi.model.index.document import CollectionCounts, DocumentFilter
 from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState
-from geomi.service.drawer import Drawer
-from geomi.service.open import Desk
+from geomi.service.service import TenantService
+from geomi.service.value_bucket import ValueBucket
 
-DRAWER = "collections"
+BUCKET = "collections"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_COLLECTIONS = 1000
 MAX_TITLE_CHARS = 200
@@ -31,7 +31,9 @@ class Collection:
     description: str = ""
 
 
-async def create(desk: Desk, name: str, *, title: str = "", description: str = "") -> Collection:
+async def create(
+    desk: TenantService, name: str, *, title: str = "", description: str = ""
+) -> Collection:
     """Make a collection."""
     collection = Collection(_checked(name), desk.wall_s, title, description)
     if not await _add(desk, collection):
@@ -39,13 +41,13 @@ async def create(desk: Desk, name: str, *, title: str = "", description: str = "
     return collection
 
 
-async def ensure(desk: Desk, name: str) -> None:
+async def ensure(desk: TenantService, name: str) -> None:
     """Make a collection that is not there: whoever names one wants it."""
     if await _drawer(desk).get(_checked(name)) is None:
         await _add(desk, Collection(name, desk.wall_s))
 
 
-async def find(desk: Desk, name: str) -> Collection:
+async def find(desk: TenantService, name: str) -> Collection:
     """Find a collection."""
     kept = await _drawer(desk).get(name) if NAME.fullmatch(name) else None
     if kept is None:
@@ -53,17 +55,17 @@ async def find(desk: Desk, name: str) -> Collection:
     return kept.value
 
 
-async def page(desk: Desk, *, after: str, limit: int) -> list[Collection]:
+async def page(desk: TenantService, *, after: str, limit: int) -> list[Collection]:
     """List collections in the order of their names, for paging."""
     return [kept.value for kept in await _drawer(desk).list(after=after, limit=limit)]
 
 
-async def counts(desk: Desk) -> dict[str, CollectionCounts]:
+async def counts(desk: TenantService) -> dict[str, CollectionCounts]:
     """Count the documents of every collection."""
     return {one.collection: one for one in await desk.world.documents.collections()}
 
 
-async def delete(desk: Desk, name: str) -> int:
+async def delete(desk: TenantService, name: str) -> int:
     """Forget a collection and its documents; crawls that filled it stay in the list of crawls.
 
     Return how many documents there were.
@@ -83,7 +85,7 @@ async def delete(desk: Desk, name: str) -> int:
     return gone
 
 
-async def _add(desk: Desk, collection: Collection) -> bool:
+async def _add(desk: TenantService, collection: Collection) -> bool:
     if await _drawer(desk).count() >= MAX_COLLECTIONS:
         raise QuotaReached(f"there are {MAX_COLLECTIONS} collections, which is the limit")
     return await _drawer(desk).add(collection.name, collection)
@@ -99,5 +101,5 @@ def _checked(name: str) -> str:
     return name
 
 
-def _drawer(desk: Desk) -> Drawer[Collection]:
-    return Drawer(desk.slips, DRAWER, Collection)
+def _drawer(desk: TenantService) -> ValueBucket[Collection]:
+    return ValueBucket(desk.slips, BUCKET, Collection)

@@ -1,11 +1,13 @@
-"""What hooks are told: made in the transaction that marks a step as told, signed, tried four times.
+"""Deliveries to webhooks: made once for each step of a crawl, signed, and tried four times.
 
-A delivery keeps its id over all tries, so that a receiver knows one that it has had. Whoever sends
-asks for what is due, tries, and says how it went; nothing here opens a connection.
+A delivery is stored in the transaction that marks its step as told. It keeps its id over all
+attempts, so that a receiver recognises one that it has had. `queue_deliveries` turns steps into
+deliveries, and looks for alarms where a crawl has ended; `send_due` sends what is due.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 from collections.abc import Sequence
@@ -18,16 +20,19 @@ import orjson
 from geomi.errors import UnknownName, WrongState
 from geomi.model.job import JobEvent, JobState
 from geomi.model.named_value import NamedValue
-from geomi.service.crawls import ID
-from geomi.service.drawer import Drawer
-from geomi.service.hooks import Hook, HookEvent, event_of
-from geomi.service.open import Desk
+from geomi.service import alarms, webhooks
+from geomi.service.crawling.crawls import JOB_ID
+from geomi.service.provider_runs import report_end
+from geomi.service.service import Service, TenantService
+from geomi.service.value_bucket import ValueBucket
+from geomi.service.webhooks import HookEvent, Webhook, event_of, post
 
-DRAWER = "deliveries"
+BUCKET = "deliveries"
 RETRIES_S = (60.0, 300.0, 900.0)  # after the first, second and third try
 KEPT_S = 7 * 86_400.0
 TRIMMED = 100  # looked at whenever something is delivered
 MAX_ERROR_CHARS = 300
+MOST_AT_ONCE = 32
 
 
 class DeliveryState(StrEnum):
@@ -76,7 +81,9 @@ class Attempt:
         return self.status is not None and 200 <= self.status < 300
 
 
-def of_event(desk: Desk, event: JobEvent, hooks: Sequence[Hook]) -> list[NamedValue]:
+def deliveries_of(
+    desk: TenantService, event: JobEvent, hooks: Sequence[Webhook]
+) -> list[NamedValue]:
     """Return the deliveries of a step of a job, to be kept in the transaction that tells it."""
     told = orjson.loads(event.body)
     kind = event_of(JobState(told["state"]), is_paused=bool(told["paused"]))
@@ -86,12 +93,12 @@ def of_event(desk: Desk, event: JobEvent, hooks: Sequence[Hook]) -> list[NamedVa
         if hook.wants(kind):
             one = _delivery(desk, event, hook, kind, told)
             slips.append(
-                NamedValue(desk.tenant, DRAWER, one.id, drawer.body(one), due_at_s=one.next_at_s)
+                NamedValue(desk.tenant, BUCKET, one.id, drawer.body(one), due_at_s=one.next_at_s)
             )
     return slips
 
 
-def signed_headers(hook: Hook, delivery: Delivery, *, wall_s: float) -> dict[str, str]:
+def signed_headers(hook: Webhook, delivery: Delivery, *, wall_s: float) -> dict[str, str]:
     """Return what a delivery is sent with; the signature is over time and body together."""
     stamp = str(int(wall_s))
     return {
@@ -125,7 +132,9 @@ def after_attempt(delivery: Delivery, attempt: Attempt) -> Delivery:
     return replace(tried, next_at_s=attempt.at_s + RETRIES_S[tried.attempts - 1])
 
 
-async def conclude(desk: Desk, delivery: Delivery, attempt: Attempt) -> Delivery | None:
+async def record_attempt(
+    desk: TenantService, delivery: Delivery, attempt: Attempt
+) -> Delivery | None:
     """Write down how a try went; None where the delivery is gone."""
     done = await _drawer(desk).amend(
         delivery.id, lambda old: after_attempt(old, attempt), due=lambda one: one.next_at_s
@@ -134,21 +143,21 @@ async def conclude(desk: Desk, delivery: Delivery, attempt: Attempt) -> Delivery
     return done
 
 
-async def drop(desk: Desk, delivery: Delivery) -> None:
+async def delete(desk: TenantService, delivery: Delivery) -> None:
     """Forget a delivery whose hook is gone."""
     await _drawer(desk).remove(delivery.id)
 
 
-async def find(desk: Desk, hook: str, name: str) -> Delivery:
+async def find(desk: TenantService, hook: str, name: str) -> Delivery:
     """Find a delivery of a hook."""
-    kept = await _drawer(desk).get(name) if ID.fullmatch(name) else None
+    kept = await _drawer(desk).get(name) if JOB_ID.fullmatch(name) else None
     if kept is None or kept.value.hook != hook:
         raise UnknownName(f"no delivery is called `{name[:80]}`")
     return kept.value
 
 
 async def page(
-    desk: Desk, hook: str, state: DeliveryState | None, *, before: str, limit: int
+    desk: TenantService, hook: str, state: DeliveryState | None, *, before: str, limit: int
 ) -> tuple[list[Delivery], str]:
     """List deliveries of a hook, newest first; and where the next part begins, empty at the end."""
     found: list[Delivery] = []
@@ -165,7 +174,7 @@ async def page(
     return found, before
 
 
-async def redeliver(desk: Desk, hook: str, name: str) -> Delivery:
+async def redeliver(desk: TenantService, hook: str, name: str) -> Delivery:
     """Let a delivery that is over be tried again, from the beginning."""
     found = await find(desk, hook, name)
     if found.state is DeliveryState.WAITING:
@@ -179,13 +188,13 @@ async def redeliver(desk: Desk, hook: str, name: str) -> Delivery:
     return again or found
 
 
-def read(desk: Desk, slip: NamedValue) -> Delivery:
+def read_due(desk: TenantService, slip: NamedValue) -> Delivery:
     """Read a delivery that is due."""
     return _drawer(desk).read(slip).value
 
 
 def _delivery(
-    desk: Desk, event: JobEvent, hook: Hook, kind: HookEvent, told: dict[str, object]
+    desk: TenantService, event: JobEvent, hook: Webhook, kind: HookEvent, told: dict[str, object]
 ) -> Delivery:
     name = desk.new_id()
     content = {
@@ -201,7 +210,7 @@ def _delivery(
     return Delivery(name, hook.id, kind, event.job, event.n, body, wall_s, next_at_s=wall_s)
 
 
-async def _trim(desk: Desk) -> None:
+async def _trim(desk: TenantService) -> None:
     """Forget the oldest deliveries that are over and have been kept long enough."""
     for kept in await _drawer(desk).list(limit=TRIMMED):
         one = kept.value
@@ -209,5 +218,46 @@ async def _trim(desk: Desk) -> None:
             await _drawer(desk).remove(one.id)
 
 
-def _drawer(desk: Desk) -> Drawer[Delivery]:
-    return Drawer(desk.slips, DRAWER, Delivery)
+def _drawer(desk: TenantService) -> ValueBucket[Delivery]:
+    return ValueBucket(desk.slips, BUCKET, Delivery)
+
+
+async def queue_deliveries(service: Service) -> int:
+    """Turn steps that nobody was told of into deliveries; return how many steps there were."""
+    untold = service.home.store.untold
+    found = await untold.untold(MOST_AT_ONCE)
+    for event in found:
+        desk = service.desk(event.tenant)
+        if _is_end(event):
+            await alarms.check_ended_crawl(desk, event.job)
+            await report_end(desk, event.job)
+        slips = deliveries_of(desk, event, await webhooks.every(desk))
+        await untold.tell(event, slips)
+    return len(found)
+
+
+async def send_due(service: Service) -> int:
+    """Try what is due; return how many deliveries that were."""
+    wall_s = service.office.wall_s
+    due = await service.home.store.due_slips.due(BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        for slip in due:
+            group.create_task(_send(service.desk(slip.tenant), slip), name=slip.name)
+    return len(due)
+
+
+async def _send(desk: TenantService, slip: NamedValue) -> None:
+    delivery = read_due(desk, slip)
+    hook = await webhooks.find_or_none(desk, delivery.hook)
+    if hook is None:
+        await delete(desk, delivery)
+        return
+    headers = signed_headers(hook, delivery, wall_s=desk.wall_s)
+    headers["User-Agent"] = f"geomi/{desk.world.version}"
+    answer = await post(desk.world.fetcher, hook.url, headers, delivery.body.encode())
+    attempt = Attempt(desk.wall_s, answer.status, answer.problem)
+    await record_attempt(desk, delivery, attempt)
+
+
+def _is_end(event: JobEvent) -> bool:
+    return JobState(orjson.loads(event.body)["state"]).is_final

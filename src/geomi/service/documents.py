@@ -1,4 +1,8 @@
-"""A tenant's documents: what was understood of its pages, their text, and how they go."""
+"""A tenant's documents: list, read, search and delete them, and explain why a URL is among them.
+
+A search answers from what is indexed now; the process that enriches goes on beside it. A document
+that is deleted may come back with a later crawl of its page.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,27 @@ from dataclasses import dataclass
 
 import orjson
 
+from geomi.app.use import providers
+from geomi.engine.enrich.search import search as ask
+from geomi.engine.inspect.why import Explanation
+from geomi.engine.inspect.why import explain as explain_url
+from geomi.engine.jobs import read_seeds
 from geomi.engine.visit.record import read_line
 from geomi.errors import BytesMissing, UnknownName
 from geomi.model.index.document import DocumentFilter, DocumentRow
-from geomi.model.index.search import IndexScope
-from geomi.service.open import Desk
+from geomi.model.index.search import Filters, IndexScope, SearchResults
+from geomi.service.crawling import crawls
+from geomi.service.crawling.orders import in_field
+from geomi.service.service import TenantService
 
 # A collection's id has no colon, so that this can be taken apart again; the slash of the id in the
 # store would end a part of a path.
-ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}:[0-9a-f]{32}")
+DOCUMENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}:[0-9a-f]{32}")
+MAX_QUERY_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentText:
     """A document and its text.
 
     Args:
@@ -38,12 +50,12 @@ def wire_id(document: str) -> str:
 
 def own_id(text: str) -> str:
     """Return the id in the store of a document that a request names."""
-    if not ID.fullmatch(text):
+    if not DOCUMENT_ID.fullmatch(text):
         raise UnknownName(f"no document is called `{text[:140]}`")
     return "/".join(text.rsplit(":", 1))
 
 
-async def find(desk: Desk, name: str) -> DocumentRow:
+async def find(desk: TenantService, name: str) -> DocumentRow:
     """Find a document."""
     row = await desk.world.documents.get(own_id(name))
     if row is None:
@@ -51,18 +63,20 @@ async def find(desk: Desk, name: str) -> DocumentRow:
     return row
 
 
-async def read(desk: Desk, name: str) -> Reading:
+async def read(desk: TenantService, name: str) -> DocumentText:
     """Find a document and its text."""
     row = await find(desk, name)
-    return Reading(row, orjson.loads(row.analysis), await _markdown(desk, row))
+    return DocumentText(row, orjson.loads(row.analysis), await _markdown(desk, row))
 
 
-async def page(desk: Desk, which: DocumentFilter, *, after: str, limit: int) -> list[DocumentRow]:
+async def page(
+    desk: TenantService, which: DocumentFilter, *, after: str, limit: int
+) -> list[DocumentRow]:
     """List documents in the order of their ids, for paging."""
     return await desk.world.documents.list(which, after=after, limit=limit)
 
 
-async def delete(desk: Desk, name: str) -> None:
+async def delete(desk: TenantService, name: str) -> None:
     """Take a document out of its collection; a later crawl of its page may bring it back."""
     row = await find(desk, name)
     index = (await desk.shelf()).index
@@ -71,7 +85,7 @@ async def delete(desk: Desk, name: str) -> None:
     await desk.world.documents.drop([row.id])
 
 
-async def _markdown(desk: Desk, row: DocumentRow) -> str | None:
+async def _markdown(desk: TenantService, row: DocumentRow) -> str | None:
     page = await desk.world.pages.get(row.url_hash)
     if page is None:
         return None
@@ -79,3 +93,19 @@ async def _markdown(desk: Desk, row: DocumentRow) -> str | None:
         return read_line(await desk.world.archive.read(page.record))["markdown"]
     except BytesMissing:
         return None
+
+
+async def search(desk: TenantService, query: str, filters: Filters, *, limit: int) -> SearchResults:
+    """Answer a query over what can be found now; whoever enriches is at it beside."""
+    shelf = await desk.shelf()
+    return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)
+
+
+async def explain(desk: TenantService, job_id: str, url: str) -> Explanation:
+    """Say why a URL of a crawl was, or was not, collected."""
+    job = await crawls.find(desk, job_id)
+    with in_field("url"):
+        (asked,) = read_seeds([url])
+    return await explain_url(
+        desk.world, job, asked, await providers.read_site_decisions(desk.world)
+    )

@@ -1,4 +1,4 @@
-"""Providers, for an administrator: register, review, crawl, and erase at their request (G-20)."""
+"""Providers in a service, for an administrator: register, review, crawl, schedule, erase (G-20)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from geomi.app import findings, registry
-from geomi.app.channel import Decision, decide
-from geomi.app.findings import Checked
-from geomi.app.takedown import holdings, take_down
+from geomi.app.use import channels, providers
+from geomi.app.use.channels import ChannelDecision, ProviderCheck, decide_channel
+from geomi.app.use.deletion import provider_holdings, take_down_provider
 from geomi.errors import UnknownName
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob
 from geomi.model.site import Provider
-from geomi.service import crawls, schedules, tenants
-from geomi.service.open import Desk, Service
-from geomi.service.orders import CrawlOrder
-from geomi.service.schedules import Schedule, Timing
+from geomi.service.access import tenants
+from geomi.service.crawling import crawls, schedules
+from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.crawling.schedules import Schedule, ScheduleTiming
+from geomi.service.service import Service, TenantService
 from geomi.settings.providers import (
     check_date,
     presets,
@@ -32,7 +32,7 @@ MOST_CHECKED = 1000  # of all tenants at once; the rest is looked for the next t
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class ErasedProvider:
     """What was erased of a provider, over all tenants."""
 
     key: str
@@ -43,13 +43,13 @@ class Erased:
     other_jobs: tuple[str, ...]
 
 
-async def every(desk: Desk) -> list[Provider]:
+async def every(desk: TenantService) -> list[Provider]:
     """List providers by key: those that come with geomi, and those that were registered."""
-    found = registry.overlaid(await desk.world.providers.list())
+    found = providers.with_presets(await desk.world.providers.list())
     return [found[key] for key in sorted(found)]
 
 
-async def find(desk: Desk, name: str) -> Provider:
+async def find(desk: TenantService, name: str) -> Provider:
     """Find a provider by its key or its UUID."""
     for provider in await every(desk):
         if name in (provider.key, provider.provider_id):
@@ -57,10 +57,10 @@ async def find(desk: Desk, name: str) -> Provider:
     raise UnknownName(f"no provider is called `{name[:80]}`")
 
 
-async def channel_of(desk: Desk, provider: Provider) -> Decision:
+async def channel_of(desk: TenantService, provider: Provider) -> ChannelDecision:
     """Say by which channel a provider's documents come, and why."""
-    finding = await findings.finding_of(desk.home, provider)
-    return decide(provider, finding, has_source=desk.home.ready is not None)
+    finding = await channels.stored_finding(desk.home, provider)
+    return decide_channel(provider, finding, has_source=desk.home.ready is not None)
 
 
 def is_preset(provider: Provider) -> bool:
@@ -68,7 +68,7 @@ def is_preset(provider: Provider) -> bool:
     return provider == presets().get(provider.key)
 
 
-async def register(desk: Desk, payload: Mapping[str, object]) -> Provider:
+async def register(desk: TenantService, payload: Mapping[str, object]) -> Provider:
     """Register a provider (CFG-03); all faults are told at once and nothing is stored then."""
     provider = read_registration(
         payload,
@@ -76,24 +76,26 @@ async def register(desk: Desk, payload: Mapping[str, object]) -> Provider:
         provider_id=str(uuid4()),
         now_s=desk.wall_s,
     )
-    return await registry.add(desk.world, provider, has_own_id="provider_id" in payload)
+    return await providers.add(desk.world, provider, has_own_id="provider_id" in payload)
 
 
-async def review(desk: Desk, name: str, *, allows: bool, reviewed_at: str | None) -> Provider:
+async def review(
+    desk: TenantService, name: str, *, allows: bool, reviewed_at: str | None
+) -> Provider:
     """Note what a provider's terms say about crawling."""
     provider = await find(desk, name)
     today = datetime.fromtimestamp(desk.wall_s, UTC).date().isoformat()
     read_at = check_date(reviewed_at, now_s=desk.wall_s) if reviewed_at else today
-    return await registry.review(desk.world, provider.key, allows=allows, reviewed_at=read_at)
+    return await providers.review(desk.world, provider.key, allows=allows, reviewed_at=read_at)
 
 
-async def remove(desk: Desk, name: str) -> None:
+async def remove(desk: TenantService, name: str) -> None:
     """Forget a registration."""
-    await registry.remove(desk.world, (await find(desk, name)).key)
+    await providers.remove(desk.world, (await find(desk, name)).key)
 
 
 async def crawl(
-    desk: Desk, name: str, collection: str, *, job_id: str = "", is_fallback: bool = False
+    desk: TenantService, name: str, collection: str, *, job_id: str = "", is_fallback: bool = False
 ) -> CrawlJob:
     """Start a crawl of a provider's documents, as it was registered (JOB-15).
 
@@ -104,22 +106,22 @@ async def crawl(
     return await crawls.start(desk, order, job_id=job_id, is_fallback=is_fallback)
 
 
-async def check(service: Service) -> int:
+async def check_due_providers(service: Service) -> int:
     """Ask the source of ready documents for providers that it was not asked for today (CFG-23)."""
     if service.home.ready is None:
         return 0
-    librarian = findings.librarian_of(service.home)  # a name is asked for once, for all tenants
-    checked: list[Checked] = []
-    for tenant in await tenants.everybody(service):
+    librarian = channels.librarian_of(service.home)  # a name is asked for once, for all tenants
+    checked: list[ProviderCheck] = []
+    for tenant in await tenants.all_names(service):
         home = service.desk(tenant).home
-        if due := (await findings.due(home))[: MOST_CHECKED - len(checked)]:
-            checked += await findings.check(home, librarian, due)
+        if due := (await channels.unchecked_providers(home))[: MOST_CHECKED - len(checked)]:
+            checked += await channels.check_providers(home, librarian, due)
     if checked:
-        service.home.world.sink.emit(Warned("", _told(checked)))
+        service.home.world.sink.emit(Warned("", _check_summary(checked)))
     return 0
 
 
-def _told(checked: Sequence[Checked]) -> str:
+def _check_summary(checked: Sequence[ProviderCheck]) -> str:
     """Say which providers a source has, which are crawled, and which could not be looked for."""
     by_key = {one.provider.key: one for one in checked}  # tenants share those that come with geomi
     found = [key for key, one in by_key.items() if one.finding and one.finding.library]
@@ -133,26 +135,26 @@ def _told(checked: Sequence[Checked]) -> str:
     return told
 
 
-async def schedule(desk: Desk, name: str, collection: str, cron: str) -> Schedule:
+async def schedule(desk: TenantService, name: str, collection: str, cron: str) -> Schedule:
     """Let a provider be crawled again and again, as it is registered now (CHG-08)."""
     provider = await find(desk, name)
     refuse_forbidden(provider)
     order = _order(provider, collection)
-    return await schedules.create(desk, order, Timing(cron), title=provider.name)
+    return await schedules.create(desk, order, ScheduleTiming(cron), title=provider.name)
 
 
-async def erase(desk: Desk, name: str, reason: str) -> Erased:
+async def erase(desk: TenantService, name: str, reason: str) -> ErasedProvider:
     """Erase whatever any tenant has collected of a provider, and let nobody crawl it again."""
     provider = await find(desk, name)
     jobs = pages = 0
     others: list[str] = []
-    for tenant in await tenants.everybody(desk.service):
+    for tenant in await tenants.all_names(desk.service):
         home = desk.service.desk(tenant).home
-        found = await holdings(home, provider.key, provider)
-        line = await take_down(home, found, reason)
+        found = await provider_holdings(home, provider.key, provider)
+        line = await take_down_provider(home, found, reason)
         jobs, pages = jobs + line.jobs, pages + line.pages
         others += found.others
-    return Erased(provider.key, reason, desk.wall_s, jobs, pages, tuple(others))
+    return ErasedProvider(provider.key, reason, desk.wall_s, jobs, pages, tuple(others))
 
 
 def _order(provider: Provider, collection: str) -> CrawlOrder:

@@ -1,6 +1,7 @@
-"""The seed engine for tenants: each that has a dataset starts it, looks at it, and mends it.
+"""The seed engine for tenants: each tenant with a dataset starts it, looks at it, and retries.
 
-Which dataset is whose is a setting of the process, and nothing that a tenant says.
+Which dataset belongs to whom is a setting of the process, and nothing that a tenant says. A
+dataset that cannot be worked on rests, each time longer, and costs the others nothing.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ import asyncio
 import traceback
 from collections.abc import Sequence
 
-from geomi.app.home import Home
-from geomi.app.recover import recover
-from geomi.app.seeds import seed_config, seeding_for
+from geomi.app.directory import DataDirectory
+from geomi.app.recovery import recover
+from geomi.app.use.datasets import seed_config, seeding_for
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate as send_files
@@ -24,8 +25,8 @@ from geomi.model.dataset.queue import DeadLetter
 from geomi.model.dataset.seed import OrchestrationReport, PartitionFilter
 from geomi.model.event import Warned
 from geomi.model.worker import WorkerRole
-from geomi.service import tenants
-from geomi.service.open import Desk, Service
+from geomi.service.access import tenants
+from geomi.service.service import Service, TenantService
 
 # How long nobody works on a dataset that could not be worked on: its bucket may be away. Twice as
 # long each time that it cannot again: where its disk is full, servers were asked for nothing.
@@ -33,7 +34,7 @@ AGAIN_S = 10.0
 LONGEST_AGAIN_S = 320.0
 
 
-def has_dataset(desk: Desk) -> bool:
+def has_dataset(desk: TenantService) -> bool:
     """Say whether a tenant has a dataset here."""
     return desk.tenant in desk.service.datasets
 
@@ -44,7 +45,7 @@ async def unknown_tenants(service: Service) -> list[str]:
     return sorted(service.datasets.keys() - known)
 
 
-def seeding_of(desk: Desk) -> SeedContext:
+def seeding_of(desk: TenantService) -> SeedContext:
     """Return a tenant's dataset and what works on it; `UnknownName` where it has none."""
     dataset = desk.service.datasets.get(desk.tenant)
     if dataset is None:
@@ -55,7 +56,9 @@ def seeding_of(desk: Desk) -> SeedContext:
     return seeding_for(desk.home, seed_config(desk.service.settings), dataset)
 
 
-async def orchestrate(desk: Desk, which: PartitionFilter, *, force: bool) -> OrchestrationReport:
+async def orchestrate(
+    desk: TenantService, which: PartitionFilter, *, force: bool
+) -> OrchestrationReport:
     """Send raw files to be processed (SED-16); one at a time for each tenant."""
     seeding = seeding_of(desk)
     settings = desk.service.settings
@@ -68,33 +71,33 @@ async def orchestrate(desk: Desk, which: PartitionFilter, *, force: bool) -> Orc
         return await send_files(seeding, which, force=force)
 
 
-async def standing(desk: Desk, which: PartitionFilter) -> DatasetProgress:
+async def standing(desk: TenantService, which: PartitionFilter) -> DatasetProgress:
     """Say how far a tenant's dataset is."""
     return await read_progress(seeding_of(desk), which)
 
 
-async def page(desk: Desk, *, after: str, limit: int) -> Sequence[DeadLetter]:
+async def page(desk: TenantService, *, after: str, limit: int) -> Sequence[DeadLetter]:
     """List dead letters in the order of their ids, for paging."""
     seeding = seeding_of(desk)
     return await seeding.queues.dead(seeding.dataset.name, after=after, limit=limit)
 
 
-async def letter(desk: Desk, name: str) -> DeadLetter:
+async def dead_letter(desk: TenantService, name: str) -> DeadLetter:
     """Find a dead letter."""
     return await dead_letters.find(seeding_of(desk), name)
 
 
-async def retry(desk: Desk, name: str) -> None:
+async def retry(desk: TenantService, name: str) -> None:
     """Let a dead letter be tried again."""
     await dead_letters.retry(seeding_of(desk), name)
 
 
-async def drop(desk: Desk, name: str) -> None:
+async def drop(desk: TenantService, name: str) -> None:
     """Forget a dead letter."""
     await dead_letters.drop(seeding_of(desk), name)
 
 
-async def work_for_all(home: Home, leave: asyncio.Event) -> None:
+async def work_for_all(home: DataDirectory, leave: asyncio.Event) -> None:
     """Work on the datasets of all tenants, until told to leave."""
     await recover(home)
     service = Service(home)
@@ -110,7 +113,7 @@ async def _all(service: Service, leave: asyncio.Event) -> None:
         await leave.wait()
 
 
-async def _one(desk: Desk, leave: asyncio.Event) -> None:
+async def _one(desk: TenantService, leave: asyncio.Event) -> None:
     """Work on one dataset; whatever is wrong with it costs the others nothing."""
     told: Warned | None = None
     again_s = 0.0
@@ -127,11 +130,11 @@ async def _one(desk: Desk, leave: asyncio.Event) -> None:
         if problem is not None and problem != told:
             desk.world.sink.emit(problem)
         told = problem
-        again_s = next_rest_s(again_s, asyncio.get_running_loop().time() - began_s)
+        again_s = rest_before_retry_s(again_s, asyncio.get_running_loop().time() - began_s)
         await wait_for_event(leave, again_s)
 
 
-def next_rest_s(before_s: float, worked_s: float) -> float:
+def rest_before_retry_s(before_s: float, worked_s: float) -> float:
     """Return how long a dataset rests that could be worked on for so long after the rest before."""
     if worked_s > LONGEST_AGAIN_S:
         return AGAIN_S

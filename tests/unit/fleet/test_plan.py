@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.errors import ConfigError
-from geomi.fleet.command import check
-from geomi.fleet.plan import Damper, FleetPlan, worth
+from geomi.processes.fleet import FleetPlan, ShrinkDamper, check_plan, workers_worth
 from geomi.settings.options import Settings
 
 SHARED = Settings(db="postgresql://crawler@db.test/crawl")
@@ -32,11 +31,11 @@ def plan(least: int, most: int, *, settings: Settings = SHARED) -> FleetPlan:
 def test_the_work_decides_between_the_bounds(
     least: int, most: int, waiting: int, wanted: int
 ) -> None:
-    assert worth(plan(least, most), waiting) == wanted
+    assert workers_worth(plan(least, most), waiting) == wanted
 
 
 def test_a_fleet_grows_at_once_and_shrinks_after_a_while() -> None:
-    damper = Damper(steady_s=60)
+    damper = ShrinkDamper(steady_s=60)
     story = [
         (0, 2, 2),
         (5, 9, 9),
@@ -68,8 +67,8 @@ def test_a_fleet_that_cannot_be_is_refused(
     least: int, most: int, settings: Settings, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        check(plan(least, most, settings=settings))
+        check_plan(plan(least, most, settings=settings))
 
 
 def test_a_fleet_that_can_be_is_not() -> None:
-    check(plan(0, 1))
+    check_plan(plan(0, 1))

@@ -20,14 +20,14 @@ from geomi.api.schema.crawl import (
 from geomi.api.schema.order import CrawlRequest
 from geomi.api.schema.wire import ULID
 from geomi.model.job import CrawlJob, JobFilter
-from geomi.service import crawls, urls
-from geomi.service.keys import Scope
-from geomi.service.open import Desk
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls, urls
+from geomi.service.service import TenantService
 
 router = APIRouter(route_class=GuardedRoute, tags=["crawls"])
 
 JobId = Annotated[str, Path(alias="jobId", pattern=ULID, examples=["01KA5Q2V7Z3M9X4C8B6N1D0E5F"])]
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.post(
@@ -51,7 +51,7 @@ async def start(asked: CrawlRequest, desk: OfDesk, response: Response) -> CrawlT
 async def list_crawls(wanted: Annotated[CrawlListQuery, Query()], desk: OfDesk) -> CrawlsTold:
     """List the tenant's crawls, of one collection or in one state if that is asked for."""
     which = JobFilter(wanted.collection_id or "", wanted.status)
-    before = place_of(wanted.cursor, crawls.ID)
+    before = place_of(wanted.cursor, crawls.JOB_ID)
     found = await crawls.page(desk, which, before=before, limit=wanted.limit + 1)
     shown, cursor = cut(found, wanted.limit, lambda job: job.id)
     return CrawlsTold(crawls=tuple([await told(desk, job) for job in shown]), next_cursor=cursor)
@@ -116,7 +116,7 @@ async def resume(job_id: JobId, desk: OfDesk) -> CrawlTold:
 )
 async def retry(job_id: JobId, desk: OfDesk, response: Response) -> CrawlTold:
     """Start a new crawl with the seeds and the configuration of one that is over."""
-    return await begun(desk, await crawls.begin_anew(desk, job_id), response)
+    return await begun(desk, await crawls.repeat(desk, job_id), response)
 
 
 @router.get(
@@ -141,12 +141,12 @@ async def list_urls(
     )
 
 
-async def told(desk: Desk, job: CrawlJob) -> CrawlTold:
+async def told(desk: TenantService, job: CrawlJob) -> CrawlTold:
     """Return a crawl as it is told."""
-    return CrawlTold.of(job, await crawls.figures(desk, job))
+    return CrawlTold.of(job, await crawls.crawl_counts(desk, job))
 
 
-async def begun(desk: Desk, job: CrawlJob, response: Response) -> CrawlTold:
+async def begun(desk: TenantService, job: CrawlJob, response: Response) -> CrawlTold:
     """Return a crawl that was just written down, and where it is."""
     response.headers["Location"] = f"/api/v1/crawls/{job.id}"
     return await told(desk, job)

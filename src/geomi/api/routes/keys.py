@@ -9,14 +9,14 @@ from fastapi import APIRouter, Path
 
 from geomi.api.guard import GuardedRoute, OfCaller, OfService, needs
 from geomi.api.schema.admin import KeyMinted, KeyRequest, KeysTold, KeyTold
-from geomi.service import keys, tenants
-from geomi.service.keys import Role, Scope
+from geomi.service.access import keys, tenants
+from geomi.service.access.keys import KeyRole, KeyScope
 
 router = APIRouter(route_class=GuardedRoute, tags=["keys"])
-OWN = needs(Scope.ADMIN)
-OWN_SECRET = needs(Scope.ADMIN, shows_secret=True)
-SYSTEM = needs(Scope.ADMIN, role=Role.ADMIN)
-SYSTEM_SECRET = needs(Scope.ADMIN, role=Role.ADMIN, shows_secret=True)
+OWN = needs(KeyScope.ADMIN)
+OWN_SECRET = needs(KeyScope.ADMIN, shows_secret=True)
+SYSTEM = needs(KeyScope.ADMIN, role=KeyRole.ADMIN)
+SYSTEM_SECRET = needs(KeyScope.ADMIN, role=KeyRole.ADMIN, shows_secret=True)
 
 KeyId = Annotated[str, Path(alias="keyId", pattern=r"^[0-9a-f]{12}$", examples=["0a1b2c3d4e5f"])]
 TenantId = Annotated[

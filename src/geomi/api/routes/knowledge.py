@@ -26,12 +26,12 @@ from geomi.api.schema.knowledge import (
 )
 from geomi.api.schema.wire import Asked, HttpUrl, Part
 from geomi.model.index.document import DocumentFilter, DocumentState
-from geomi.service import collections, documents, search
-from geomi.service.keys import Scope
-from geomi.service.open import Desk
+from geomi.service import collections, documents
+from geomi.service.access.keys import KeyScope
+from geomi.service.service import TenantService
 
 router = APIRouter(route_class=GuardedRoute)
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 CollectionId = Annotated[
     str,
@@ -183,7 +183,9 @@ async def delete_document(document_id: DocumentId, desk: OfDesk) -> None:
 )
 async def find(asked: SearchRequest, desk: OfDesk) -> FoundTold:
     """Answer a question with quotations of at most 200 characters and where they are from."""
-    return FoundTold.of(await search.search(desk, asked.query, asked.filters(), limit=asked.limit))
+    return FoundTold.of(
+        await documents.search(desk, asked.query, asked.filters(), limit=asked.limit)
+    )
 
 
 @router.get(
@@ -195,11 +197,11 @@ async def find(asked: SearchRequest, desk: OfDesk) -> FoundTold:
 )
 async def why(job_id: JobId, wanted: Annotated[WhyQuery, Query()], desk: OfDesk) -> WhyTold:
     """Say which rule decided about a URL, and what would change it."""
-    return WhyTold.of(await search.explain(desk, job_id, wanted.url))
+    return WhyTold.of(await documents.explain(desk, job_id, wanted.url))
 
 
 async def _documents(
-    desk: Desk, wanted: Part, collection: str, state: DocumentState | None
+    desk: TenantService, wanted: Part, collection: str, state: DocumentState | None
 ) -> DocumentsTold:
     after = place_of(wanted.cursor, _STORED)
     which = DocumentFilter(collection=collection, state=state)

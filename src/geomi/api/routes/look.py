@@ -22,12 +22,12 @@ from geomi.api.schema.look import (
     SyncTold,
 )
 from geomi.api.schema.wire import Asked
-from geomi.service import crawls, previews, scraping
-from geomi.service.keys import Scope
-from geomi.service.open import Places
-from geomi.service.stream import EventKind, StreamEvent, follow, read_place
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls, previews
+from geomi.service.crawling.stream import EventKind, StreamEvent, follow, read_position
+from geomi.service.service import ConcurrencyLimit
 
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 previewing = APIRouter(route_class=GuardedRoute, tags=["preview"])
 router = APIRouter(route_class=GuardedRoute)
@@ -86,7 +86,7 @@ async def events(
     nothing twice. `progress` comes about every second. With `follow=false` the stream ends with
     what is known now.
     """
-    place = read_place(last_event_id)
+    place = read_position(last_event_id)
     await crawls.find(desk, job_id)  # before the answer begins
     desk.streams.refuse_crowd()
     happening = follow(desk, job_id, place, waits=wanted.follow)
@@ -107,7 +107,7 @@ async def events(
 )
 async def add_url(asked: AddUrlRequest, desk: OfDesk, response: Response) -> CrawlTold:
     """Start a crawl of one page into a collection."""
-    return await begun(desk, await scraping.add_url(desk, asked.collection_id, asked.url), response)
+    return await begun(desk, await crawls.add_url(desk, asked.collection_id, asked.url), response)
 
 
 @router.post(
@@ -120,7 +120,7 @@ async def add_url(asked: AddUrlRequest, desk: OfDesk, response: Response) -> Cra
 )
 async def add_sitemap(asked: AddSitemapRequest, desk: OfDesk, response: Response) -> CrawlTold:
     """Start a crawl of the pages that a sitemap lists, and of its site's front page."""
-    job = await scraping.add_sitemap(
+    job = await crawls.add_sitemap(
         desk, asked.collection_id, asked.sitemap_url, max_pages=asked.max_pages
     )
     return await begun(desk, job, response)
@@ -136,11 +136,13 @@ async def add_sitemap(asked: AddSitemapRequest, desk: OfDesk, response: Response
 )
 async def sync(asked: SyncRequest, desk: OfDesk) -> SyncTold:
     """Crawl again whatever filled a collection; what has not changed is not fetched anew."""
-    jobs = await scraping.sync(desk, asked.collection_id)
+    jobs = await crawls.sync_collection(desk, asked.collection_id)
     return SyncTold(crawls=tuple([await told(desk, job) for job in jobs]))
 
 
-async def _lines(happening: AsyncIterator[StreamEvent], places: Places) -> AsyncIterator[bytes]:
+async def _lines(
+    happening: AsyncIterator[StreamEvent], places: ConcurrencyLimit
+) -> AsyncIterator[bytes]:
     """Write events as `text/event-stream` has them, for as long as somebody listens."""
     with places.taken():
         async for event in happening:

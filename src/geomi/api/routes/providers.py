@@ -24,11 +24,11 @@ from geomi.api.schema.provider import (
 from geomi.api.schema.schedule import ScheduleTold
 from geomi.model.site import Provider
 from geomi.service import providers
-from geomi.service.keys import Role, Scope
-from geomi.service.open import Desk
+from geomi.service.access.keys import KeyRole, KeyScope
+from geomi.service.service import TenantService
 
 router = APIRouter(route_class=GuardedRoute, tags=["providers"])
-ADMIN = needs(Scope.ADMIN, role=Role.ADMIN)
+ADMIN = needs(KeyScope.ADMIN, role=KeyRole.ADMIN)
 
 ProviderId = Annotated[
     str,
@@ -147,6 +147,6 @@ async def erase(
     return ErasedTold.of(await providers.erase(desk, provider, wanted.reason))
 
 
-async def _told(desk: Desk, provider: Provider) -> ProviderTold:
+async def _told(desk: TenantService, provider: Provider) -> ProviderTold:
     decision = await providers.channel_of(desk, provider)
     return provider_told(provider, decision, is_preset=providers.is_preset(provider))

@@ -24,12 +24,13 @@ from geomi.api.schema.schedule import (
     ScheduleTold,
 )
 from geomi.api.schema.wire import ULID, Part
-from geomi.service import deliveries, hooks, schedules
-from geomi.service.crawls import ID
-from geomi.service.keys import Scope
+from geomi.service import deliveries, webhooks
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import schedules
+from geomi.service.crawling.crawls import JOB_ID
 
 router = APIRouter(route_class=GuardedRoute)
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 EXAMPLE = ["01KA5Q2V7Z3M9X4C8B6N1D0E5F"]
 
 ScheduleId = Annotated[str, Path(alias="scheduleId", pattern=ULID, examples=EXAMPLE)]
@@ -63,7 +64,9 @@ async def create(asked: ScheduleRequest, desk: OfDesk, response: Response) -> Sc
 )
 async def list_schedules(wanted: Annotated[Part, Query()], desk: OfDesk) -> SchedulesTold:
     """List schedules in the order they were made."""
-    found = await schedules.page(desk, after=place_of(wanted.cursor, ID), limit=wanted.limit + 1)
+    found = await schedules.page(
+        desk, after=place_of(wanted.cursor, JOB_ID), limit=wanted.limit + 1
+    )
     shown, cursor = cut(found, wanted.limit, lambda one: one.id)
     return SchedulesTold(schedules=tuple(map(ScheduleTold.of, shown)), next_cursor=cursor)
 
@@ -116,7 +119,7 @@ async def delete(schedule_id: ScheduleId, desk: OfDesk) -> None:
     "/webhooks",
     operation_id="createWebhook",
     status_code=HTTPStatus.CREATED,
-    openapi_extra=needs(Scope.WRITE, shows_secret=True),
+    openapi_extra=needs(KeyScope.WRITE, shows_secret=True),
     summary="Make a webhook",
     tags=["webhooks"],
 )
@@ -126,7 +129,7 @@ async def create_hook(asked: HookRequest, desk: OfDesk, response: Response) -> H
     Deliveries are signed: `Geomi-Signature` is `sha256=` and the HMAC-SHA256, in hex, of
     `Geomi-Timestamp`, a dot and the body.
     """
-    made = await hooks.create(desk, asked.url, asked.events, metadata=dict(asked.metadata))
+    made = await webhooks.create(desk, asked.url, asked.events, metadata=dict(asked.metadata))
     response.headers["Location"] = f"/api/v1/webhooks/{made.id}"
     return HookMade.made(made)
 
@@ -140,7 +143,7 @@ async def create_hook(asked: HookRequest, desk: OfDesk, response: Response) -> H
 )
 async def list_hooks(wanted: Annotated[Part, Query()], desk: OfDesk) -> HooksTold:
     """List webhooks in the order they were made."""
-    found = await hooks.page(desk, after=place_of(wanted.cursor, ID), limit=wanted.limit + 1)
+    found = await webhooks.page(desk, after=place_of(wanted.cursor, JOB_ID), limit=wanted.limit + 1)
     shown, cursor = cut(found, wanted.limit, lambda one: one.id)
     return HooksTold(webhooks=tuple(map(HookTold.of, shown)), next_cursor=cursor)
 
@@ -154,7 +157,7 @@ async def list_hooks(wanted: Annotated[Part, Query()], desk: OfDesk) -> HooksTol
 )
 async def get_hook(webhook_id: HookId, desk: OfDesk) -> HookTold:
     """Return a webhook, without its secret."""
-    return HookTold.of(await hooks.find(desk, webhook_id))
+    return HookTold.of(await webhooks.find(desk, webhook_id))
 
 
 @router.patch(
@@ -166,7 +169,7 @@ async def get_hook(webhook_id: HookId, desk: OfDesk) -> HookTold:
 )
 async def change_hook(webhook_id: HookId, asked: HookChange, desk: OfDesk) -> HookTold:
     """Give a webhook another URL or other events, or let it rest."""
-    changed = await hooks.change(
+    changed = await webhooks.change(
         desk,
         webhook_id,
         url=asked.url,
@@ -187,7 +190,7 @@ async def change_hook(webhook_id: HookId, asked: HookChange, desk: OfDesk) -> Ho
 )
 async def delete_hook(webhook_id: HookId, desk: OfDesk) -> None:
     """Forget a webhook; what was still to be delivered to it is dropped."""
-    await hooks.delete(desk, webhook_id)
+    await webhooks.delete(desk, webhook_id)
 
 
 @router.get(
@@ -201,8 +204,8 @@ async def list_deliveries(
     webhook_id: HookId, wanted: Annotated[DeliveryListQuery, Query()], desk: OfDesk
 ) -> DeliveriesTold:
     """List deliveries, newest first; `state=dead` lists those that were given up."""
-    await hooks.find(desk, webhook_id)
-    before = place_of(wanted.cursor, ID)
+    await webhooks.find(desk, webhook_id)
+    before = place_of(wanted.cursor, JOB_ID)
     found, rest = await deliveries.page(
         desk, webhook_id, wanted.state, before=before, limit=wanted.limit
     )
@@ -222,5 +225,5 @@ async def list_deliveries(
 )
 async def redeliver(webhook_id: HookId, delivery_id: DeliveryId, desk: OfDesk) -> DeliveryTold:
     """Let a delivery that is over be tried again from the beginning, under the same id."""
-    await hooks.find(desk, webhook_id)
+    await webhooks.find(desk, webhook_id)
     return DeliveryTold.of(await deliveries.redeliver(desk, webhook_id, delivery_id))

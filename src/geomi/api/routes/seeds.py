@@ -22,10 +22,10 @@ from geomi.api.schema.seed import (
 from geomi.api.schema.wire import Part
 from geomi.engine.seeds.report import make_report
 from geomi.service import seeds
-from geomi.service.keys import Scope
+from geomi.service.access.keys import KeyScope
 
 router = APIRouter(route_class=GuardedRoute, tags=["seeds"])
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 LETTER = r"^[0-9A-Za-z_-]{1,64}$"
 
 LetterId = Annotated[
@@ -80,7 +80,7 @@ async def list_letters(wanted: Annotated[Part, Query()], desk: OfDesk) -> Letter
 )
 async def get(letter_id: LetterId, desk: OfDesk) -> LetterTold:
     """Return a dead letter with its message."""
-    return LetterTold.of(await seeds.letter(desk, letter_id))
+    return LetterTold.of(await seeds.dead_letter(desk, letter_id))
 
 
 @router.post(

@@ -28,13 +28,14 @@ from geomi.api.schema.provider import ErasureQuery
 from geomi.api.schema.wire import Part
 from geomi.errors import WrongState
 from geomi.model.index.language_model import MICROS
-from geomi.service import audit, crawls, tenants, usage
-from geomi.service.farewell import erase_tenant
-from geomi.service.keys import Role, Scope
-from geomi.service.open import Desk
+from geomi.service.access import audit, tenants
+from geomi.service.access.keys import KeyRole, KeyScope
+from geomi.service.crawling import crawls
+from geomi.service.service import TenantService
+from geomi.service.tenant_deletion import erase_tenant
 
 router = APIRouter(route_class=GuardedRoute)
-READ, ADMIN = needs(Scope.READ), needs(Scope.ADMIN, role=Role.ADMIN)
+READ, ADMIN = needs(KeyScope.READ), needs(KeyScope.ADMIN, role=KeyRole.ADMIN)
 
 
 @router.post(
@@ -123,7 +124,7 @@ async def system_audit(wanted: Annotated[AuditQuery, Query()], service: OfServic
 @router.get(
     "/audit",
     operation_id="listAudit",
-    openapi_extra=needs(Scope.ADMIN),
+    openapi_extra=needs(KeyScope.ADMIN),
     summary="Read the tenant's audit log",
     tags=["usage"],
 )
@@ -141,7 +142,7 @@ async def own_audit(wanted: Annotated[AuditQuery, Query()], desk: OfDesk) -> Aud
 )
 async def get_usage(desk: OfDesk) -> UsageTold:
     """Return what the tenant may use, and has used."""
-    return UsageTold.of(await usage.usage(desk))
+    return UsageTold.of(await tenants.usage(desk))
 
 
 @router.get(
@@ -155,13 +156,13 @@ async def get_costs(wanted: Annotated[CostQuery, Query()], desk: OfDesk) -> Cost
     """Return what models did for the tenant's crawls, or for one of them, and what it cost."""
     if wanted.job_id:
         await crawls.find(desk, wanted.job_id)
-    lines = await usage.costs(desk, wanted.job_id or "")
+    lines = await tenants.costs(desk, wanted.job_id or "")
     total = sum(line.micros for line in lines) / MICROS
     return CostsTold(lines=tuple(map(CostTold.of, lines)), total_usd=total)
 
 
-async def _log(desk: Desk, wanted: AuditQuery) -> AuditLogTold:
-    before = place_of(wanted.cursor, crawls.ID)
+async def _log(desk: TenantService, wanted: AuditQuery) -> AuditLogTold:
+    before = place_of(wanted.cursor, crawls.JOB_ID)
     found = await audit.page(desk, before=before, limit=wanted.limit + 1)
     shown, cursor = cut(found, wanted.limit, lambda entry: entry.id)
     return AuditLogTold(entries=tuple(map(AuditTold.of, shown)), next_cursor=cursor)

@@ -13,8 +13,8 @@ from geomi.api.paging import cut, place_of
 from geomi.api.schema.watch import AlarmsTold, AlarmTold
 from geomi.api.schema.wire import Part
 from geomi.service import alarms
-from geomi.service.depths import measure
-from geomi.service.keys import Role, Scope
+from geomi.service.access.keys import KeyRole, KeyScope
+from geomi.service.queue_depths import measure_depths
 
 scraping = APIRouter(route_class=GuardedRoute)
 router = APIRouter(route_class=GuardedRoute)
@@ -23,7 +23,7 @@ router = APIRouter(route_class=GuardedRoute)
 @scraping.get(
     "/metrics",
     operation_id="metrics",
-    openapi_extra=needs(Scope.READ, role=Role.ADMIN),
+    openapi_extra=needs(KeyScope.READ, role=KeyRole.ADMIN),
     response_class=PlainTextResponse,
     summary="Numbers for Prometheus",
     tags=["health"],
@@ -31,7 +31,7 @@ router = APIRouter(route_class=GuardedRoute)
 async def metrics(request: Request, service: OfService) -> Response:
     """Tell what this process has counted since it began, and what waits in the store."""
     counted = premises_of(request).metrics
-    depths = await measure(service)
+    depths = await measure_depths(service)
     counted.waiting.set({(tenant,): many for tenant, many in depths.waiting.items()})
     counted.jobs.set({(state,): many for state, many in depths.jobs.items()})
     counted.workers.set({(role,): many for role, many in depths.workers.items()})
@@ -44,7 +44,7 @@ async def metrics(request: Request, service: OfService) -> Response:
 @router.get(
     "/alarms",
     operation_id="listAlarms",
-    openapi_extra=needs(Scope.READ),
+    openapi_extra=needs(KeyScope.READ),
     summary="List alarms, newest crawls first",
     tags=["usage"],
 )

@@ -20,10 +20,9 @@ from geomi.api.schema.wire import (
 )
 from geomi.model.index.language_model import MICROS, CostLine
 from geomi.model.tenant import Quota
-from geomi.service.audit import AuditEntry
-from geomi.service.keys import MAX_LABEL_CHARS, Key, Minted, Role, Scope, Wish
-from geomi.service.tenants import Tenant
-from geomi.service.usage import Usage
+from geomi.service.access.audit import AuditEntry
+from geomi.service.access.keys import MAX_LABEL_CHARS, ApiKey, CreatedKey, KeyRole, KeyScope, NewKey
+from geomi.service.access.tenants import Tenant, UsageReport
 
 MOST = 10**15
 Most = Annotated[int, Field(ge=0, le=MOST, description="0: no limit."), WHOLE]
@@ -124,18 +123,18 @@ class KeyRequest(Asked):
         json_schema_extra={"examples": [{"label": "reader of the wiki", "scopes": ["read"]}]}
     )
 
-    scopes: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=len(Scope))] = (
-        Scope.READ,
-        Scope.WRITE,
+    scopes: Annotated[tuple[KeyScope, ...], Field(min_length=1, max_length=len(KeyScope))] = (
+        KeyScope.READ,
+        KeyScope.WRITE,
     )
     label: Annotated[str, Field(max_length=MAX_LABEL_CHARS, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
     expires_at: Moment | None = None
 
-    def wish(self, tenant: str) -> Wish:
+    def wish(self, tenant: str) -> NewKey:
         """Return it as the service takes it: a key that the API makes is a tenant's."""
         expires_at_s = self.expires_at.timestamp() if self.expires_at else None
         scopes = tuple(dict.fromkeys(self.scopes))
-        return Wish(tenant, Role.TENANT, scopes, self.label, expires_at_s)
+        return NewKey(tenant, KeyRole.TENANT, scopes, self.label, expires_at_s)
 
 
 class KeyTold(Told):
@@ -143,8 +142,8 @@ class KeyTold(Told):
 
     key_id: str = Field(examples=["0a1b2c3d4e5f"])
     tenant: str
-    role: Role
-    scopes: tuple[Scope, ...]
+    role: KeyRole
+    scopes: tuple[KeyScope, ...]
     label: str
     created_at: datetime
     expires_at: datetime | None
@@ -152,7 +151,7 @@ class KeyTold(Told):
     revoked_at: datetime | None
 
     @classmethod
-    def of(cls, key: Key) -> KeyTold:
+    def of(cls, key: ApiKey) -> KeyTold:
         """Write a key."""
         return cls.model_validate(_key(key))
 
@@ -163,7 +162,7 @@ class KeyMinted(KeyTold):
     key: str
 
     @classmethod
-    def minted(cls, minted: Minted) -> KeyMinted:
+    def minted(cls, minted: CreatedKey) -> KeyMinted:
         """Write a new key."""
         return cls.model_validate(_key(minted.key) | {"key": minted.text})
 
@@ -185,7 +184,7 @@ class UsageTold(Told):
     waiting_crawls: int
 
     @classmethod
-    def of(cls, used: Usage) -> UsageTold:
+    def of(cls, used: UsageReport) -> UsageTold:
         """Write usage."""
         return cls(
             quota=QuotaTold.of(used.quota),
@@ -279,7 +278,7 @@ class AuditQuery(Part):
     """Which part of the log is wanted."""
 
 
-def _key(key: Key) -> dict[str, object]:
+def _key(key: ApiKey) -> dict[str, object]:
     return {
         "key_id": key.id,
         "tenant": key.tenant,

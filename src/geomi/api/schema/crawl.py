@@ -22,9 +22,9 @@ from geomi.model.config import Render, Within
 from geomi.model.entry import Source
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
-from geomi.service.crawls import Figures
+from geomi.service.crawling.crawls import CrawlCounts
+from geomi.service.crawling.urls import UrlRow, UrlStatus
 from geomi.service.documents import wire_id
-from geomi.service.urls import UrlRow, UrlStatus
 from geomi.url.parse import parse as parse_url
 
 
@@ -125,7 +125,7 @@ class CrawlTold(Told):
     provider: str | None
 
     @classmethod
-    def of(cls, job: CrawlJob, figures: Figures) -> CrawlTold:
+    def of(cls, job: CrawlJob, figures: CrawlCounts) -> CrawlTold:
         """Write a job."""
         return cls(
             job_id=job.id,
@@ -160,7 +160,7 @@ def _domains(job: CrawlJob) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url.host for url in map(parse_url, job.seeds) if url))
 
 
-def _stats(job: CrawlJob, figures: Figures) -> CrawlStatsTold:
+def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsTold:
     stats = job.stats
     return CrawlStatsTold(
         urls_discovered=stats.discovered,

@@ -24,7 +24,7 @@ from geomi.model.index.analysis import PageType
 from geomi.model.index.document import CollectionCounts, DocumentRow, DocumentState
 from geomi.model.index.search import Filters, Hit, SearchResults
 from geomi.service.collections import Collection
-from geomi.service.documents import Reading, wire_id
+from geomi.service.documents import DocumentText, wire_id
 
 Names = Annotated[tuple[Name, ...], Field(max_length=20)]
 SiteName = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9.\[\]:_-]+$")]
@@ -127,7 +127,7 @@ class DocumentInFull(DocumentTold):
     analysis: dict[str, object]
 
     @classmethod
-    def read(cls, reading: Reading) -> DocumentInFull:
+    def read(cls, reading: DocumentText) -> DocumentInFull:
         """Write a document with its text."""
         more = {"markdown": reading.markdown, "analysis": reading.analysis}
         return cls.model_validate(_document(reading.row) | more)

@@ -10,7 +10,7 @@ from geomi.api.schema.crawl import CrawlTold
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Told
 from geomi.engine.survey.preview import Preview
 from geomi.model.index.analysis import Classification, PageQuality, PageType
-from geomi.service.previews import MAX_LINKS, MAX_PREVIEW_CHARS
+from geomi.service.crawling.previews import MAX_LINKS, MAX_PREVIEW_CHARS
 from geomi.url.parse import parse as parse_url
 
 _PAGE = "https://docs.example.com/start"

@@ -11,7 +11,7 @@ from pydantic.config import JsonDict
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Name, Number, Pattern
 from geomi.model.config import Render, Within
 from geomi.model.index.analysis import WantedType
-from geomi.service.orders import (
+from geomi.service.crawling.orders import (
     MAX_HOSTS,
     MAX_PATTERNS,
     MAX_SEEDS,

@@ -10,9 +10,9 @@ from pydantic.config import JsonDict
 
 from geomi.api.schema.schedule import CronLine
 from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Line, Name, Pattern, Told, moment
-from geomi.app.channel import Decision
+from geomi.app.use.channels import ChannelDecision
 from geomi.model.site import Channel, Provider
-from geomi.service.providers import Erased
+from geomi.service.providers import ErasedProvider
 
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _EXAMPLE: JsonDict = {
@@ -153,7 +153,7 @@ class ErasedTold(Told):
     )
 
     @classmethod
-    def of(cls, erased: Erased) -> ErasedTold:
+    def of(cls, erased: ErasedProvider) -> ErasedTold:
         """Write what was erased."""
         return cls(
             provider=erased.key,
@@ -165,7 +165,9 @@ class ErasedTold(Told):
         )
 
 
-def provider_told(provider: Provider, decision: Decision, *, is_preset: bool) -> ProviderTold:
+def provider_told(
+    provider: Provider, decision: ChannelDecision, *, is_preset: bool
+) -> ProviderTold:
     """Write a provider, and by which channel its documents come."""
     selectors = provider.custom_selectors
     return ProviderTold(

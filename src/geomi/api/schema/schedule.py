@@ -20,15 +20,20 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.service.cron import MAX_CHARS
+from geomi.service.crawling.schedules import (
+    MAX_CRON_CHARS,
+    MAX_INTERVAL_S,
+    MIN_INTERVAL_S,
+    Schedule,
+    ScheduleTiming,
+)
 from geomi.service.deliveries import Delivery, DeliveryState
-from geomi.service.hooks import ENDS, MAX_METADATA, Hook, HookEvent
-from geomi.service.schedules import MAX_INTERVAL_S, MIN_INTERVAL_S, Schedule, Timing
+from geomi.service.webhooks import ENDS, MAX_METADATA, HookEvent, Webhook
 
 CronLine = Annotated[
     str,
     Field(
-        max_length=MAX_CHARS,
+        max_length=MAX_CRON_CHARS,
         pattern=r"^[A-Za-z0-9@*/, -]+$",
         description="Minute, hour, day, month, weekday, in UTC.",
         examples=["0 3 * * 1"],
@@ -82,9 +87,9 @@ class ScheduleRequest(Asked):
     title: Title = ""
     enabled: Flag = True
 
-    def timing(self) -> Timing:
+    def timing(self) -> ScheduleTiming:
         """Return when it is due."""
-        return Timing(self.cron or "", self.interval_seconds or 0)
+        return ScheduleTiming(self.cron or "", self.interval_seconds or 0)
 
 
 class ScheduleChange(Asked):
@@ -99,11 +104,11 @@ class ScheduleChange(Asked):
     title: Title | None = None
     enabled: Flag | None = None
 
-    def timing(self) -> Timing | None:
+    def timing(self) -> ScheduleTiming | None:
         """Return when it is due from now on; None where that stays."""
         if self.cron is None and self.interval_seconds is None:
             return None
-        return Timing(self.cron or "", self.interval_seconds or 0)
+        return ScheduleTiming(self.cron or "", self.interval_seconds or 0)
 
 
 class ScheduleTold(Told):
@@ -184,7 +189,7 @@ class HookTold(Told):
     created_at: datetime
 
     @classmethod
-    def of(cls, hook: Hook) -> HookTold:
+    def of(cls, hook: Webhook) -> HookTold:
         """Write a webhook."""
         return cls.model_validate(_hook(hook))
 
@@ -195,7 +200,7 @@ class HookMade(HookTold):
     secret: str
 
     @classmethod
-    def made(cls, hook: Hook) -> HookMade:
+    def made(cls, hook: Webhook) -> HookMade:
         """Write a new webhook."""
         return cls.model_validate(_hook(hook) | {"secret": hook.secret})
 
@@ -251,7 +256,7 @@ class DeliveriesTold(Told):
     next_cursor: str | None = None
 
 
-def _hook(hook: Hook) -> dict[str, object]:
+def _hook(hook: Webhook) -> dict[str, object]:
     return {
         "webhook_id": hook.id,
         "url": hook.url,

@@ -9,14 +9,14 @@ from geomi.api.guard import needs
 from geomi.api.paging import cut, place_of
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.service import alarms
-from geomi.service.keys import Scope
+from geomi.service.access.keys import KeyScope
 
 SHOWN = 30
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/alerts", openapi_extra=needs(Scope.READ))
+@router.get("/alerts", openapi_extra=needs(KeyScope.READ))
 async def list_alerts(visit: OfVisit) -> Response:
     """List alarms, newest first."""
     before = place_of(visit.asked("cursor") or None, alarms.NAME)

@@ -18,14 +18,14 @@ from geomi.dashboard.pages import Visit
 from geomi.dashboard.views.rows import crawl_rows
 from geomi.errors import UnknownName
 from geomi.model.job import CrawlJob, JobFilter, JobState
-from geomi.service import crawls
-from geomi.service.crawls import BY_QUOTA
-from geomi.service.keys import Scope
-from geomi.service.open import Desk
-from geomi.service.progress import Progress, progress
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls
+from geomi.service.crawling.crawls import BY_QUOTA
+from geomi.service.crawling.progress import Progress, progress
+from geomi.service.service import TenantService
 
 SHOWN = 20
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 # The four phases that a tenant sees (WF-15), and the state that each is.
 PHASES = (
     JobState.INITIALIZING,
@@ -63,7 +63,7 @@ async def list_crawls(visit: OfVisit) -> Response:
     """List crawls, newest first."""
     state = choice(JobState, visit.asked("state"))
     which = JobFilter(visit.asked("collection")[:100], state)
-    before = place_of(visit.asked("cursor") or None, crawls.ID)
+    before = place_of(visit.asked("cursor") or None, crawls.JOB_ID)
     found = await crawls.page(visit.desk, which, before=before, limit=SHOWN + 1)
     shown, cursor = cut(found, SHOWN, lambda job: job.id)
     return visit.page(
@@ -126,14 +126,14 @@ def _possible(job: CrawlJob) -> tuple[str, ...]:
     return ("resume", "cancel") if job.paused else ("pause", "cancel")
 
 
-async def _delete(desk: Desk, job_id: str) -> None:
+async def _delete(desk: TenantService, job_id: str) -> None:
     await crawls.delete(desk, job_id)
 
 
-_ACTIONS: dict[str, Callable[[Desk, str], Awaitable[CrawlJob | None]]] = {
+_ACTIONS: dict[str, Callable[[TenantService, str], Awaitable[CrawlJob | None]]] = {
     "cancel": crawls.cancel,
     "pause": crawls.pause,
     "resume": crawls.resume,
-    "retry": crawls.begin_anew,
+    "retry": crawls.repeat,
     "delete": _delete,
 }

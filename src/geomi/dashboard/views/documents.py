@@ -14,8 +14,8 @@ from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.reading import blocks
 from geomi.model.index.document import DocumentFilter, DocumentState
 from geomi.service import collections, documents
+from geomi.service.access.keys import KeyScope
 from geomi.service.documents import wire_id
-from geomi.service.keys import Scope
 
 SHOWN = 30
 COLLECTIONS = 100
@@ -24,7 +24,7 @@ MAX_SOURCE_CHARS = 200_000  # of markdown, shown as it is
 _STORED = re.compile(r".{1,100}/[0-9a-f]{32}")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.get("/documents", openapi_extra=READ)

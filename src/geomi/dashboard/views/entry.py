@@ -15,7 +15,7 @@ from geomi.dashboard.guard import SIGN_IN, OfVisit, OpenRoute
 from geomi.dashboard.pages import REPORTS, Visit, static_file
 from geomi.dashboard.words import LANGUAGES
 from geomi.errors import KeyRefused, UnknownName
-from geomi.service import audit, sessions
+from geomi.service.access import audit, sessions
 
 FILES = {
     "style.css": "text/css; charset=utf-8",
@@ -48,7 +48,7 @@ async def sign_in(visit: OfVisit) -> Response:
     except KeyRefused:
         return _asked(visit, HTTPStatus.UNAUTHORIZED, "sign_in.refused")
     response = visit.go(own_path(visit.form.text("next")))
-    await audit.note(
+    await audit.record(
         visit.service,
         opened.caller,
         operation="signIn",

@@ -19,9 +19,10 @@ from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.pages import Visit
 from geomi.dashboard.views.crawls import live_part
 from geomi.errors import GeomiError, StoreBusy
-from geomi.service import crawls, sessions
-from geomi.service.keys import Scope
-from geomi.service.progress import progress
+from geomi.service.access import sessions
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls
+from geomi.service.crawling.progress import progress
 
 LOOK_S = 1.0
 REST_FOR_COST = 10  # a look that took so long is followed by so much more rest
@@ -31,7 +32,7 @@ LONGEST_S = 3600.0  # then a browser comes back, and shows its session again
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/crawls/{job_id}/live", openapi_extra=needs(Scope.READ))
+@router.get("/crawls/{job_id}/live", openapi_extra=needs(KeyScope.READ))
 async def live(job_id: str, visit: OfVisit) -> Response:
     """Tell what changes until the crawl is over."""
     await crawls.find(visit.desk, job_id)

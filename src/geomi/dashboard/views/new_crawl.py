@@ -27,14 +27,15 @@ from geomi.dashboard.order import (
 )
 from geomi.dashboard.pages import Visit
 from geomi.errors import FieldRefused, GeomiError
-from geomi.service import collections, crawls, plans
-from geomi.service.keys import Scope
-from geomi.service.orders import PROFILES
-from geomi.service.plans import Outlook
+from geomi.service import collections
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls, previews
+from geomi.service.crawling.orders import PROFILES
+from geomi.service.crawling.previews import CrawlForecast
 
 SUGGESTED = 50  # collections that a browser offers
 SHOWN = 8  # folders and rules of a plan
-WRITE = needs(Scope.WRITE)
+WRITE = needs(KeyScope.WRITE)
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -54,7 +55,9 @@ async def start(visit: OfVisit) -> Response:
         return await _form(visit, asked.faults)
     try:
         if visit.form.text("do") == "look":
-            return await _form(visit, {}, await plans.foresee(visit.desk, request.order()))
+            return await _form(
+                visit, {}, await previews.forecast_crawl(visit.desk, request.order())
+            )
         job = await crawls.start(visit.desk, request.order())
     except FieldRefused as error:
         return await _form(visit, fault_of(error))
@@ -63,7 +66,7 @@ async def start(visit: OfVisit) -> Response:
     return visit.go(f"/crawls/{job.id}")
 
 
-async def _form(visit: Visit, faults: Faults, plan: Outlook | None = None) -> Response:
+async def _form(visit: Visit, faults: Faults, plan: CrawlForecast | None = None) -> Response:
     sent = visit.form is not NO_FORM
     known = await collections.page(visit.desk, after="", limit=SUGGESTED)
     flags = {name: visit.form.is_set(name) if sent else defaults()[name] for name in FLAGS}
@@ -83,7 +86,7 @@ async def _form(visit: Visit, faults: Faults, plan: Outlook | None = None) -> Re
     )
 
 
-def _shown(plan: Outlook) -> dict[str, object]:
+def _shown(plan: CrawlForecast) -> dict[str, object]:
     """Return of a plan what a page shows."""
     found, expected = plan.found, plan.expected
     forbidden = [(line, len(urls)) for line, urls in found.disallowed.items()]

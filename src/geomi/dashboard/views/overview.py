@@ -9,9 +9,11 @@ from geomi.api.guard import needs
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.views.rows import crawl_rows
 from geomi.model.job import BEGUN, CrawlJob, JobFilter
-from geomi.service import alarms, collections, crawls, usage
-from geomi.service.keys import Scope
-from geomi.service.open import Desk
+from geomi.service import alarms, collections
+from geomi.service.access import tenants
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls
+from geomi.service.service import TenantService
 
 SHOWN = 8
 ALARMS = 5
@@ -20,7 +22,7 @@ MAX_AT_WORK = 25  # of each state; tenants have three at work unless somebody sa
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/", openapi_extra=needs(Scope.READ))
+@router.get("/", openapi_extra=needs(KeyScope.READ))
 async def overview(visit: OfVisit) -> Response:
     """Show how things stand."""
     desk = visit.desk
@@ -32,7 +34,7 @@ async def overview(visit: OfVisit) -> Response:
     return visit.page(
         "overview.html",
         rows=sorted((*active, *others), key=lambda row: row.job.id, reverse=True),
-        used=await usage.usage(desk),
+        used=await tenants.usage(desk),
         queued=sum(row.queued for row in active),
         per_minute=sum(row.per_minute for row in active),
         documents=sum(one.indexed for one in counts),
@@ -40,7 +42,7 @@ async def overview(visit: OfVisit) -> Response:
     )
 
 
-async def _at_work(desk: Desk) -> list[CrawlJob]:
+async def _at_work(desk: TenantService) -> list[CrawlJob]:
     """List the crawls that have begun and are not over, however old they are."""
     found: list[CrawlJob] = []
     for state in BEGUN:

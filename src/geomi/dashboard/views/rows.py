@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geomi.model.job import CrawlJob
-from geomi.service.open import Desk
-from geomi.service.progress import elapsed
+from geomi.service.crawling.progress import elapsed
+from geomi.service.service import TenantService
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class CrawlRow:
     done: float
 
 
-async def crawl_rows(desk: Desk, jobs: Sequence[CrawlJob]) -> tuple[CrawlRow, ...]:
+async def crawl_rows(desk: TenantService, jobs: Sequence[CrawlJob]) -> tuple[CrawlRow, ...]:
     """Look at some crawls."""
     return tuple([await _row(desk, job) for job in jobs])
 
 
-async def _row(desk: Desk, job: CrawlJob) -> CrawlRow:
+async def _row(desk: TenantService, job: CrawlJob) -> CrawlRow:
     outlook = await desk.world.census.outlook(job.id, now_s=desk.world.clock.now_s())
     counts = await desk.world.documents.counts(job.id)
     seconds = elapsed(desk, job)

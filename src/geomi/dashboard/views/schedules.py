@@ -13,14 +13,14 @@ from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of, filled, read_crawl
 from geomi.dashboard.pages import Visit
 from geomi.errors import FieldRefused, GeomiError
-from geomi.service import schedules
-from geomi.service.keys import Scope
-from geomi.service.schedules import MAX_SCHEDULES
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import schedules
+from geomi.service.crawling.schedules import MAX_SCHEDULES
 
 MINUTE_S = 60
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.get("/schedules", openapi_extra=READ)

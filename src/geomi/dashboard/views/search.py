@@ -10,10 +10,9 @@ from starlette.responses import Response
 from geomi.api.guard import needs
 from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.model.index.search import Filters, SearchResults, Snippet
-from geomi.service import collections, search
-from geomi.service.documents import wire_id
-from geomi.service.keys import Scope
-from geomi.service.search import MAX_QUERY_CHARS
+from geomi.service import collections, documents
+from geomi.service.access.keys import KeyScope
+from geomi.service.documents import MAX_QUERY_CHARS, wire_id
 
 SHOWN = 20
 COLLECTIONS = 100
@@ -21,7 +20,7 @@ COLLECTIONS = 100
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/search", openapi_extra=needs(Scope.READ))
+@router.get("/search", openapi_extra=needs(KeyScope.READ))
 async def find(visit: OfVisit) -> Response:
     """Answer a question, if there is one."""
     query = visit.asked("q")[:MAX_QUERY_CHARS]
@@ -29,7 +28,7 @@ async def find(visit: OfVisit) -> Response:
     filters = Filters(collections=(collection,) if collection else ())
     found = SearchResults(())
     if query:
-        found = await search.search(visit.desk, query, filters, limit=SHOWN)
+        found = await documents.search(visit.desk, query, filters, limit=SHOWN)
     return visit.page(
         "search.html",
         asked=query,

@@ -20,12 +20,12 @@ from geomi.engine.seeds.report import EVERYTHING, make_report
 from geomi.errors import FieldRefused, GeomiError
 from geomi.model.dataset.seed import OrchestrationReport
 from geomi.service import seeds
-from geomi.service.keys import Scope
+from geomi.service.access.keys import KeyScope
 
 SHOWN = 30
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.get("/seeds", openapi_extra=READ)

@@ -13,16 +13,16 @@ from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of, filled
 from geomi.dashboard.pages import Visit
 from geomi.errors import FieldRefused, GeomiError
-from geomi.service import keys, tenants, usage
-from geomi.service.keys import Key, Minted, Role, Scope
+from geomi.service.access import keys, tenants
+from geomi.service.access.keys import ApiKey, CreatedKey, KeyRole, KeyScope
 
 TENANTS = 100
 KEYS = 200  # shown, those that are valid first
 QUOTAS = ("maxConcurrentCrawls", "maxWaiting", "maxDailyPages", "maxStorageBytes")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-READ, OWN = needs(Scope.READ), needs(Scope.ADMIN)
-SYSTEM = needs(Scope.ADMIN, role=Role.ADMIN)
+READ, OWN = needs(KeyScope.READ), needs(KeyScope.ADMIN)
+SYSTEM = needs(KeyScope.ADMIN, role=KeyRole.ADMIN)
 
 
 @router.get("/settings", openapi_extra=READ)
@@ -95,17 +95,17 @@ async def _tenant(visit: Visit) -> str:
     return (await tenants.find(visit.service, named)).name
 
 
-async def _page(visit: Visit, faults: Faults, minted: Minted | None = None) -> Response:
+async def _page(visit: Visit, faults: Faults, minted: CreatedKey | None = None) -> Response:
     shown = None if visit.is_admin else visit.who.tenant
-    found = await keys.of_tenant(visit.service, shown) if visit.may(Scope.ADMIN) else []
+    found = await keys.of_tenant(visit.service, shown) if visit.may(KeyScope.ADMIN) else []
     return visit.page(
         "settings.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
-        used=await usage.usage(visit.desk),
+        used=await tenants.usage(visit.desk),
         keys=sorted(found, key=lambda key: (key.revoked_at_s is not None, -key.created_at_s))[
             :KEYS
         ],
-        every_scope=tuple(Scope),
+        every_scope=tuple(KeyScope),
         tenants=(
             await tenants.page(visit.service, after="", limit=TENANTS) if visit.is_admin else []
         ),
@@ -116,6 +116,6 @@ async def _page(visit: Visit, faults: Faults, minted: Minted | None = None) -> R
     )
 
 
-def _rank(key: Key) -> tuple[bool, float]:
+def _rank(key: ApiKey) -> tuple[bool, float]:
     """Put keys that are valid first, and of them the newest."""
     return key.revoked_at_s is not None, -key.created_at_s

@@ -7,15 +7,15 @@ from starlette.responses import Response
 
 from geomi.api.guard import needs
 from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.service import sites
-from geomi.service.keys import Scope
-from geomi.service.sites import MAX_HOST_CHARS
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import sites
+from geomi.service.crawling.sites import MAX_HOST_CHARS
 
 SHOWN = 50
 MAX_ROBOTS_CHARS = 100_000  # of a file, shown as it is
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-READ = needs(Scope.READ)
+READ = needs(KeyScope.READ)
 
 
 @router.get("/sites", openapi_extra=READ)

@@ -13,9 +13,10 @@ from geomi.dashboard.pages import Visit
 from geomi.engine.inspect.why import Explanation
 from geomi.errors import FieldRefused
 from geomi.model.verdict import Outcome
-from geomi.service import crawls, search, urls
-from geomi.service.keys import Scope
-from geomi.service.urls import UrlFilter, UrlStatus
+from geomi.service import documents
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import crawls, urls
+from geomi.service.crawling.urls import UrlFilter, UrlStatus
 
 SHOWN = 50
 EXAMPLES = 3  # of links that a rule kept out
@@ -23,7 +24,7 @@ EXAMPLES = 3  # of links that a rule kept out
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/crawls/{job_id}/urls", openapi_extra=needs(Scope.READ))
+@router.get("/crawls/{job_id}/urls", openapi_extra=needs(KeyScope.READ))
 async def browse(job_id: str, visit: OfVisit) -> Response:
     """List URLs, one of them with its reasons if that is asked for."""
     job = await crawls.find(visit.desk, job_id)
@@ -58,6 +59,6 @@ async def _why(visit: Visit, job_id: str) -> tuple[Explanation | None, str]:
     if not url:
         return None, ""
     try:
-        return await search.explain(visit.desk, job_id, url[:MAX_URL_CHARS]), ""
+        return await documents.explain(visit.desk, job_id, url[:MAX_URL_CHARS]), ""
     except FieldRefused as error:
         return None, error.message

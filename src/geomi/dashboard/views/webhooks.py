@@ -13,14 +13,14 @@ from geomi.dashboard.guard import OfVisit, PageRoute
 from geomi.dashboard.order import FORM, Faults, fault_of, filled
 from geomi.dashboard.pages import Visit
 from geomi.errors import FieldRefused, GeomiError
-from geomi.service import deliveries, hooks
-from geomi.service.hooks import ENDS, MAX_HOOKS, Hook, HookEvent
-from geomi.service.keys import Scope
+from geomi.service import deliveries, webhooks
+from geomi.service.access.keys import KeyScope
+from geomi.service.webhooks import ENDS, MAX_HOOKS, HookEvent, Webhook
 
 DELIVERIES = 3  # of each webhook
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-READ, WRITE = needs(Scope.READ), needs(Scope.WRITE)
+READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.get("/webhooks", openapi_extra=READ)
@@ -40,7 +40,7 @@ async def create(visit: OfVisit) -> Response:
     if not isinstance(request, HookRequest):
         return await _page(visit, faults)
     try:
-        made = await hooks.create(visit.desk, request.url, request.events)
+        made = await webhooks.create(visit.desk, request.url, request.events)
     except FieldRefused as error:
         return await _page(visit, fault_of(error))
     except GeomiError as error:
@@ -51,13 +51,13 @@ async def create(visit: OfVisit) -> Response:
 @router.post("/webhooks/{name}/delete", openapi_extra=WRITE, operation_id="deleteWebhook")
 async def delete(name: str, visit: OfVisit) -> Response:
     """Forget a webhook."""
-    await hooks.delete(visit.desk, name)
+    await webhooks.delete(visit.desk, name)
     return visit.go("/webhooks")
 
 
-async def _page(visit: Visit, faults: Faults, made: Hook | None = None) -> Response:
+async def _page(visit: Visit, faults: Faults, made: Webhook | None = None) -> Response:
     rows = []
-    for hook in await hooks.page(visit.desk, after="", limit=MAX_HOOKS):
+    for hook in await webhooks.page(visit.desk, after="", limit=MAX_HOOKS):
         last, _ = await deliveries.page(visit.desk, hook.id, None, before="", limit=DELIVERIES)
         rows.append((hook, last))
     return visit.page(

@@ -310,7 +310,7 @@ def _unfinished(domain: _Domain, metadata: str, standing: ContractState) -> str:
 
 @dataclass(slots=True)
 class DatasetFindings:
-    """Counts by the names of `Checked`, problems, and what each raw file is."""
+    """Counts by the names of `ProviderCheck`, problems, and what each raw file is."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[DatasetProblem] = field(default_factory=list)

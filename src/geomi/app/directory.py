@@ -1,0 +1,255 @@
+"""Open a data directory: its store, its archive, the network behind the egress gate, its
+heartbeat.
+
+`open_directory` refuses nonsense in the settings before it opens anything. It holds the lock of
+this process until everything that the process made is safe. A directory can be opened for one
+tenant after another (`open_for`); workers, politeness and the archive are shared by all tenants.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geomi import __version__
+from geomi.adapters.compute.child import ChildCompute
+from geomi.adapters.http.client import HttpClient
+from geomi.adapters.http.egress import Egress
+from geomi.adapters.http.rules import (
+    EgressRules,
+    Proxies,
+    parse_no_proxy,
+    parse_override,
+    parse_proxy,
+)
+from geomi.adapters.machine.clock import SystemClock
+from geomi.adapters.machine.presence import PresenceLock
+from geomi.app.archive import bucket_of, open_archive, open_spool
+from geomi.app.external_docs import check_source, open_source
+from geomi.app.recovery import SilenceWatch, directory_name, recover
+from geomi.app.store import agree_on_time, clock_of, correct_clock, open_store
+from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
+from geomi.engine.world import World
+from geomi.errors import StoreError
+from geomi.model.event import Warned
+from geomi.model.markdown import NO_RULES, MarkdownRules
+from geomi.model.worker import WorkerCard, WorkerRole
+from geomi.ports.clock import Clock
+from geomi.ports.ready import ReadySource
+from geomi.ports.sink import EventSink
+from geomi.ports.store import KeptArchive
+from geomi.settings.options import Settings
+from geomi.text.identifiers import new_ulid
+
+if TYPE_CHECKING:
+    from geomi.app.store import Store
+
+
+# What a world has of a store.
+STORE_PARTS = (
+    "frontier",
+    "census",
+    "jobs",
+    "pages",
+    "robots",
+    "requests",
+    "refusals",
+    "sites",
+    "providers",
+    "workers",
+    "ranks",
+    "histories",
+    "sweeps",
+    "documents",
+    "costs",
+    "roster",
+    "quotas",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectory:
+    """An open data directory and the world around it.
+
+    Args:
+        heart: says that this process lives, once it has enrolled.
+        watch: knows which of the others it has not heard of.
+        ready: a source of ready documents, where one is named.
+    """
+
+    root: Path
+    settings: Settings
+    store: Store
+    archive: KeptArchive
+    world: World
+    heart: Heartbeat
+    watch: SilenceWatch = field(default_factory=SilenceWatch)
+    ready: ReadySource | None = None
+
+    def open_for(self, tenant: str) -> DataDirectory:
+        """Return the same directory with another tenant's handles; both are closed with the first.
+
+        Who works, politeness and the archive are everybody's.
+        """
+        store = self.store.open_for(tenant)
+        own = {name: getattr(store, name) for name in STORE_PARTS}
+        return replace(self, store=store, world=replace(self.world, **own))
+
+    def has_space(self) -> bool:
+        """Say whether enough of the disk is free to go on writing."""
+        return shutil.disk_usage(self.root).free >= self.settings.min_free_bytes
+
+
+class TenantDirectories:
+    """One directory as each of its tenants has it, opened once for each."""
+
+    def __init__(self, home: DataDirectory) -> None:
+        self._opened = {home.store.tenant: home}
+        self.system = home
+
+    def of(self, tenant: str) -> DataDirectory:
+        """Return a tenant's handles."""
+        if tenant not in self._opened:
+            self._opened[tenant] = self.system.open_for(tenant)
+        return self._opened[tenant]
+
+
+def egress_rules(settings: Settings) -> EgressRules:
+    """Read what the gate has to know; nonsense is refused before anything is opened."""
+    return EgressRules(
+        allow_private=settings.allow_private,
+        overrides=tuple(parse_override(text) for text in settings.resolve),
+        ca_file=Path(settings.ca_file) if settings.ca_file else None,
+        proxies=Proxies(
+            http=parse_proxy(settings.http_proxy) if settings.http_proxy else None,
+            https=parse_proxy(settings.https_proxy) if settings.https_proxy else None,
+            no_proxy=parse_no_proxy(settings.no_proxy),
+        ),
+    )
+
+
+@asynccontextmanager
+async def open_directory(
+    root: Path,
+    settings: Settings,
+    listen: Callable[[Clock], EventSink],
+    *,
+    owner: str = "",
+    create: bool = True,
+    markdown_rules: MarkdownRules = NO_RULES,
+) -> AsyncIterator[DataDirectory]:
+    """Open a data directory: its store, its archive, the network behind the gate.
+
+    Args:
+        listen: makes the listener of its events, given its clock.
+        owner: the name of a worker that joins a crawl, which outlives its database's restarts.
+        markdown_rules: functions that write elements their way, in this process alone.
+    """
+    rules = egress_rules(settings)
+    bucket = bucket_of(settings)
+    check_source(settings)
+    rng = random.Random()
+    if create or settings.db:
+        _make_folder(root)
+    with closing(open_store(root, settings, create=create, waits=bool(owner))) as store:
+        clock = clock_of(store)
+        owner = owner or f"w-{new_ulid(clock.wall_s(), rng)}"
+        sink = listen(clock)
+        archive = open_archive(
+            root, bucket, worker=owner, warn=lambda text: sink.emit(Warned("", text))
+        )
+        egress = Egress(rules, clock)
+        client = HttpClient(egress, clock)
+        compute = ChildCompute()
+        world = World(
+            **{name: getattr(store, name) for name in STORE_PARTS},
+            clock=clock,
+            fetcher=client,
+            resolver=egress,
+            archive=archive,
+            spool=open_spool(root, settings),
+            compute=compute,
+            sink=sink,
+            rng=rng,
+            version=__version__,
+            owner=owner,
+            silence_s=settings.silence_s,
+            markdown_rules=markdown_rules,
+        )
+        heart = _heartbeat(world, store, clock, _card(world, root), lambda: recover(home))
+        ready = open_source(settings, rules, clock)
+        home = DataDirectory(root, settings, store, archive, world, heart, ready=ready)
+        try:
+            async with _present(home):
+                yield home
+        finally:
+            await client.aclose()
+            if ready is not None:
+                await ready.aclose()
+            await compute.aclose()
+            egress.close()
+
+
+def _heartbeat(
+    world: World,
+    store: Store,
+    clock: SystemClock,
+    card: WorkerCard,
+    tend: Callable[[], Awaitable[None]],
+) -> Heartbeat:
+    return Heartbeat(
+        world,
+        card,
+        tend=tend,
+        keep_time=lambda: correct_clock(store, clock, world.owner),
+        agree=lambda: agree_on_time(store, clock, silence_s=world.silence_s),
+    )
+
+
+@asynccontextmanager
+async def _present(home: DataDirectory) -> AsyncIterator[None]:
+    """Hold this process's lock, one for all its crawls, until what they made is safe."""
+    with PresenceLock(home.root, home.world.owner):
+        try:
+            yield
+        finally:
+            await _close(home.archive, home.heart)  # if it fails, the lock stays: others mend then
+
+
+async def _close(archive: KeptArchive, heart: Heartbeat) -> None:
+    """Send what is left, alive all the while: what a dead worker has not sent is taken for lost."""
+    if not heart.is_enrolled:
+        return await archive.aclose()
+    await with_heartbeat(heart, archive.aclose())
+    await heart.leave()
+
+
+def _card(world: World, root: Path) -> WorkerCard:
+    return WorkerCard(
+        owner=world.owner,
+        machine=platform.node(),
+        root=directory_name(root),
+        pid=os.getpid(),
+        role=WorkerRole.WORKER,
+        version=world.version,
+        started_s=0.0,
+        beat_s=0.0,
+        silence_s=0.0,
+    )
+
+
+def _make_folder(root: Path) -> None:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the data directory `{root}`: {error.strerror}",
+            hint="give one that can be written with -o DIR",
+        ) from error

@@ -1,0 +1,272 @@
+"""Decide by which channel a provider's documents come, Context7 or a crawl, and why (CFG-23,
+C7-01).
+
+Without a source there is only the crawl. A registration that says `crawl` is obeyed. Otherwise the
+source is asked: a provider that it has is collected there, any other is crawled. The crawl is also
+the fallback where the source fails or has too little (G-22).
+
+The source is asked about a provider once a day at most, and its answer is stored. A failed
+question is not stored: it says neither that the provider is there nor that it is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from geomi.app.directory import DataDirectory
+from geomi.app.external_docs import external_docs_plan, library_of
+from geomi.app.store import open_store
+from geomi.app.use import providers
+from geomi.app.use.plan import Plan
+from geomi.engine.external_docs import ExternalDocsClient, shortcoming
+from geomi.engine.worker.supervisor import CrawlReport
+from geomi.errors import ConfigError, SourceError, StoreMissing
+from geomi.model.external_docs import LibraryFinding
+from geomi.model.job import CrawlJob, JobState
+from geomi.model.named_value import MAX_LISTED_VALUES
+from geomi.model.site import Channel, Provider
+from geomi.ports.drawers import Drawers
+from geomi.seed.external_docs import TOPICS
+from geomi.settings.options import Settings
+
+FALLBACK_ORIGIN = "channel crawl"
+FINDINGS_BUCKET = "context7"
+FINDING_HOLDS_S = 86_400.0  # CFG-23 asks at start; a service that runs for months asks again
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDecision:
+    """The channel that holds for a provider, and why.
+
+    Args:
+        library: the id of its library, where one is known.
+    """
+
+    channel: Channel
+    why: str
+    library: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRun:
+    """A run that is over: how it ended, and by which channel a provider's documents came."""
+
+    report: CrawlReport
+    decision: ChannelDecision | None = None
+
+
+def decide_channel(
+    provider: Provider, finding: LibraryFinding | None, *, has_source: bool
+) -> ChannelDecision:
+    """Say which channel holds for a provider by what is known now."""
+    library = finding.library if finding else ""
+    if not has_source:
+        return ChannelDecision(Channel.CRAWL, "GEOMI_CONTEXT7_URL names no source", library)
+    if provider.channel is Channel.CRAWL:
+        return ChannelDecision(Channel.CRAWL, "its registration says so", library)
+    if finding is None:
+        return ChannelDecision(provider.channel, "Context7 was not asked yet")
+    day = datetime.fromtimestamp(finding.at_s, UTC).date().isoformat()
+    if not library:
+        return ChannelDecision(Channel.CRAWL, f"Context7 did not have it on {day}")
+    return ChannelDecision(Channel.CONTEXT7, f"Context7 had it as {library} on {day}", library)
+
+
+async def known_channel(home: DataDirectory, key: str) -> ChannelDecision:
+    """Say which channel holds for a provider, without asking anybody."""
+    provider = await providers.find(home.world, key)
+    finding = await stored_finding(home, provider)
+    return decide_channel(provider, finding, has_source=home.ready is not None)
+
+
+async def ask_channel(home: DataDirectory, key: str) -> ChannelDecision:
+    """Say which channel holds for a provider; the source is asked where that is a day ago."""
+    provider = await providers.find(home.world, key)
+    finding = await stored_finding(home, provider)
+    needs_no_answer = home.ready is None or provider.channel is Channel.CRAWL
+    if needs_no_answer or is_fresh(finding, wall_s=home.world.clock.wall_s()):
+        return decide_channel(provider, finding, has_source=home.ready is not None)
+    checked = await check_provider(home, provider, librarian_of(home))
+    if checked.problem:
+        return ChannelDecision(Channel.CRAWL, f"Context7: {checked.problem}")
+    return decide_channel(provider, checked.finding, has_source=True)
+
+
+async def plan_for_channel(home: DataDirectory, plan: Plan, decision: ChannelDecision) -> Plan:
+    """Return the plan by which a provider's documents come, given its crawl's."""
+    if decision.channel is not Channel.CONTEXT7 or not decision.library or home.ready is None:
+        return plan
+    name = (await providers.find(home.world, plan.provider)).name
+    return external_docs_plan(plan, home.ready.address, decision.library, name)
+
+
+async def run_provider(
+    home: DataDirectory, plan: Plan, run: Callable[[Plan], Awaitable[CrawlReport]]
+) -> ProviderRun:
+    """Run a provider by its channel, and by its crawl where that has not brought enough (G-22).
+
+    What is for no provider is a crawl.
+    """
+    if not plan.provider:
+        return ProviderRun(await run(plan))
+    decision = await _resumed_channel(home, plan) or await ask_channel(home, plan.provider)
+    first = await plan_for_channel(home, plan, decision)
+    if first is plan:
+        return ProviderRun(await run(_with_reason(plan, decision)), decision)
+    report = await run(first)
+    why = await fallback_reason(home, report.job)
+    if not why:
+        return ProviderRun(report, decision)
+    fallen = ChannelDecision(Channel.CRAWL, f"Context7: {why}", decision.library)
+    plan = replace(plan, resume=plan.resume and await _is_followed(home, report.job))
+    return ProviderRun(await run(_with_reason(plan, fallen)), fallen)
+
+
+async def fallback_reason(home: DataDirectory, job: CrawlJob) -> str:
+    """Say why a job that asked a source is to be followed by a crawl; empty where it is not."""
+    if not library_of(job) or job.state is not JobState.COMPLETED or job.crawl:
+        return ""
+    entries = await home.world.census.entries(job.id, state=None, after=b"", limit=len(TOPICS))
+    return shortcoming(entries)
+
+
+async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision | None:
+    """Say by which channel a run goes on that was interrupted; None where it begins."""
+    if not plan.resume:
+        return None
+    own = [job for job in await providers.jobs_of(home.world, plan.provider) if not job.crawl]
+    if not own or own[0].state.is_final:
+        return None
+    library = library_of(own[0])
+    channel = Channel.CONTEXT7 if library else Channel.CRAWL
+    return ChannelDecision(channel, f"job {own[0].id} goes on", library)
+
+
+async def _is_followed(home: DataDirectory, job: CrawlJob) -> bool:
+    """Say whether a crawl has followed a job already; one before it was for another run."""
+    own = await providers.jobs_of(home.world, job.provider)
+    after = (one for one in own if one.created_at_s > job.created_at_s and not one.crawl)
+    return any(not library_of(one) for one in after)
+
+
+def _with_reason(plan: Plan, decision: ChannelDecision) -> Plan:
+    """Let a crawl's job say why it is one."""
+    note = (f"{FALLBACK_ORIGIN} ({decision.why})", f"provider {plan.provider}")
+    resolved = replace(plan.resolved, origins=(*plan.resolved.origins, note))
+    return replace(plan, resolved=resolved)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderCheck:
+    """What came of looking for one provider.
+
+    Args:
+        finding: None where the source could not be asked.
+        problem: why it could not.
+    """
+
+    provider: Provider
+    finding: LibraryFinding | None
+    problem: str = ""
+
+
+def stored_findings(root: Path, settings: Settings) -> dict[str, LibraryFinding]:
+    """Return what a data directory remembers, by the key of the provider; nothing is made."""
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
+        return {}
+    with closing(store):
+        return asyncio.run(_every(store.drawers))
+
+
+async def stored_finding(home: DataDirectory, provider: Provider) -> LibraryFinding | None:
+    """Return what is remembered of a provider."""
+    slip = await home.store.drawers.get(FINDINGS_BUCKET, provider.key)
+    return valid_finding(provider, _adapter().validate_json(slip.body) if slip else None)
+
+
+def valid_finding(provider: Provider, finding: LibraryFinding | None) -> LibraryFinding | None:
+    """Return a finding that is about a provider under its present name, and no other."""
+    return finding if finding and finding.name == provider.name else None
+
+
+def is_fresh(finding: LibraryFinding | None, *, wall_s: float) -> bool:
+    """Say whether a provider need not be looked for again."""
+    return finding is not None and 0 <= wall_s - finding.at_s < FINDING_HOLDS_S
+
+
+async def check_provider(
+    home: DataDirectory, provider: Provider, librarian: ExternalDocsClient
+) -> ProviderCheck:
+    """Ask for one provider's library (`resolve-library-id`) and remember the answer."""
+    try:
+        picked = await librarian.resolve(provider.name)
+    except SourceError as error:
+        return ProviderCheck(provider, None, error.message)
+    library = picked.library if picked else ""
+    finding = LibraryFinding(provider.key, provider.name, library, home.world.clock.wall_s())
+    await _remember(home, finding)
+    return ProviderCheck(provider, finding)
+
+
+def librarian_of(home: DataDirectory) -> ExternalDocsClient:
+    """Return who asks the source for one run; refuse where none is named."""
+    if home.ready is None:
+        raise ConfigError(
+            "no source of ready documents is named",
+            hint="GEOMI_CONTEXT7_URL=https://context7.com, and GEOMI_CONTEXT7_KEY if you have one",
+        )
+    return ExternalDocsClient(home.ready, home.world.clock)
+
+
+async def check_providers(
+    home: DataDirectory, librarian: ExternalDocsClient, keys: Sequence[str] = ()
+) -> list[ProviderCheck]:
+    """Look for providers, one after the other; all of them where none is named."""
+    known = providers.with_presets(await home.world.providers.list())
+    wanted = [providers.provider_named(key, known) for key in keys] or list(known.values())
+    return [await check_provider(home, provider, librarian) for provider in wanted]
+
+
+async def unchecked_providers(home: DataDirectory) -> list[str]:
+    """Name the providers that were not looked for within a day."""
+    known = providers.with_presets(await home.world.providers.list())
+    wall_s = home.world.clock.wall_s()
+    found = await _every(home.store.drawers)
+    return [
+        key
+        for key, provider in known.items()
+        if not is_fresh(valid_finding(provider, found.get(key)), wall_s=wall_s)
+    ]
+
+
+async def _remember(home: DataDirectory, finding: LibraryFinding) -> None:
+    drawers, body = home.store.drawers, _adapter().dump_json(finding)
+    slip = await drawers.get(FINDINGS_BUCKET, finding.key)
+    if slip is None:
+        await drawers.add(FINDINGS_BUCKET, finding.key, body)
+    else:  # whoever was faster has just asked the same
+        await drawers.change(replace(slip, body=body))
+
+
+async def _every(drawers: Drawers) -> dict[str, LibraryFinding]:
+    found: dict[str, LibraryFinding] = {}
+    after = ""
+    while slips := await drawers.list(FINDINGS_BUCKET, after=after, limit=MAX_LISTED_VALUES):
+        after = slips[-1].name
+        found |= {slip.name: _adapter().validate_json(slip.body) for slip in slips}
+    return found
+
+
+@cache
+def _adapter() -> TypeAdapter[LibraryFinding]:
+    return TypeAdapter(LibraryFinding)

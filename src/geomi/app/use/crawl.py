@@ -1,0 +1,314 @@
+"""Run a crawl from its plan to its report: the job, its workers, its outputs.
+
+`crawl` starts a job, or resumes one, and runs it to its end. `start_detached` leaves it to the
+workers of the store. `draft_job` and `start_drafted` are the two halves of a start that a service
+keeps apart. One worker runs in this process; several run in processes of their own, which the
+library starts too, so that their order stands here. A job that this process could not fetch or
+keep as it was begun is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from geomi.adapters.machine.presence import PresenceLock, is_held
+from geomi.adapters.machine.processes import (
+    LocalWorkerHandle,
+    ProcessWorkerHandle,
+    StartedProcess,
+    start_worker,
+)
+from geomi.adapters.outlet.job_folder import job_outlets
+from geomi.admit.rules import Admission
+from geomi.app.archive import directory_id
+from geomi.app.directory import DataDirectory
+from geomi.app.external_docs import library_of, refuse_unserved, world_for_job
+from geomi.app.recovery import check_sent, is_dead, recover
+from geomi.app.use import outputs, providers
+from geomi.app.use.plan import Plan, check_identity, check_selectors, check_storing
+from geomi.engine import jobs
+from geomi.engine.inspect.alarms import report_run
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.preview_text import erase_expired_texts
+from geomi.engine.visit.privacy import keeps_raw
+from geomi.engine.visit.road import Road
+from geomi.engine.worker.loop import Worker
+from geomi.engine.worker.publisher import Outlet, Publisher
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
+from geomi.engine.world import World
+from geomi.model.config import CrawlConfig
+from geomi.model.event import Warned
+from geomi.model.job import Commission, CrawlJob, JobState, StopReason
+from geomi.model.site import SiteRule
+from geomi.model.worker import WorkerRole
+from geomi.settings.compliance import weaknesses
+from geomi.settings.network import (
+    DIRECTORY,
+    network,
+    same_archive,
+    same_directory,
+    same_network,
+)
+from geomi.settings.options import RunOptions, Settings
+from geomi.settings.profiles import resolve_resumed
+from geomi.text.identifiers import new_ulid
+
+WORKER_PROGRAM = "geomi.processes.crawl"
+
+
+async def crawl(
+    home: DataDirectory,
+    plan: Plan,
+    *,
+    extra: Sequence[Outlet] = (),
+    standby: Sequence[StartedProcess] = (),
+    on_start: Callable[[Supervisor], None] = lambda _: None,
+) -> CrawlReport:
+    """Start a job, or go on with one, and run it to its end.
+
+    Args:
+        standby: worker processes that wait for orders; more are started where these do not suffice.
+    """
+    await recover(home)
+    await erase_expired_texts(home.world)
+    job, resumed = await _job(home, plan, await providers.read_site_decisions(home.world))
+    run = plan.resolved.run
+    if job.state.is_final:
+        await _publish(home, job, run, extra)
+        return CrawlReport(job, job.stop or StopReason.DONE, 0.0)
+    return await run_job(
+        home, job, run, resumed=resumed, extra=extra, standby=standby, on_start=on_start
+    )
+
+
+async def run_job(
+    home: DataDirectory,
+    job: CrawlJob,
+    run: RunOptions,
+    *,
+    resumed: bool,
+    extra: Sequence[Outlet] = (),
+    standby: Sequence[StartedProcess] = (),
+    on_start: Callable[[Supervisor], None] = lambda _: None,
+) -> CrawlReport:
+    """Run a job that is there to its end.
+
+    Args:
+        run: which outputs are written, and by how many workers.
+    """
+    world = home.world
+    await _warn(world, job)
+    workers = min(run.workers, job.config.politeness.concurrency)
+    hire = _hire(home, job, workers, standby, await providers.read_site_decisions(world))
+    outlets = [*_outlets(home, job, run), *extra]
+    supervisor = Supervisor(
+        world, job, hire, outlets, heart=home.heart.run, sent=partial(check_sent, home, job.id)
+    )
+    on_start(supervisor)
+    with PresenceLock(home.root, f"job-{job.id}"):  # one writer of its outputs
+        await home.heart.enrol(WorkerRole.SUPERVISOR, [job.config])
+        home.heart.join(job.id)
+        try:
+            report = await supervisor.run(workers=workers, resumed=resumed)
+        finally:
+            home.heart.part(job.id)
+        if report.job.state is JobState.COMPLETED:
+            await outputs.write_whole_outputs(home, report.job, run.format)
+            await _report_changes(world, report.job)
+    return report
+
+
+def _outlets(home: DataDirectory, job: CrawlJob, run: RunOptions) -> Sequence[Outlet]:
+    """Make a job's outputs; the top of the directory leads to those of whole crawls."""
+    return job_outlets(home.root, job.id, run.format, is_linked=not job.crawl)
+
+
+async def _publish(
+    home: DataDirectory, job: CrawlJob, run: RunOptions, extra: Sequence[Outlet]
+) -> None:
+    """Write what is missing of a job's outputs: workers elsewhere may have ended it."""
+    publisher = Publisher(home.world, job.id, [*_outlets(home, job, run), *extra])
+    publisher.end(is_whole=False)
+    with PresenceLock(home.root, f"job-{job.id}"):
+        await publisher.run()
+        if job.state is JobState.COMPLETED:
+            await outputs.write_whole_outputs(home, job, run.format)
+
+
+async def start_detached(home: DataDirectory, plan: Plan) -> CrawlJob:
+    """Start a job, or let one go on, and leave it to whoever serves this store."""
+    await recover(home)
+    job, _ = await _job(home, plan, await providers.read_site_decisions(home.world))
+    await _warn(home.world, job)
+    return job
+
+
+async def is_running(home: DataDirectory, job: CrawlJob) -> bool:
+    """Tell whether anybody works on a job: a process of this directory, or a worker elsewhere."""
+    if is_held(home.root, f"job-{job.id}"):
+        return True
+    cards = await home.world.workers.list()
+    return any(job.id in card.jobs and not is_dead(home, card) for card in cards)
+
+
+def gate_for(
+    world: World, config: CrawlConfig, seeds: Sequence[str], reviews: Sequence[SiteRule] = ()
+) -> LinkGate:
+    """Make the judge of one job's links; `reviews` is what people decided about sites."""
+    year = 1970 + int(world.clock.wall_s() // (365.2425 * 86_400))
+    return LinkGate(config, Admission(config, seeds, now_year=year), reviews)
+
+
+def worker_for(
+    home: DataDirectory, job: CrawlJob, *, workers: int, reviews: Sequence[SiteRule] = ()
+) -> Worker:
+    """Make one of a job's workers; all together have no more requests in flight than asked for."""
+    world, config = world_for_job(home.world, job, home.ready), job.config
+    gate = gate_for(world, config, job.seeds, reviews)
+    return Worker(
+        world,
+        job,
+        Road(world, job, gate),
+        gate,
+        concurrency=max(1, config.politeness.concurrency // workers),
+        has_space=home.has_space,
+        on_settled=home.heart.count,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOrder:
+    """What a worker process is told: where the job is, who it is, and how many there are."""
+
+    root: Path
+    settings: Settings
+    job: str
+    owner: str
+    workers: int
+
+
+async def _job(
+    home: DataDirectory, plan: Plan, reviews: Sequence[SiteRule]
+) -> tuple[CrawlJob, bool]:
+    found = await jobs.newest(home.world, plan.seeds) if plan.resume else None
+    if found is not None:
+        return await _resumed(home, plan, found, reviews), True
+    return await _started(home, plan, reviews), False
+
+
+async def _resumed(
+    home: DataDirectory, plan: Plan, found: CrawlJob, reviews: Sequence[SiteRule]
+) -> CrawlJob:
+    world = home.world
+    await providers.refuse_crawl(world, found.provider)
+    refuse_unservable(home, found)
+    await check_sent(home, found.id)  # what was lost waits again
+    found = await jobs.find(world, found.id)  # with the counters of what is left
+    config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
+    check_identity(config)
+    check_selectors(config.extract)
+    check_storing(config)
+    return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds, reviews))
+
+
+async def _started(home: DataDirectory, plan: Plan, reviews: Sequence[SiteRule]) -> CrawlJob:
+    job = await draft_job(home, plan, reviews)
+    return await start_drafted(home, job, reviews)
+
+
+async def draft_job(
+    home: DataDirectory,
+    plan: Plan,
+    reviews: Sequence[SiteRule],
+    *,
+    collection: str = "",
+    job_id: str = "",
+) -> CrawlJob:
+    """Create the job of a plan, which waits for its turn.
+
+    Args:
+        collection: where a service puts its documents.
+        job_id: its name, where it was given before.
+    """
+    world = home.world
+    await providers.refuse_crawl(world, plan.provider)
+    config = plan.resolved.config
+    if "warc" not in plan.resolved.run.format:
+        config = replace(config, store=replace(config.store, raw=False))
+    commission = Commission(
+        home.store.tenant,
+        origins=plan.resolved.origins + network(home.settings) + _directory(home),
+        provider=plan.provider,
+        collection=collection,
+        id=job_id,
+    )
+    gate = gate_for(world, config, [seed.href for seed in plan.seeds], reviews)
+    return await jobs.draft(world, plan.seeds, config, gate, commission)
+
+
+async def start_drafted(
+    home: DataDirectory, job: CrawlJob, reviews: Sequence[SiteRule]
+) -> CrawlJob:
+    """Let a job that was drafted be worked on."""
+    gate = gate_for(home.world, job.config, job.seeds, reviews)
+    return await jobs.begin_drafted(home.world, job, gate)
+
+
+def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
+    """Refuse a job that this process could not fetch, or not keep, as it was begun."""
+    same_network(job, home.settings)
+    same_archive(job, home.settings)
+    same_directory(job, directory_id(home.root, home.settings))
+    refuse_unserved(job, home.ready)
+
+
+def _directory(home: DataDirectory) -> tuple[tuple[str, str], ...]:
+    identity = directory_id(home.root, home.settings)
+    return ((DIRECTORY + identity, "data directory"),) if identity else ()
+
+
+async def _report_changes(world: World, job: CrawlJob) -> None:
+    """Report what a provider's run has changed; that of a service is told where it ends there."""
+    if job.provider and not job.collection:
+        name = (await providers.find(world, job.provider)).name
+        await report_run(world, await jobs.find(world, job.id), name)
+
+
+async def _warn(world: World, job: CrawlJob) -> None:
+    """Tell what a person should know of this job, each time it begins."""
+    is_ready = bool(library_of(job))  # of a site nothing is asked then, a robots.txt neither
+    for message in () if is_ready else weaknesses(job.config):
+        world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
+    if job.config.safety.removes and keeps_raw(job.config):  # C-47
+        message = "responses are kept as they came, with the personal data in them (store.raw)"
+        world.sink.emit(Warned(job.id, message, "without store.raw only the redacted text is kept"))
+    for message, hint in await providers.provider_warnings(world, job.provider, is_ready=is_ready):
+        world.sink.emit(Warned(job.id, message, hint))
+
+
+def _hire(
+    home: DataDirectory,
+    job: CrawlJob,
+    workers: int,
+    standby: Sequence[StartedProcess],
+    reviews: Sequence[SiteRule],
+) -> Callable[[], WorkerHandle]:
+    """Return what fills one worker's place: this process alone, or one of several."""
+    if workers == 1:
+        return partial(_local_worker, home, job, reviews)
+    waiting = iter(standby)
+
+    def hire() -> WorkerHandle:
+        owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
+        order = WorkerOrder(home.root.resolve(), home.settings, job.id, owner, workers)
+        started = next(waiting, None) or start_worker(WORKER_PROGRAM)
+        return ProcessWorkerHandle(owner, started, order, home.world.sink)
+
+    return hire
+
+
+def _local_worker(home: DataDirectory, job: CrawlJob, reviews: Sequence[SiteRule]) -> WorkerHandle:
+    return LocalWorkerHandle(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))

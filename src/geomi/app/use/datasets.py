@@ -1,0 +1,282 @@
+"""Open the datasets of the seed engine, decide whose they are, and take contracts over into a
+crawl.
+
+A dataset is a directory or a prefix of a bucket. It belongs to one tenant (C-92): the one that the
+setting `datasets` names, or else the command line's. No root lies inside another tenant's root, or
+two tenants would write the same files. `admitted_seeds` separates the start URLs of contracts that
+the crawl's own rules admit from those that they exclude.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+from geomi.adapters.bucket_url import FORM, names_bucket, read_bucket_url
+from geomi.adapters.dataset.directory import DirectoryDataset
+from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
+from geomi.admit.rules import Admission
+from geomi.app.archive import need_obstore
+from geomi.app.directory import DataDirectory
+from geomi.app.recovery import recover
+from geomi.app.store import TENANT
+from geomi.app.use.plan import NO_YEAR, check_identity
+from geomi.dataset.partition import checked_filter
+from geomi.engine.seeds.context import SeedContext
+from geomi.engine.seeds.queue import work_on_queues
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.errors import ConfigError, GeomiError, StoreMissing, first_error
+from geomi.model.config import CrawlConfig
+from geomi.model.dataset.contract import Handover, SkippedDomain
+from geomi.model.dataset.seed import PartitionFilter, SeedRules
+from geomi.model.event import Warned
+from geomi.model.site import SiteRule
+from geomi.model.verdict import Verdict
+from geomi.model.worker import WorkerRole
+from geomi.ports.dataset import Dataset
+from geomi.settings.layers import Layer, settings_layer
+from geomi.settings.options import Settings
+from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.seeds import read_datasets
+from geomi.url.canonical import without_user_info
+from geomi.url.parse import Url, split
+
+MAX_NAME_CHARS = 4096
+SEED_PROFILE = "seed-engine"
+SEED_PROGRAM = "geomi.processes.seeds"
+T = TypeVar("T")
+CONTRACTS_FORM = "DATASET/prod/country=sg/category=news/date=2026-01-28"
+_CONTRACTS_PLACE = re.compile(
+    r"(?P<root>.*?)(?:(?:^|/)prod(?:/country=(?P<country>[^/]+)(?:/category=(?P<category>[^/]+)"
+    r"(?:/date=(?P<date>[^/]+))?)?)?)?/*",
+    re.DOTALL,
+)
+
+
+def open_dataset(text: str) -> Dataset:
+    """Open `s3://…`, `file://…` or a path; nothing is dialled yet."""
+    if not text.strip() or "\0" in text or len(text) > MAX_NAME_CHARS:
+        raise ConfigError("a dataset needs a name", hint=f"write a path, file://… or {FORM}")
+    if names_bucket(text):
+        need_obstore("a dataset in a bucket")
+        from geomi.adapters.blob.bucket import Bucket  # an extra
+        from geomi.adapters.dataset.bucket import BucketDataset
+
+        url = read_bucket_url(text)
+        return BucketDataset(Bucket(url), url.full)
+    root = _folder(text)
+    if not root.is_dir():
+        raise StoreMissing(
+            f"there is no dataset at `{root}`: it is no folder",
+            hint="name the folder that holds raw/",
+        )
+    return DirectoryDataset(root)
+
+
+def _folder(text: str) -> Path:
+    if "://" not in text:
+        return Path(text)
+    url = urlsplit(text)
+    is_local = url.netloc in ("", "localhost") and not url.query and not url.fragment
+    if url.scheme != "file" or not is_local or "\0" in unquote(url.path):
+        raise ConfigError(
+            f"`{without_user_info(text)}` names no dataset",
+            hint=f"write a path, file:///path or {FORM}",
+        )
+    return Path(unquote(url.path))
+
+
+def open_datasets(settings: Settings) -> dict[str, Dataset]:
+    """Return each tenant's dataset; roots that are shared, or lie in one another, are refused."""
+    found = {
+        tenant: open_dataset(text) for tenant, text in read_datasets(settings.datasets).items()
+    }
+    for (one, own), (other, theirs) in combinations(found.items(), 2):
+        if _overlap(own.name, theirs.name):
+            raise ConfigError(
+                f"the datasets of tenants `{one}` and `{other}` are not apart: "
+                f"{own.name} and {theirs.name}",
+                hint="a root belongs to one tenant, and lies in no other's",
+            )
+    return found
+
+
+def dataset_tenant(dataset: Dataset, settings: Settings) -> str:
+    """Say whose a dataset is."""
+    for tenant, own in open_datasets(settings).items():
+        if own.name == dataset.name:
+            return tenant
+        if _overlap(own.name, dataset.name):
+            raise ConfigError(
+                f"{dataset.name} and {own.name}, which is tenant `{tenant}`'s, are not apart",
+                hint=f"name {own.name} itself; --country, --category and --date name a part of it",
+            )
+    return TENANT
+
+
+def seed_config(settings: Settings) -> CrawlConfig:
+    """Return how the seed engine works where nobody says otherwise."""
+    asked = Layer("service", {"run.profile": SEED_PROFILE})
+    return resolve_under_profile([asked, settings_layer(settings)]).config
+
+
+def check_queues(rules: SeedRules) -> None:
+    """Refuse queues of one name: whoever works on one would take the other's messages."""
+    if rules.seed_queue == rules.domain_queue:
+        raise ConfigError(
+            f"seeds.seed_queue and seeds.domain_queue cannot both be called `{rules.seed_queue}`",
+            hint="give each a name of its own",
+        )
+
+
+def seeding_for(home: DataDirectory, config: CrawlConfig, dataset: Dataset) -> SeedContext:
+    """Bundle what the seed engine needs, for the tenant of a home."""
+    check_identity(config)
+    return SeedContext(home.world, config, home.store.queues, dataset)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedOrder:
+    """What a process is told that works on a dataset beside another."""
+
+    root: Path
+    settings: Settings
+    config: CrawlConfig
+    dataset: str
+    is_done_when_empty: bool
+
+
+class SeedWorkers:
+    """Everybody who works on a dataset here: this process, and those that it starts.
+
+    Args:
+        order: what the others are told.
+        workers: processes, this one among them.
+        standby: processes that wait for orders; more are started where these do not suffice.
+    """
+
+    def __init__(
+        self,
+        home: DataDirectory,
+        seeding: SeedContext,
+        order: SeedOrder,
+        *,
+        workers: int = 1,
+        standby: Sequence[StartedProcess] = (),
+    ) -> None:
+        self._home = home
+        self._seeding = seeding
+        self._order = order
+        self._others = workers - 1
+        self._standby = iter(standby)
+        self._hands: list[ProcessWorkerHandle] = []
+        self._leaving = asyncio.Event()
+        self._own: asyncio.Task[object] | None = None
+
+    async def begin(self, work: Coroutine[None, None, T]) -> T | None:
+        """Do something before everybody works; None where it was stopped by an interrupt."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._own = doing = group.create_task(work, name="begin")
+        except* GeomiError as failures:
+            raise first_error(failures) from failures
+        return None if doing.cancelled() else doing.result()
+
+    async def run(self) -> None:
+        """Work until the queues are empty, or until told to leave, as the order says."""
+        await recover(self._home)
+        await self._home.heart.enrol(WorkerRole.WORKER, [self._seeding.config])
+        await with_heartbeat(self._home.heart, self._run())
+
+    def interrupt(self) -> bool:
+        """First call: finish what is in hand. Second call: stop now, and say so."""
+        was_leaving = self._leaving.is_set()
+        self._leaving.set()
+        for hand in self._hands:
+            hand.drain()  # a second one ends it
+        if was_leaving and self._own is not None:
+            self._own.cancel()
+        return was_leaving
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether it was told to leave."""
+        return self._leaving.is_set()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(self._others):
+                group.create_task(self._help(f"seeder {number}"), name=f"seeder {number}")
+            self._own = group.create_task(
+                work_on_queues(
+                    self._seeding,
+                    leaving=self._leaving,
+                    is_done_when_empty=self._order.is_done_when_empty,
+                ),
+                name="seeds",
+            )
+
+    async def _help(self, name: str) -> None:
+        """Let another process work beside us; what it leaves is done by the others."""
+        sink = self._home.world.sink
+        started = next(self._standby, None)
+        if started is None:
+            started = await asyncio.to_thread(start_worker, SEED_PROGRAM)
+        hand = ProcessWorkerHandle(name, started, self._order, sink)
+        self._hands.append(hand)
+        if self._leaving.is_set():
+            hand.drain()
+        problem = "died"
+        try:
+            if await hand.wait() is not None:
+                return
+        except GeomiError as error:
+            problem = f"gave up: {error.message}"
+        sink.emit(Warned("", f"a process that worked on seeds {problem}", "the others go on"))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether a root lies in another; which server a bucket is on may be said in many ways."""
+    places = (name.partition("?")[0].rstrip("/") + "/" for name in (one, other))
+    shorter, longer = sorted(places, key=len)
+    return longer.startswith(shorter)
+
+
+def open_contracts(text: str) -> tuple[Dataset, PartitionFilter]:
+    """Open a dataset by the place of its contracts: `prod/…` of it, or its root."""
+    place, mark, options = text.partition("?") if names_bucket(text) else (text, "", "")
+    found = _CONTRACTS_PLACE.fullmatch(place)
+    assert found is not None, "it matches whatever is no partition as a root"
+    which = checked_filter(found["country"], found["category"], found["date"])
+    root = found["root"] or ("/" if place.startswith("/") else ".")
+    if "/prod/country=" in f"/{root}":
+        raise ConfigError(f"`{text}` is no place of contracts", hint=f"write {CONTRACTS_FORM}")
+    return open_dataset(root + mark + options), which
+
+
+def admitted_seeds(
+    handover: Handover, config: CrawlConfig, reviews: Sequence[SiteRule]
+) -> tuple[list[str], list[SkippedDomain]]:
+    """Part the start URLs that a crawl's own rules take from those that they exclude."""
+    gate = LinkGate(config, Admission(config, handover.seeds, now_year=NO_YEAR), reviews)
+    taken: list[str] = []
+    left_out: list[SkippedDomain] = []
+    for url in map(split, handover.seeds):
+        reason = _excluded_by(gate, url)
+        if reason:
+            left_out.append(SkippedDomain(url.host, f"{url.href} is excluded by rule {reason}"))
+        else:
+            taken.append(url.href)
+    return taken, left_out
+
+
+def _excluded_by(gate: LinkGate, url: Url) -> str:
+    answer = gate.seed(url)
+    return f"{answer.rule}: {answer.detail}" if isinstance(answer, Verdict) else ""

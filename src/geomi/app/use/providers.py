@@ -1,0 +1,146 @@
+"""The registry of providers: the presets that come with geomi, overlaid by what a directory
+stores.
+
+Nobody changes a preset; a review of one is stored beside it, and wins. A provider that was taken
+down comes back only through a new review that allows crawling.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from geomi.app.store import open_store
+from geomi.engine.visit.patterns import read_site_decisions as read_site_decisions
+from geomi.engine.world import World
+from geomi.errors import ConfigError, StoreMissing, WrongState
+from geomi.model.job import CrawlJob
+from geomi.model.site import Channel, Provider, SiteRule
+from geomi.settings.options import Settings
+from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
+from geomi.settings.values import refuse_unknown
+
+EVERY_JOB = 1_000_000
+
+ProviderWarning = tuple[str, str]  # what a person should know, and what to do about it
+
+
+def with_presets(stored: Sequence[Provider]) -> dict[str, Provider]:
+    """Return every provider by key: the presets first, in their order."""
+    return {**presets(), **{provider.key: provider for provider in stored}}
+
+
+def stored_providers(root: Path, settings: Settings) -> list[Provider]:
+    """List what a data directory keeps, where no world is open yet; nothing is made."""
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
+        return []
+    with closing(store):
+        return asyncio.run(store.providers.list())
+
+
+def stored_reviews(root: Path, settings: Settings) -> tuple[SiteRule, ...]:
+    """List what people decided about sites, where no world is open yet; nothing is made."""
+    try:
+        store = open_store(root, settings, create=False)
+    except StoreMissing:
+        return ()
+    with closing(store):
+        return asyncio.run(read_site_decisions(store))
+
+
+def provider_named(key: str, providers: dict[str, Provider]) -> Provider:
+    """Find a provider by its key; refuse an unknown one with the nearest known."""
+    refuse_unknown({key: None}, list(providers), "provider")
+    return providers[key]
+
+
+async def find(world: World, key: str) -> Provider:
+    """Find a provider by its key."""
+    return provider_named(key, with_presets(await world.providers.list()))
+
+
+async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> Provider:
+    """Register a provider whose terms allow it; one that is known keeps its ID unless it says so.
+
+    Args:
+        has_own_id: the registration itself names the ID.
+    """
+    refuse_unreviewed(provider, now_s=world.clock.wall_s())
+    before = with_presets(await world.providers.list()).get(provider.key)
+    if before is not None:
+        refuse_forbidden(before)
+        if not has_own_id:
+            provider = replace(provider, provider_id=before.provider_id)
+    await world.providers.put(provider)
+    return provider
+
+
+async def review(world: World, key: str, *, allows: bool, reviewed_at: str) -> Provider:
+    """Note what a provider's terms say about crawling, and when they were read (LEG-03)."""
+    provider = replace(
+        await find(world, key), tos_reviewed_at=reviewed_at, tos_allows_crawling=allows
+    )
+    await world.providers.put(provider)
+    return provider
+
+
+async def remove(world: World, key: str) -> Provider:
+    """Forget a registration; a preset of the same key is then what it was."""
+    provider = await find(world, key)
+    if any(takedown.key == key for takedown in await world.providers.takedowns()):
+        refuse_forbidden(provider)
+    if key not in presets():
+        await _refuse_orphans(world, key)
+    if not await world.providers.remove(key):
+        raise ConfigError(
+            f"provider `{key}` comes with geomi and cannot be removed",
+            hint=f"to leave it alone: geomi providers review {key} --forbids",
+        )
+    return provider
+
+
+async def refuse_crawl(world: World, key: str) -> None:
+    """Raise where a crawl would be for a provider that does not allow it (LEG-04)."""
+    if key:
+        refuse_forbidden(await find(world, key))
+
+
+async def jobs_of(world: World, key: str) -> tuple[CrawlJob, ...]:
+    """Find every job that was started for a provider."""
+    every = await world.jobs.list(limit=EVERY_JOB)
+    return tuple(job for job in every if job.provider == key)
+
+
+async def provider_warnings(
+    world: World, key: str, *, is_ready: bool = False
+) -> list[ProviderWarning]:
+    """Say what whoever crawls a provider should know.
+
+    Args:
+        is_ready: its ready documents are collected, and not its pages.
+    """
+    if not key:
+        return []
+    provider = await find(world, key)
+    told: list[ProviderWarning] = []
+    if provider.tos_allows_crawling is None:
+        hint = f"read them, then: geomi providers review {key} --allows, or --forbids"
+        told.append((f"the terms of provider {key} have not been reviewed here", hint))
+    if provider.channel is Channel.CONTEXT7 and not is_ready:
+        told.append((f"provider {key} is served by Context7 first; this crawl is a fallback", ""))
+    return told
+
+
+async def _refuse_orphans(world: World, key: str) -> None:
+    """Raise where a job would be left whose provider nobody knows: a takedown has to find it."""
+    jobs = await jobs_of(world, key)
+    if jobs:
+        raise WrongState(
+            f"{len(jobs)} jobs were started for provider `{key}`",
+            hint=f"geomi providers takedown {key}, or geomi jobs delete {jobs[0].id} --yes",
+        )

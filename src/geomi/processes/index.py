@@ -1,0 +1,174 @@
+"""Index the pages of a crawl while it runs, in a process of its own; both ends of its pipe.
+
+The crawl never waits for this process and never fails with it. If the process cannot be started,
+or dies, geomi warns, and the next search indexes what is left. When the crawl is over, a second
+message tells the process so; it indexes the rest, and the crawl's process waits for it. It ends
+after its present batch on SIGTERM, or when its starter is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from geomi.adapters.machine.processes import (
+    PipeSink,
+    ProcessWorkerHandle,
+    StartedProcess,
+    receive_order,
+    run_order,
+    start_worker,
+)
+from geomi.app import open_directory
+from geomi.app.directory import DataDirectory
+from geomi.app.index import open_search_index, update_index
+from geomi.app.use.crawl import crawl
+from geomi.app.use.plan import Plan
+from geomi.engine.enrich.loop import enrich_continuously
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
+from geomi.errors import ConfigError, GeomiError, first_error
+from geomi.model.event import Warned
+from geomi.model.job import StopReason
+from geomi.settings.options import Settings
+
+INDEX_PROGRAM = "geomi.processes.index"
+FINISH = "finish"
+_HINT = "the next `geomi search` or `geomi enrich` goes on"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOrder:
+    """What an indexing process is told: where the job is."""
+
+    root: Path
+    settings: Settings
+    job: str
+
+
+class IndexingProcess:
+    """The process that indexes one job, as whoever crawls sees it."""
+
+    def __init__(self, home: DataDirectory, job: str) -> None:
+        self._sink = home.world.sink
+        self._job = job
+        self._started: StartedProcess = start_worker(INDEX_PROGRAM)
+        order = IndexOrder(home.root.resolve(), home.settings, job)
+        self._hand = ProcessWorkerHandle("indexer", self._started, order, home.world.sink)
+
+    async def run(self) -> None:
+        """Hand on what it tells, until it ends."""
+        try:
+            await self._hand.wait()
+        except GeomiError as error:
+            message = f"the pages are not indexed: {error.message}"
+            self._sink.emit(Warned(self._job, message, error.hint or _HINT))
+
+    def finish(self) -> None:
+        """Let it index what is left, and end."""
+        with suppress(OSError):  # it has ended already
+            self._started.pipe.send(FINISH)
+
+    def leave(self) -> None:
+        """Let it end after the batch under way."""
+        self._hand.drain()
+
+
+async def crawl_and_index(
+    home: DataDirectory,
+    plan: Plan,
+    *,
+    standby: Sequence[StartedProcess] = (),
+    on_start: Callable[[Supervisor], None] = lambda _: None,
+    on_end: Callable[[IndexingProcess], None] = lambda _: None,
+) -> CrawlReport:
+    """Run a crawl as `crawl` does, and let its pages be found as they come.
+
+    Args:
+        on_end: called when the crawl is over and the rest is indexed, with what can be told to
+            leave.
+    """
+    if not plan.resolved.config.analysis.index:
+        raise ConfigError(
+            "analysis.index = false keeps these pages out of the index", hint="leave out --index"
+        )
+    begun: list[IndexingProcess] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+
+            def begin(job: str) -> None:
+                begun.append(IndexingProcess(home, job))
+                group.create_task(begun[0].run(), name="index")
+
+            def start(supervisor: Supervisor) -> None:
+                on_start(supervisor)
+                begin(supervisor.job)
+
+            report = await crawl(home, plan, standby=standby, on_start=start)
+            if not begun:  # it had ended before
+                begin(report.job.id)
+            if report.stop is StopReason.INTERRUPTED:
+                begun[0].leave()
+            else:
+                on_end(begun[0])
+                begun[0].finish()
+    except* GeomiError as failures:
+        for one in begun:
+            one.leave()
+        raise first_error(failures) from failures
+    return report
+
+
+def live(pipe: Connection) -> None:
+    """Take the order, carry it out, and say how it ended."""
+    order = receive_order(pipe)
+    if order is None:
+        return
+    assert isinstance(order, IndexOrder)
+    run_order(lambda: asyncio.run(_index(order, pipe)), pipe)
+
+
+async def _index(order: IndexOrder, pipe: Connection) -> None:
+    sink = PipeSink(pipe)
+    over, leave = asyncio.Event(), asyncio.Event()
+    _obey_starter(pipe, over, leave)
+    async with (
+        open_directory(order.root, order.settings, lambda _: sink, create=False) as home,
+        open_search_index(home) as shelf,
+    ):
+        await enrich_continuously(home.world, shelf, over, only=order.job)
+        if not leave.is_set():
+            await update_index(home, shelf, only=order.job, leave=leave)
+        sink.flush()
+
+
+def _obey_starter(pipe: Connection, over: asyncio.Event, leave: asyncio.Event) -> None:
+    """Let the starter's word, its end, and signals be heard."""
+    loop = asyncio.get_running_loop()
+
+    def go() -> None:
+        leave.set()
+        over.set()
+
+    def listen() -> None:
+        try:
+            pipe.recv()
+            over.set()
+        except (EOFError, OSError):
+            loop.remove_reader(pipe.fileno())
+            go()
+
+    loop.add_reader(pipe.fileno(), listen)
+    loop.add_signal_handler(signal.SIGTERM, go)
+
+
+if __name__ == "__main__":
+    # The order names its class by this module, which runs as `__main__` here.
+    from geomi.processes import index
+
+    index.live(Connection(int(sys.argv[1])))

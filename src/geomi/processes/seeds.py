@@ -1,0 +1,49 @@
+"""Work on a dataset in processes beside another: `geomi seeds run --workers N` starts them.
+
+A process takes its order through the pipe whose descriptor it is given; its events and its last
+word go back the same way. It ends when the queues are empty, when it is told to leave, and when
+its starter is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from multiprocessing.connection import Connection
+
+from geomi.adapters.machine.processes import (
+    PipeSink,
+    receive_order,
+    relax_garbage_collector,
+    run_order,
+    stop_on_signal,
+)
+from geomi.app import open_directory
+from geomi.app.use.datasets import SeedOrder, SeedWorkers, dataset_tenant, open_dataset, seeding_for
+from geomi.model.job import StopReason
+
+
+def live(pipe: Connection) -> None:
+    """Take the order, carry it out, and say how it ended."""
+    order = receive_order(pipe)
+    if order is None:
+        return
+    assert isinstance(order, SeedOrder)
+    relax_garbage_collector()
+    run_order(lambda: asyncio.run(_work(order, pipe)), pipe)
+
+
+async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
+    sink = PipeSink(pipe)
+    dataset = open_dataset(order.dataset)
+    async with open_directory(order.root, order.settings, lambda _: sink) as opened:
+        home = opened.open_for(dataset_tenant(dataset, order.settings))
+        team = SeedWorkers(home, seeding_for(home, order.config, dataset), order)
+        stop_on_signal(pipe, team.interrupt, team.interrupt)
+        await team.run()
+        sink.flush()
+    return StopReason.INTERRUPTED if team.was_interrupted else StopReason.DONE
+
+
+if __name__ == "__main__":
+    live(Connection(int(sys.argv[1])))

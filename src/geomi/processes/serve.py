@@ -1,0 +1,180 @@
+"""The processes behind a service: some crawl for every tenant, one enriches, one prepares domains.
+
+The server never crawls, so that it answers while they work. `ServiceProcesses` keeps each place
+filled and replaces a process that died, after a rest that grows. Their events reach the server
+through their pipes; its metrics count them. A process ends when it is told to, and when its
+starter is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from geomi.adapters.machine.processes import (
+    PipeSink,
+    ProcessWorkerHandle,
+    WorkerProcessResult,
+    receive_order,
+    relax_garbage_collector,
+    start_worker,
+    stop_on_signal,
+)
+from geomi.app import DataDirectory, open_directory
+from geomi.engine.worker.job_pool import JobPool
+from geomi.engine.world import wait_for_event
+from geomi.errors import GeomiError
+from geomi.model.event import Warned
+from geomi.model.job import StopReason
+from geomi.ports.sink import EventSink
+from geomi.processes.crawl import WorkerTask, serve_jobs
+from geomi.service.enrichment import enrich_for_all
+from geomi.service.seeds import work_for_all
+from geomi.settings.options import Settings
+
+SERVE_PROGRAM = "geomi.processes.serve"
+# How long nobody follows one that died, longer each time until one of them has lived for a while.
+FIRST_REST_S, LONGEST_REST_S = 0.5, 60.0
+LIVED_S = 300.0
+
+
+class ServiceProcessKind(StrEnum):
+    """What a process of the service is there for."""
+
+    CRAWL = "crawl"
+    UNDERSTAND = "understand"
+    PREPARE = "prepare domains"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOrder:
+    """What such a process is told: where the data are, and what to do with them.
+
+    Args:
+        concurrency: requests at once, where it crawls.
+    """
+
+    root: Path
+    settings: Settings
+    calling: ServiceProcessKind
+    concurrency: int = 1
+
+
+class ServiceProcesses:
+    """Keeps the places of a service filled until it is told to end.
+
+    Args:
+        sink: hears what happens in all of them.
+    """
+
+    def __init__(self, errands: tuple[ServeOrder, ...], sink: EventSink) -> None:
+        self._errands = errands
+        self._sink = sink
+        self._hands: set[ProcessWorkerHandle] = set()
+        self._leaving = asyncio.Event()
+
+    async def run(self) -> None:
+        """Keep every place filled; return when all have ended after `drain`."""
+        async with asyncio.TaskGroup() as group:
+            for number, errand in enumerate(self._errands):
+                group.create_task(self._fill(errand), name=f"{errand.calling} {number}")
+
+    def drain(self) -> None:
+        """Let everybody finish what is in flight; called again, now."""
+        self._leaving.set()
+        for hand in self._hands:
+            hand.drain()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every place is filled."""
+        return len(self._hands) == len(self._errands)
+
+    async def _fill(self, errand: ServeOrder) -> None:
+        rest_s = FIRST_REST_S
+        while not self._leaving.is_set():
+            began_s = asyncio.get_running_loop().time()
+            problem = await self._live(errand)
+            if self._leaving.is_set():
+                return
+            lived_s = asyncio.get_running_loop().time() - began_s
+            rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
+            told = f"a process that was to {errand.calling} {problem}; another follows"
+            self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
+            await wait_for_event(self._leaving, rest_s)
+
+    async def _live(self, errand: ServeOrder) -> str:
+        """Run one life; return how it ended."""
+        started = await asyncio.to_thread(start_worker, SERVE_PROGRAM)
+        hand = ProcessWorkerHandle(str(errand.calling), started, errand, self._sink)
+        self._hands.add(hand)
+        if self._leaving.is_set():
+            hand.drain()
+        try:
+            return "died" if await hand.wait() is None else "ended"
+        except GeomiError as error:
+            return f"gave up: {error.message}"
+        finally:
+            self._hands.discard(hand)
+
+
+def live(pipe: Connection) -> None:
+    """Take the errand, run it, and say how it ended."""
+    errand = receive_order(pipe)
+    if errand is None:
+        return
+    assert isinstance(errand, ServeOrder)
+    relax_garbage_collector()
+    try:
+        asyncio.run(_run(errand, pipe))
+        word = WorkerProcessResult(StopReason.INTERRUPTED)
+    except GeomiError as error:
+        word = WorkerProcessResult(None, error)
+    with suppress(OSError):  # the starter may be gone
+        pipe.send(word)
+    pipe.close()
+
+
+async def _run(errand: ServeOrder, pipe: Connection) -> None:
+    sink = PipeSink(pipe)
+    async with open_directory(errand.root, errand.settings, lambda _: sink) as home:
+        match errand.calling:
+            case ServiceProcessKind.CRAWL:
+                await _crawl(home, errand, pipe)
+            case ServiceProcessKind.UNDERSTAND:
+                await _until_told(enrich_for_all, home, pipe)
+            case ServiceProcessKind.PREPARE:
+                await _until_told(work_for_all, home, pipe)
+        sink.flush()
+
+
+async def _crawl(home: DataDirectory, errand: ServeOrder, pipe: Connection) -> None:
+    def begin(shift: JobPool) -> None:
+        stop_on_signal(pipe, shift.interrupt, shift.interrupt)
+
+    await serve_jobs(
+        home, WorkerTask(concurrency=errand.concurrency, measures=True), on_start=begin
+    )
+
+
+async def _until_told(
+    work: Callable[[DataDirectory, asyncio.Event], Awaitable[None]],
+    home: DataDirectory,
+    pipe: Connection,
+) -> None:
+    leave = asyncio.Event()
+    stop_on_signal(pipe, leave.set, leave.set)
+    await work(home, leave)
+
+
+if __name__ == "__main__":
+    # The order names its class by this module, which runs as `__main__` here.
+    from geomi.processes import serve
+
+    serve.live(Connection(int(sys.argv[1])))

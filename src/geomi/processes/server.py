@@ -1,0 +1,124 @@
+"""Run a served geomi: HTTP, the processes that crawl and enrich, and the background tasks.
+
+The first signal lets requests in flight end, those to sites and those to the service. A second one
+cuts them short. However it ends, the next start goes on where this one was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from fastapi import FastAPI
+
+from geomi.api.listen import Front
+from geomi.app.recovery import recover
+from geomi.app.use.datasets import seed_config
+from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.errors import ConfigError
+from geomi.model.worker import WorkerRole
+from geomi.ports.sink import EventSink
+from geomi.processes.crawl import CONCURRENCY
+from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
+from geomi.service.background_tasks import run_background_tasks
+from geomi.service.service import Service
+from geomi.settings.options import Settings
+
+MAX_QUEUED = 1_000_000  # URLs of all tenants that wait at once, unless the operator says (G-03)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Where a service listens, and how many processes crawl beside it.
+
+    Args:
+        concurrency: requests at once of each of them.
+    """
+
+    host: str
+    port: int
+    workers: int
+    concurrency: int
+
+
+def server_settings(settings: Settings) -> Settings:
+    """Return the settings of a process that serves: what waits has a limit there."""
+    return settings if settings.max_queued is not None else replace(settings, max_queued=MAX_QUEUED)
+
+
+def requests_per_process(settings: Settings, *, workers: int, concurrency: int | None) -> int:
+    """Return how many requests each process may have in flight, so that all keep the limit.
+
+    Args:
+        concurrency: what the operator asked for; None for as many as usual, or as fit.
+    """
+    most = settings.max_fetches
+    taken = len(settings.datasets) * seed_config(settings).seeds.domain_batch if workers else 0
+    share = (most - taken) // max(1, workers)
+    if share < (concurrency or 1):
+        asked = f"{workers} processes with {concurrency or 1} requests at once"
+        seeds = f", and {taken} for datasets," if taken else ""
+        raise ConfigError(
+            f"{asked}{seeds} are more than the {most} that GEOMI_MAX_FETCHES allows",
+            hint="fewer workers, a smaller --concurrency, or a higher limit",
+        )
+    return concurrency or min(CONCURRENCY, share)
+
+
+async def run_server(
+    app: FastAPI,
+    service: Service,
+    serving: ServerOptions,
+    sink: EventSink,
+    *,
+    on_ready: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until told to end.
+
+    Args:
+        sink: hears what happens in the other processes.
+        on_ready: is told the address once somebody listens there.
+    """
+    await recover(service.home)
+    await service.home.heart.enrol(WorkerRole.SUPERVISOR)
+    front = Front(app, serving.host, serving.port, on_ready=on_ready)
+    house = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
+    await with_heartbeat(service.home.heart, house.run(), endures=True)
+
+
+def _orders(service: Service, serving: ServerOptions) -> tuple[ServeOrder, ...]:
+    root, settings = service.home.root, service.settings
+    crawling = ServeOrder(root, settings, ServiceProcessKind.CRAWL, serving.concurrency)
+    works = [crawling] * serving.workers
+    if works and settings.datasets:
+        works.append(ServeOrder(root, settings, ServiceProcessKind.PREPARE))
+    return (ServeOrder(root, settings, ServiceProcessKind.UNDERSTAND), *works)
+
+
+class _Server:
+    """Everything that runs for as long as the service does."""
+
+    def __init__(self, service: Service, front: Front, crew: ServiceProcesses) -> None:
+        self._service = service
+        self._front = front
+        self._crew = crew
+
+    async def run(self) -> None:
+        """Run until told to leave, and until everybody has."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._leave)
+        async with asyncio.TaskGroup() as group:
+            crew = group.create_task(self._crew.run(), name="crew")
+            chores = group.create_task(run_background_tasks(self._service), name="chores")
+            await self._front.run()
+            self._crew.drain()
+            await crew
+            chores.cancel()
+
+    def _leave(self) -> None:
+        self._service.leaving.set()  # or whoever follows a crawl would hold the door open
+        self._front.leave()
+        self._crew.drain()

@@ -1,0 +1,95 @@
+"""Carry out a request that is sent twice only once: its answer is stored for a day under its key.
+
+An answer that shows a secret is not stored. A caller who repeats such a request learns that it was
+carried out, and has to make another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from geomi.errors import StoreBusy, WrongState
+from geomi.service.service import TenantService
+from geomi.service.value_bucket import ValueBucket, delete_expired_values
+from geomi.text.identifiers import sha256_hex
+
+KEPT_S = 86_400.0
+# Whoever has not answered by then has died: requests end far sooner.
+AT_WORK_S = 120.0
+MAX_KEPT_BYTES = 256 * 1024
+BUCKET = "idempotency"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What was answered; status 0 while somebody is at it.
+
+    Args:
+        digest: of the request, so that another one under the same key is noticed.
+        is_secret: it showed a secret and is not kept.
+    """
+
+    digest: str
+    at_s: float
+    status: int = 0
+    body: str = ""
+    location: str = ""
+    is_secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The right to carry a request out, or the answer of whoever did."""
+
+    name: str
+    answer: StoredAnswer
+    is_first: bool
+
+
+async def claim_request(desk: TenantService, key: str, *, target: str, body: bytes) -> Ticket:
+    """Look up a request under its key; the first of those alike is to be carried out."""
+    name, drawer = sha256_hex(f"{target}\n{key}"), _drawer(desk)
+    digest, wall_s = sha256_hex(body), desk.wall_s
+    mine = StoredAnswer(digest, wall_s)
+    await delete_expired_values(desk.service, BUCKET)
+    for _ in range(2):
+        if await drawer.add(name, mine, due_at_s=wall_s + KEPT_S):
+            return Ticket(name, mine, is_first=True)
+        kept = await drawer.get(name)
+        if kept is None:
+            continue  # its day was over just now
+        if kept.value.digest != digest:
+            raise WrongState(
+                "another request was sent under this Idempotency-Key",
+                hint="take a new key for a new request",
+            )
+        if kept.value.status:
+            return Ticket(name, _shown(kept.value), is_first=False)
+        if wall_s - kept.value.at_s < AT_WORK_S:
+            raise WrongState("this request is being carried out", hint="send it again in a moment")
+        if await drawer.change(kept, mine, due_at_s=wall_s + KEPT_S):
+            return Ticket(name, mine, is_first=True)
+    raise StoreBusy("others send the same request", hint="send it again in a moment")
+
+
+async def store_answer(desk: TenantService, ticket: Ticket, answer: StoredAnswer | None) -> None:
+    """Keep the answer for whoever sends the request again; None: it may be carried out anew."""
+    if answer is None or len(answer.body) > MAX_KEPT_BYTES:
+        await _drawer(desk).remove(ticket.name)
+        return
+    done = replace(answer, digest=ticket.answer.digest, at_s=ticket.answer.at_s)
+    due_at_s = done.at_s + KEPT_S
+    await _drawer(desk).amend(ticket.name, lambda _: done, due=lambda _: due_at_s)
+
+
+def _shown(answer: StoredAnswer) -> StoredAnswer:
+    if answer.is_secret:
+        raise WrongState(
+            "this request was carried out, and its answer is shown once",
+            hint="make another key under a new Idempotency-Key, and revoke the first",
+        )
+    return answer
+
+
+def _drawer(desk: TenantService) -> ValueBucket[StoredAnswer]:
+    return ValueBucket(desk.slips, BUCKET, StoredAnswer)

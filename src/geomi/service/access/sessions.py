@@ -1,0 +1,109 @@
+"""Browser sessions: a person who has shown a key need not show it again for a while.
+
+The browser keeps `<key id>.<secret>`; of the secret only its SHA-256 is stored, as of a key. A
+session may do what its key may do now: a revoked key ends its sessions.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from geomi.errors import KeyRefused, UnknownName
+from geomi.service.access import keys
+from geomi.service.access.keys import Caller
+from geomi.service.service import Service
+from geomi.service.value_bucket import ValueBucket, delete_expired_values
+from geomi.text.identifiers import sha256_hex
+
+BUCKET = "sessions"
+SECRET_BYTES = 32
+LASTS_S = 12 * 3600.0  # a working day; whoever stays longer shows the key again
+MAX_SESSIONS = 20  # of one key; one more ends the one that was opened first
+MAX_TOKEN_CHARS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """One browser of somebody who has shown a key; times are of the wall clock.
+
+    Args:
+        form_token: what every form of this session carries, so that no other site can send one.
+    """
+
+    key: str
+    form_token: str
+    opened_at_s: float
+    expires_at_s: float
+
+    def is_form(self, text: str) -> bool:
+        """Say whether a form is one of this session's own."""
+        return hmac.compare_digest(text.encode(), self.form_token.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A new session, and the token that names it, which is kept by the browser alone."""
+
+    caller: Caller
+    session: BrowserSession
+    token: str
+
+
+async def open_session(service: Service, key_text: str) -> OpenedSession:
+    """Open a session for whoever shows a valid key."""
+    caller = await keys.authenticate(service, key_text)
+    await delete_expired_values(service, BUCKET)
+    wall_s, secret = service.office.wall_s, secrets.token_urlsafe(SECRET_BYTES)
+    session = BrowserSession(
+        caller.key.id, secrets.token_urlsafe(SECRET_BYTES), wall_s, wall_s + LASTS_S
+    )
+    async with service.office.door:
+        await _make_room(service, caller.key.id)
+        name = _name(caller.key.id, secret)
+        await _drawer(service).add(name, session, due_at_s=session.expires_at_s)
+    return OpenedSession(caller, session, f"{caller.key.id}.{secret}")
+
+
+async def resume(service: Service, token: str) -> tuple[Caller, BrowserSession]:
+    """Find out who is behind a session; `KeyRefused` where it is over, whyever."""
+    refusal = KeyRefused("the session is over", hint="sign in again")
+    key_id, _, secret = token.partition(".")
+    if len(token) > MAX_TOKEN_CHARS or not (key_id.isalnum() and key_id.isascii()):
+        raise refusal
+    kept = await _drawer(service).get(_name(key_id, secret))
+    wall_s = service.office.wall_s
+    if kept is None or kept.value.expires_at_s <= wall_s:
+        raise refusal
+    try:
+        key = await keys.find(service, None, kept.value.key)
+    except UnknownName as error:
+        raise refusal from error
+    if not key.is_valid(wall_s):
+        raise refusal
+    return Caller(service.desk(key.tenant), key), kept.value
+
+
+async def close(service: Service, token: str) -> None:
+    """End a session; one that is over stays so."""
+    key_id, _, secret = token.partition(".")
+    await _drawer(service).remove(_name(key_id, secret))
+
+
+async def _make_room(service: Service, key_id: str) -> None:
+    """End the oldest sessions of a key until there is room for another."""
+    found = await _drawer(service).list(after=f"{key_id}-", limit=MAX_SESSIONS * 2)
+    own = [kept for kept in found if kept.value.key == key_id]
+    own.sort(key=lambda kept: kept.value.opened_at_s)
+    for kept in own[: max(0, len(own) + 1 - MAX_SESSIONS)]:
+        await _drawer(service).remove(kept.name)
+
+
+def _name(key_id: str, secret: str) -> str:
+    """Name a session by its key, so that those of one key lie together."""
+    return f"{key_id}-{sha256_hex(secret.encode('utf-8', 'surrogatepass'))}"
+
+
+def _drawer(service: Service) -> ValueBucket[BrowserSession]:
+    return ValueBucket(service.office.slips, BUCKET, BrowserSession)

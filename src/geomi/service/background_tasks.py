@@ -1,0 +1,104 @@
+"""The tasks that a service does by itself, beside answering; one process at a time does them.
+
+Each task looks again and again at what is stored, so that a process that takes over goes on where
+the last one was. A task that fails is reported once and tried again; the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from geomi.app.use.retention import CLEAN_EVERY_S, clean
+from geomi.engine.visit.preview_text import erase_expired_texts
+from geomi.engine.worker.leader import Leadership
+from geomi.errors import GeomiError, StoreBusy, StoreError
+from geomi.model.event import Warned
+from geomi.service import alarms, deliveries, provider_runs, providers
+from geomi.service.access import tenants
+from geomi.service.crawling import schedules
+from geomi.service.crawling.crawls import begin_waiting
+from geomi.service.service import Service
+
+DUTY = "chores of the service"
+MOST_AT_ONCE = 100
+# What was found holds for a day; a source that could not be asked is asked again after this long.
+PROVIDER_CHECK_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """Something that is done every so often; what it returns is how much there was."""
+
+    name: str
+    every_s: float
+    work: Callable[[Service], Awaitable[int]]
+
+
+async def fire_schedules(service: Service) -> int:
+    """Start the crawls of schedules that are due."""
+    wall_s = service.office.wall_s
+    due = await service.home.store.due_slips.due(
+        schedules.BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE
+    )
+    for slip in due:
+        await schedules.start_due(service, slip)
+    return len(due)
+
+
+async def clean_up(service: Service) -> int:
+    """Let go what was to be kept for a time: tenants' crawls, and texts that wait in the spool."""
+    await erase_expired_texts(service.home.world)
+    for tenant in await tenants.every(service):
+        with suppress(StoreBusy):  # whoever else is at it does the same
+            await clean(service.desk(tenant.name).home)
+    return 0
+
+
+BACKGROUND_TASKS = (
+    BackgroundTask("begin crawls", 0.25, begin_waiting),
+    BackgroundTask("fire schedules", 1.0, fire_schedules),
+    BackgroundTask("tell hooks", 0.5, deliveries.queue_deliveries),
+    BackgroundTask("deliver", 0.5, deliveries.send_due),
+    BackgroundTask("keep sessions in their limit", 2.0, provider_runs.stop_large_sessions),
+    BackgroundTask("look for alarms", 30.0, alarms.check_crawls),
+    BackgroundTask(
+        "look for providers at Context7", PROVIDER_CHECK_S, providers.check_due_providers
+    ),
+    BackgroundTask("look for alarms of datasets", 30.0, alarms.check_datasets),
+    BackgroundTask("clean up", CLEAN_EVERY_S, clean_up),
+)
+
+
+async def run_background_tasks(service: Service) -> None:
+    """Do what is to be done until cancelled."""
+    duty = Leadership(service.home.world, DUTY)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for chore in BACKGROUND_TASKS:
+                group.create_task(_repeat(service, chore, duty), name=chore.name)
+    finally:
+        with suppress(StoreError):  # it runs out by itself
+            await duty.drop()
+
+
+async def _repeat(service: Service, chore: BackgroundTask, duty: Leadership) -> None:
+    told: Warned | None = None
+    while True:
+        many, problem = 0, None
+        try:
+            if await duty.take():
+                many = await chore.work(service)
+        except GeomiError as error:  # a store that is away, or full, comes back
+            message = f"could not {chore.name}: {error.message}"
+            problem = Warned("", message, error.hint)
+        except Exception:  # a fault of ours in one chore must not end the service
+            problem = Warned("", f"could not {chore.name}: {traceback.format_exc()}")
+        if problem is not None and problem != told:
+            service.home.world.sink.emit(problem)
+        told = problem
+        if not many:
+            await asyncio.sleep(chore.every_s)

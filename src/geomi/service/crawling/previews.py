@@ -1,0 +1,68 @@
+"""Look before a crawl is started: at one page (API-12), or at the sites of an order.
+
+`preview` fetches one page and says what would be made of it. `forecast_crawl` surveys the sites of
+an order and says what a crawl would find and take. Hosts are asked in their turns, and nothing is
+stored but that they were asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from geomi.app import gate_for
+from geomi.app.use import providers
+from geomi.engine.survey.forecast import Forecast, forecast
+from geomi.engine.survey.preview import Preview
+from geomi.engine.survey.preview import preview as look
+from geomi.engine.survey.survey import Survey, survey
+from geomi.errors import NothingFetched
+from geomi.service.crawling.orders import CrawlOrder, in_field, plan_for
+from geomi.service.service import TenantService
+
+MAX_PREVIEW_CHARS = 500
+MAX_LINKS = 500
+# Who asks for one page by its name means that page.
+_ONE_PAGE = {"scope.block_defaults": False, "http.max_retries": 0, "http.total_timeout_s": 20.0}
+SAMPLES = 1  # a page of each site, to learn what its pages cost
+LONGEST_S = 30.0  # somebody waits for the answer
+
+
+async def preview(desk: TenantService, url: str, *, renders: bool) -> Preview:
+    """Fetch a page and say what would be made of it; nothing is stored."""
+    settings = _ONE_PAGE | {"render": "auto" if renders else "never"}
+    with in_field("url"):
+        plan = plan_for(desk, CrawlOrder("preview", (url,), settings=settings))
+        config, (seed,) = plan.resolved.config, plan.seeds
+        gate = gate_for(
+            desk.world, config, [seed.href], await providers.read_site_decisions(desk.world)
+        )
+        with desk.looks.taken():
+            return await look(desk.world, config, seed, gate)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlForecast:
+    """What a look found, and what a crawl of it would take."""
+
+    found: Survey
+    expected: Forecast
+
+
+async def forecast_crawl(desk: TenantService, order: CrawlOrder) -> CrawlForecast:
+    """Look at the sites of an order; nothing is stored but that they were asked."""
+    plan = plan_for(desk, order)
+    config = plan.resolved.config
+    # What a site names itself is worth one request each, when the question is what there is.
+    probing = replace(config, scope=replace(config.scope, probe=True))
+    seeds = [seed.href for seed in plan.seeds]
+    gate = gate_for(desk.world, probing, seeds, await providers.read_site_decisions(desk.world))
+    try:
+        async with asyncio.timeout(LONGEST_S):
+            found = await survey(desk.world, probing, plan.seeds, gate, samples=SAMPLES)
+    except TimeoutError as error:
+        raise NothingFetched(
+            f"looking at the sites took longer than {LONGEST_S:g} s",
+            hint="they ask for long delays; the crawl can be started without a look",
+        ) from error
+    return CrawlForecast(found, forecast(found, config))

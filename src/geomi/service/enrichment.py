@@ -1,0 +1,186 @@
+"""Enrich the pages of every tenant's crawls and index them; rebuild an index that is gone.
+
+A job for a collection ends here: it is `finalizing` until its last page can be found, by words and
+by vectors, and then completed. Several processes may enrich one store: each job's pages are one
+process's duty at a time.
+
+Backups do not hold the index: whoever deletes it loses only time. A stored value says that a
+tenant's index is being rebuilt, one crawl at a time, so that the next process goes on. New crawls
+do not wait for old ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from geomi.app.directory import DataDirectory
+from geomi.app.index import SearchIndexes, open_search_indexes
+from geomi.app.recovery import recover
+from geomi.engine import jobs
+from geomi.engine.enrich.loop import (
+    enrich_again,
+    enrich_follower,
+    enrich_vectors,
+    enrich_words,
+    is_index_lost,
+)
+from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.engine.worker.supervisor import job_ended_event
+from geomi.engine.world import wait_for_event
+from geomi.model.event import Warned
+from geomi.model.index.document import DocumentFilter
+from geomi.model.job import MAX_LISTED_JOBS, CrawlJob, JobFilter, JobState
+from geomi.model.worker import WorkerRole
+from geomi.service.access import tenants
+from geomi.service.service import Service, TenantService
+from geomi.service.value_bucket import ValueBucket
+
+MOST_JOBS = 10_000
+# How many of a tenant's newest jobs are looked at when the process begins: a job that was cancelled
+# while nobody was here may have pages that wait.
+LOOKED_BACK = 100
+LOOK_S = 0.5
+LOST_BUCKET, LOST_NAME = "losses", "index"
+
+
+async def enrich_for_all(home: DataDirectory, leave: asyncio.Event) -> None:
+    """Understand what comes in for every tenant, until told to leave."""
+    await recover(home)
+    await home.heart.enrol(WorkerRole.WORKER)
+    async with open_search_indexes(home) as shelves:
+        await with_heartbeat(home.heart, _Enricher(Service(home), shelves, leave).run())
+
+
+class _Enricher:
+    """Goes round all jobs that may have something new."""
+
+    def __init__(self, service: Service, shelves: SearchIndexes, leave: asyncio.Event) -> None:
+        self._service = service
+        self._roster = service.home.store.roster
+        self._shelves = shelves
+        self._leave = leave
+        self._regaining = IndexRebuild(service, shelves)
+        self._open: set[tuple[str, str]] = set()  # whose jobs had not ended at the last look
+
+    async def run(self) -> None:
+        await self._look_back()
+        while not self._leave.is_set():
+            if not await self._go_round():
+                await wait_for_event(self._leave, LOOK_S)
+
+    async def _look_back(self) -> None:
+        for tenant in await tenants.every(self._service):
+            jobs = self._service.desk(tenant.name).world.jobs
+            recent = await jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
+            self._open |= {(tenant.name, job.id) for job in recent}
+            if recent:  # or there is nothing that could have been lost
+                await self._regaining.look(tenant.name)
+
+    async def _go_round(self) -> int:
+        """Look at each job once; return 0 where nothing was new."""
+        now = [*await self._roster.active(MOST_JOBS), *await self._roster.finalizing(MOST_JOBS)]
+        # One that has left the lists since may have brought something on its way out.
+        before, self._open = self._open, set(now)
+        done = 0
+        for tenant, name in [*now, *sorted(before - self._open)]:
+            if self._leave.is_set():
+                break
+            done += await self._look_at(self._service.desk(tenant).home, name)
+        return done + await self._regaining.go_on(self._leave)
+
+    async def _look_at(self, home: DataDirectory, name: str) -> int:
+        world, shelf = home.world, self._shelves.of(home)
+        job = await world.jobs.get(name)
+        if job is None or not job.collection:
+            return 0
+        done = await enrich_words(world, shelf, job, self._leave)
+        if job.state is JobState.FINALIZING and not done:
+            await enrich_vectors(world, shelf, job, self._leave)
+            if (
+                not self._leave.is_set()
+                and not await enrich_follower(world, shelf, job).is_behind()
+            ):
+                await self._complete(home, job)
+        return done
+
+    async def _complete(self, home: DataDirectory, job: CrawlJob) -> None:
+        ended = await jobs.complete(home.world, job)
+        if not ended.state.is_final or ended.stop is None:
+            return
+        self._open.discard((job.tenant, job.id))
+        home.world.sink.emit(job_ended_event(ended, ended.stop, ended.active_s))
+
+
+@dataclass(frozen=True, slots=True)
+class LostIndex:
+    """An index that was found to be gone."""
+
+    found_at_s: float
+
+
+class IndexRebuild:
+    """The crawls whose pages are put back where they are found, the newest of a tenant first."""
+
+    def __init__(self, service: Service, shelves: SearchIndexes) -> None:
+        self._service = service
+        self._shelves = shelves
+        self._left: deque[tuple[str, str]] = deque()  # whose crawls, and which
+
+    async def look(self, tenant: str) -> None:
+        """See whether a tenant's index is gone, or was and is not whole yet."""
+        desk = self._service.desk(tenant)
+        world, shelf = desk.world, self._shelves.of(desk.home)
+        lost, losses = await is_index_lost(world, shelf), _losses(desk)
+        if not lost and await losses.get(LOST_NAME) is None:
+            return
+        await losses.add(LOST_NAME, LostIndex(desk.wall_s))
+        left: list[str] = []
+        async for job in _crawls(desk):
+            # Nothing is put there before all are at their beginning, so that whoever is killed in
+            # between is followed by one that finds the index lost as well.
+            if lost and await _has_documents(desk, job):
+                await enrich_again(world, shelf, only=job.id, is_lost=True)
+            left.append(job.id)
+        self._left += [(tenant, name) for name in left]
+        told = f"the index of `{tenant}` is gone" if lost else f"the index of `{tenant}` was gone"
+        hint = "until then less is found than was collected"
+        world.sink.emit(Warned("", f"{told}; it is made again from {len(left)} crawls", hint))
+
+    async def go_on(self, leave: asyncio.Event) -> int:
+        """Put back the pages of one crawl, words before vectors; return 0 where none is left."""
+        if not self._left:
+            return 0
+        tenant, name = self._left[0]
+        desk = self._service.desk(tenant)
+        world, shelf = desk.world, self._shelves.of(desk.home)
+        job = await world.jobs.get(name)
+        if job is not None:
+            await enrich_words(world, shelf, job, leave)
+            await enrich_vectors(world, shelf, job, leave)
+        if not leave.is_set():
+            self._left.popleft()
+            if not any(whose == tenant for whose, _ in self._left):
+                await _losses(desk).remove(LOST_NAME)
+        return 1
+
+
+async def _has_documents(desk: TenantService, job: CrawlJob) -> bool:
+    """Say whether anything of a crawl was to be found: a collection that was deleted stays so."""
+    return bool(await desk.world.documents.list(DocumentFilter(job=job.id), after="", limit=1))
+
+
+async def _crawls(desk: TenantService) -> AsyncIterator[CrawlJob]:
+    """List all crawls of a tenant into collections, the newest first."""
+    before = ""
+    while listed := await desk.world.jobs.page(JobFilter(), before=before, limit=MAX_LISTED_JOBS):
+        for job in listed:
+            if job.collection:
+                yield job
+        before = listed[-1].id
+
+
+def _losses(desk: TenantService) -> ValueBucket[LostIndex]:
+    return ValueBucket(desk.slips, LOST_BUCKET, LostIndex)

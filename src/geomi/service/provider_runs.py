@@ -1,0 +1,125 @@
+"""What a service does about the crawls of providers: report their ends, and limit their pages.
+
+When a provider's crawl has ended, its changes are reported (RPT-01). If its documents came from
+Context7 and were not enough, one crawl of its pages follows (G-22).
+
+All provider crawls of a tenant that run together are one indexing session (JOB-08). Its pages are
+counted every few seconds; above the limit everything that is left of the session stops, with a
+warning. A session may exceed its limit by what is fetched between two counts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from geomi.app.use import channels
+from geomi.engine import jobs
+from geomi.engine.inspect.alarms import report_run
+from geomi.errors import GeomiError, StoreError, UnknownName, WrongState
+from geomi.model.event import Warned
+from geomi.model.job import CrawlJob, JobFilter, JobState
+from geomi.service import providers
+from geomi.service.service import Service, TenantService
+from geomi.text.identifiers import new_ulid
+
+MOST_JOBS = 1000
+LOOKED_BACK = 200  # crawls of a tenant; there are fifteen providers to begin with
+
+
+async def report_end(desk: TenantService, name: str) -> None:
+    """Report on a crawl that is over, where it was for a provider and is the service's own."""
+    job = await desk.world.jobs.get(name)
+    if job is None or job.state is not JobState.COMPLETED or not (job.provider and job.collection):
+        return
+    try:
+        provider = (await providers.find(desk, job.provider)).name
+    except UnknownName:  # its registration was removed meanwhile
+        provider = job.provider
+    await report_run(desk.world, job, provider)
+    await _fall_back(desk, job)
+
+
+async def _fall_back(desk: TenantService, job: CrawlJob) -> None:
+    """Let a crawl follow, once: the end of a job may be told again by whoever comes after us.
+
+    One that is refused is told of, and ends there: whoever waits to be told of other crawls would
+    wait for ever.
+    """
+    why = await channels.fallback_reason(desk.home, job)
+    if not why:
+        return
+    follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
+    if await desk.world.jobs.get(follower) is not None:
+        return
+    message = f"Context7 was not enough for provider {job.provider} ({why}); it "
+    try:
+        await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
+    except StoreError:  # it comes back, and the end is told again
+        raise
+    except GeomiError as error:
+        told = Warned(job.id, f"{message}cannot be crawled: {error.message}", error.hint)
+        desk.world.sink.emit(told)
+    else:
+        desk.world.sink.emit(Warned(follower, f"{message}is crawled"))
+
+
+async def stop_large_sessions(service: Service) -> int:
+    """Stop sessions that have more pages than they may; there is nothing more to do then."""
+    most = service.settings.session_pages
+    if not most:
+        return 0
+    for tenant in await _indexing_tenants(service):
+        desk = service.desk(tenant)
+        recent = await desk.world.jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
+        session = indexing_session(recent)
+        pages = sum(job.stats.settled for job in session)
+        if pages > most:
+            await _stop_session(desk, session, pages, most)
+    return 0
+
+
+def indexing_session(recent: Sequence[CrawlJob]) -> list[CrawlJob]:
+    """Return the crawls of providers that are under way, and those over that ran beside them."""
+    ours = [job for job in recent if job.provider]
+    session = [job for job in ours if not job.state.is_final]
+    if not session:
+        return []
+    began_s = min(map(_began_s, session))
+    over = [(job.ended_at_s, job) for job in ours if job.ended_at_s is not None]
+    for ended_s, job in sorted(over, key=lambda one: one[0], reverse=True):
+        if ended_s < began_s:  # so did all that are left
+            break
+        session.append(job)
+        began_s = min(began_s, _began_s(job))
+    return session
+
+
+async def _indexing_tenants(service: Service) -> set[str]:
+    """Name the tenants for whom a provider is being crawled."""
+    found: set[str] = set()
+    for tenant, name in await service.home.store.roster.active(MOST_JOBS):
+        if tenant not in found:
+            job = await service.desk(tenant).world.jobs.get(name)
+            if job is not None and job.provider:
+                found.add(tenant)
+    return found
+
+
+async def _stop_session(
+    desk: TenantService, session: Sequence[CrawlJob], pages: int, most: int
+) -> None:
+    cause = f"the indexing session has {pages:,} pages; its limit is {most:,}"
+    for job in session:
+        if job.state.is_final:
+            continue
+        with suppress(WrongState):  # it has come to its end meanwhile
+            await jobs.cancel(desk.world, replace(job, error=cause))
+            hint = "GEOMI_SESSION_PAGES sets it; what was collected stays"
+            desk.world.sink.emit(Warned(job.id, f"{cause}; provider {job.provider} stops", hint))
+
+
+def _began_s(job: CrawlJob) -> float:
+    return job.started_at_s or job.created_at_s

@@ -1,0 +1,67 @@
+"""Measure what only the store knows of a service: how much waits, and which processes work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from geomi.engine.seeds.report import EVERYTHING
+from geomi.model.dataset.queue import COUNTED
+from geomi.service import deliveries, seeds
+from geomi.service.service import Service
+
+MOST_JOBS = 10_000
+MOST_DELIVERIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDepths:
+    """The numbers of one moment.
+
+    Args:
+        waiting: URLs that wait, by tenant.
+        jobs: jobs that are not over, by what they wait for.
+        workers: processes, by role.
+        deliveries: those that are due or will be, counted up to a limit.
+        seed_tasks: raw files and domains, by tenant, which of both, and state.
+        dead_letters: by tenant.
+    """
+
+    waiting: dict[str, int]
+    jobs: dict[str, int]
+    workers: dict[str, int]
+    deliveries: int
+    seed_tasks: dict[tuple[str, ...], float]
+    dead_letters: dict[tuple[str, ...], float]
+
+
+async def measure_depths(service: Service) -> QueueDepths:
+    """Ask the store."""
+    store, now_s = service.home.store, service.home.world.clock.now_s()
+    active = await store.roster.active(MOST_JOBS)
+    waiting: Counter[str] = Counter()
+    for tenant, job in active:
+        outlook = await service.desk(tenant).world.census.outlook(job, now_s=now_s)
+        waiting[tenant] += outlook.pending
+    standings = {
+        tenant: await seeds.standing(service.desk(tenant), EVERYTHING)
+        for tenant in service.datasets
+    }
+    later = await store.due_slips.due(deliveries.BUCKET, wall_s=float("inf"), limit=MOST_DELIVERIES)
+    return QueueDepths(
+        waiting=dict(waiting),
+        jobs={
+            "waiting": len(await store.roster.waiting(MOST_JOBS)),
+            "processing": len(active),
+            "finalizing": len(await store.roster.finalizing(MOST_JOBS)),
+        },
+        workers=dict(Counter(str(card.role) for card in await store.workers.list())),
+        deliveries=len(later),
+        seed_tasks={
+            (tenant, kind, state): getattr(getattr(standing, kind), state)
+            for tenant, standing in standings.items()
+            for kind in ("files", "domains")
+            for state in COUNTED
+        },
+        dead_letters={(tenant,): standing.dead_letters for tenant, standing in standings.items()},
+    )

@@ -1,0 +1,62 @@
+"""Erase a tenant, with everything that was collected and stored for it.
+
+The order of the steps makes it safe to be cut short at any point and asked for again. First its
+keys and schedules are deleted, so that nobody opens anything and no crawl starts. Then its crawls
+and all they brought are erased, then its stored values and queues, and its own entry last. What
+stays is the line of the takedown, the system's audit log, and the costs of models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geomi.app.index import delete_from_index
+from geomi.app.use import channels, providers
+from geomi.app.use.deletion import MAX_REASON_CHARS, erase_jobs
+from geomi.errors import FieldRefused
+from geomi.model.index.search import IndexScope
+from geomi.model.site import Takedown
+from geomi.service import alarms, collections, deliveries, webhooks
+from geomi.service.access import audit, idempotency, keys, tenants
+from geomi.service.crawling import schedules
+from geomi.service.service import Service, TenantService
+
+# Schedules first, so that none of them starts a crawl meanwhile.
+TENANT_BUCKETS: Sequence[str] = (
+    schedules.BUCKET,
+    webhooks.BUCKET,
+    deliveries.BUCKET,
+    collections.BUCKET,
+    alarms.BUCKET,
+    alarms.FIRING_BUCKET,
+    idempotency.BUCKET,
+    audit.BUCKET,
+    channels.FINDINGS_BUCKET,
+)
+
+
+async def erase_tenant(service: Service, name: str, reason: str) -> Takedown:
+    """Erase a tenant; return how many crawls and pages went."""
+    if len(reason) > MAX_REASON_CHARS:
+        raise FieldRefused(f"a reason has {MAX_REASON_CHARS} characters", field="reason")
+    await tenants.find(service, name)
+    desk = service.desk(name)
+    await keys.delete(service, await keys.of_tenant(service, name))
+    await _empty(desk, schedules.BUCKET)
+    jobs = await desk.world.jobs.list(limit=providers.EVERY_JOB)
+    line = Takedown(f"tenant {name}", name, reason, desk.wall_s, len(jobs), 0)
+    if jobs:
+        line = await erase_jobs(desk.home, jobs, line)
+    await delete_from_index(desk.home, IndexScope.TENANT, [name])
+    for drawer in TENANT_BUCKETS:
+        await _empty(desk, drawer)
+    await desk.home.store.queues.erase()
+    await desk.home.store.scrub()
+    await tenants.delete_entry(service, name)
+    return line
+
+
+async def _empty(desk: TenantService, drawer: str) -> None:
+    while slips := await desk.slips.list(drawer, limit=100):
+        for slip in slips:
+            await desk.slips.remove(slip)

@@ -1,0 +1,128 @@
+"""A bucket of named values of one kind, typed: JSON in the store, values here.
+
+A change names the revision that it read, so that nobody overwrites what somebody else wrote;
+`amend` reads and tries again. Values that are kept for a time only are deleted when it is over, a
+few whenever a new one is added.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from geomi.errors import StoreBusy
+from geomi.model.named_value import MAX_LISTED_VALUES, NamedValue
+from geomi.ports.drawers import Drawers
+from geomi.service.service import Service
+
+# Whoever loses that often against others is better told than kept.
+TRIES = 20
+T = TypeVar("T")
+EXPIRED_AT_ONCE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StoredValue(Generic[T]):
+    """A value and the slip that it lies on."""
+
+    slip: NamedValue
+    value: T
+
+    @property
+    def name(self) -> str:
+        """What it goes by in its drawer."""
+        return self.slip.name
+
+
+class ValueBucket(Generic[T]):
+    """One drawer of one tenant, or of the system."""
+
+    def __init__(self, slips: Drawers, name: str, kind: type[T]) -> None:
+        self.name = name
+        self._slips = slips
+        self._kind: TypeAdapter[T] = TypeAdapter(kind)
+
+    def body(self, value: T) -> bytes:
+        """Write a value as a slip holds it."""
+        return self._kind.dump_json(value)
+
+    def read(self, slip: NamedValue) -> StoredValue[T]:
+        """Read a slip of this drawer."""
+        return StoredValue(slip, self._kind.validate_json(slip.body))
+
+    async def add(self, name: str, value: T, *, due_at_s: float | None = None) -> bool:
+        """Put something in; False where the name is taken."""
+        return await self._slips.add(self.name, name, self.body(value), due_at_s=due_at_s)
+
+    async def get(self, name: str) -> StoredValue[T] | None:
+        """Find something by its name."""
+        slip = await self._slips.get(self.name, name)
+        return self.read(slip) if slip else None
+
+    async def list(
+        self, *, after: str = "", limit: int = MAX_LISTED_VALUES, is_backwards: bool = False
+    ) -> builtins.list[StoredValue[T]]:
+        """List things in the order of their names, or backwards."""
+        slips = await self._slips.list(
+            self.name, after=after, limit=limit, is_backwards=is_backwards
+        )
+        return [self.read(slip) for slip in slips]
+
+    async def every(self) -> builtins.list[StoredValue[T]]:
+        """List everything; for drawers that have a limit."""
+        found: list[StoredValue[T]] = []
+        while more := await self.list(after=found[-1].name if found else ""):
+            found += more
+        return found
+
+    async def change(
+        self, kept: StoredValue[T], value: T, *, due_at_s: float | None = None
+    ) -> bool:
+        """Write another value in its place; False where somebody else was faster."""
+        return await self._slips.change(
+            replace(kept.slip, body=self.body(value), due_at_s=due_at_s)
+        )
+
+    async def amend(
+        self,
+        name: str,
+        change: Callable[[T], T],
+        *,
+        due: Callable[[T], float | None] = lambda _: None,
+    ) -> T | None:
+        """Change what is there, whoever else does; None where there is nothing."""
+        for _ in range(TRIES):
+            kept = await self.get(name)
+            if kept is None:
+                return None
+            value = change(kept.value)
+            if await self.change(kept, value, due_at_s=due(value)):
+                return value
+        raise StoreBusy(f"`{name}` in {self.name} is being changed by others", hint="try again")
+
+    async def remove(self, name: str) -> T | None:
+        """Take something out and return it; None where there is nothing."""
+        for _ in range(TRIES):
+            kept = await self.get(name)
+            if kept is None:
+                return None
+            if await self._slips.remove(kept.slip):
+                return kept.value
+        raise StoreBusy(f"`{name}` in {self.name} is being changed by others", hint="try again")
+
+    async def count(self) -> int:
+        """Return how many things there are."""
+        return await self._slips.count(self.name)
+
+
+async def delete_expired_values(service: Service, drawer: str) -> None:
+    """Forget some slips whose time is over, whosever they are."""
+    wall_s = service.office.wall_s
+    for slip in await service.home.store.due_slips.due(
+        drawer, wall_s=wall_s, limit=EXPIRED_AT_ONCE
+    ):
+        await service.desk(slip.tenant).slips.remove(slip)

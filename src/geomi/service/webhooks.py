@@ -1,0 +1,206 @@
+"""Webhooks: the URLs that a tenant wants called when a crawl changes its state; and the call
+itself.
+
+Every call passes the egress gate: an address that is not public is refused at each attempt,
+whatever its name meant when the webhook was made. A redirect is an answer and no success.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from geomi.errors import FieldRefused, NotAllowed, QuotaReached, UnknownName
+from geomi.model.job import JobState
+from geomi.model.page import Request
+from geomi.ports.web import Fetcher
+from geomi.service.crawling.crawls import JOB_ID
+from geomi.service.crawling.orders import is_private_host
+from geomi.service.service import TenantService
+from geomi.service.value_bucket import ValueBucket
+from geomi.url.parse import parse as parse_url
+
+BUCKET = "hooks"
+MAX_HOOKS = 50
+MAX_METADATA = 20
+SECRET_BYTES = 32
+ANSWER_S = 10.0
+MAX_ANSWER_BYTES = 65_536
+
+
+class HookEvent(StrEnum):
+    """What a hook can be told of."""
+
+    PENDING = "crawl.pending"
+    INITIALIZING = "crawl.initializing"
+    DISCOVERING = "crawl.discovering"
+    PROCESSING = "crawl.processing"
+    FINALIZING = "crawl.finalizing"
+    COMPLETED = "crawl.completed"
+    FAILED = "crawl.failed"
+    CANCELLED = "crawl.cancelled"
+    PAUSED = "crawl.paused"
+
+
+ENDS = (HookEvent.COMPLETED, HookEvent.FAILED, HookEvent.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A URL that wants to be told.
+
+    Args:
+        secret: what deliveries are signed with; shown once, and kept because each has to be signed.
+        metadata: the receiver's own words, sent along with everything.
+    """
+
+    id: str
+    url: str
+    events: tuple[HookEvent, ...]
+    secret: str
+    created_at_s: float
+    is_enabled: bool = True
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    def wants(self, event: HookEvent) -> bool:
+        """Say whether it is to be told of an event."""
+        return self.is_enabled and event in self.events
+
+
+def event_of(state: JobState, *, is_paused: bool) -> HookEvent:
+    """Return the event that a step of a job is."""
+    is_held = is_paused and not state.is_final
+    return HookEvent.PAUSED if is_held else HookEvent(f"crawl.{state.value}")
+
+
+async def create(
+    desk: TenantService,
+    url: str,
+    events: tuple[HookEvent, ...] = ENDS,
+    *,
+    metadata: dict[str, str] | None = None,
+) -> Webhook:
+    """Keep a hook and draw its secret."""
+    refuse_private_url(desk, url)
+    hook = Webhook(
+        desk.new_id(),
+        url,
+        events,
+        secrets.token_urlsafe(SECRET_BYTES),
+        desk.wall_s,
+        metadata=metadata or {},
+    )
+    async with desk.door:
+        if await _drawer(desk).count() >= MAX_HOOKS:
+            raise QuotaReached(f"there are {MAX_HOOKS} webhooks, which is the limit")
+        await _drawer(desk).add(hook.id, hook)
+    return hook
+
+
+async def find(desk: TenantService, name: str) -> Webhook:
+    """Find a hook."""
+    hook = await find_or_none(desk, name)
+    if hook is None:
+        raise _unknown(name)
+    return hook
+
+
+async def find_or_none(desk: TenantService, name: str) -> Webhook | None:
+    """Find a hook that may have been deleted."""
+    kept = await _drawer(desk).get(name) if JOB_ID.fullmatch(name) else None
+    return kept.value if kept else None
+
+
+async def page(desk: TenantService, *, after: str, limit: int) -> list[Webhook]:
+    """List hooks in the order they were made, for paging."""
+    return [kept.value for kept in await _drawer(desk).list(after=after, limit=limit)]
+
+
+async def every(desk: TenantService) -> list[Webhook]:
+    """List all hooks of a tenant."""
+    return [kept.value for kept in await _drawer(desk).every()]
+
+
+async def change(
+    desk: TenantService,
+    name: str,
+    *,
+    url: str | None = None,
+    events: tuple[HookEvent, ...] | None = None,
+    is_enabled: bool | None = None,
+    metadata: dict[str, str] | None = None,
+) -> Webhook:
+    """Give a hook another URL or other events, or let it rest."""
+    await find(desk, name)
+    if url is not None:
+        refuse_private_url(desk, url)
+    changed = await _drawer(desk).amend(
+        name,
+        lambda old: replace(
+            old,
+            url=url or old.url,
+            events=old.events if events is None else events,
+            is_enabled=old.is_enabled if is_enabled is None else is_enabled,
+            metadata=old.metadata if metadata is None else metadata,
+        ),
+    )
+    if changed is None:
+        raise _unknown(name)
+    return changed
+
+
+async def delete(desk: TenantService, name: str) -> None:
+    """Forget a hook; what was to be delivered to it no longer is."""
+    if not JOB_ID.fullmatch(name) or await _drawer(desk).remove(name) is None:
+        raise _unknown(name)
+
+
+def refuse_private_url(desk: TenantService, url: str) -> None:
+    """Raise for a URL that could never be told; the egress gate looks again at each delivery."""
+    parsed = parse_url(url)
+    if parsed is None:
+        raise FieldRefused(f"`{url[:200]}` is not an http(s) URL", field="url")
+    if is_private_host(parsed) and not desk.service.settings.allow_private:
+        raise NotAllowed(f"{parsed.host} is not a public address", hint="name a `url` of the web")
+
+
+def _unknown(name: str) -> UnknownName:
+    return UnknownName(f"no webhook is called `{name[:80]}`")
+
+
+def _drawer(desk: TenantService) -> ValueBucket[Webhook]:
+    return ValueBucket(desk.slips, BUCKET, Webhook)
+
+
+@dataclass(frozen=True, slots=True)
+class PostAnswer:
+    """What came back; without a status nobody answered, and `problem` says why."""
+
+    status: int | None
+    problem: str = ""
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the receiver has it; a redirect is no success."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+async def post(fetcher: Fetcher, url: str, headers: Mapping[str, str], body: bytes) -> PostAnswer:
+    """Send a body; nothing that a receiver does is an exception."""
+    fetched = await fetcher.fetch(
+        Request(
+            url=url,
+            headers=tuple(headers.items()),
+            connect_timeout_s=ANSWER_S,
+            read_timeout_s=ANSWER_S,
+            total_timeout_s=ANSWER_S,
+            max_bytes=MAX_ANSWER_BYTES,
+            truncate=True,
+            body=body,
+        )
+    )
+    if fetched.failure is not None:
+        return PostAnswer(None, fetched.detail or str(fetched.failure))
+    return PostAnswer(fetched.status)
