@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.api.app import make_app, premises_of
+from geomi.api.app import app_state_of, make_app
 from geomi.ports.sink import EventSink
 from geomi.service.access import keys, tenants
 from geomi.service.access.keys import ALL_SCOPES, KeyRole, KeyScope, NewKey
@@ -129,7 +129,7 @@ async def serving(
     """Serve a data directory; `sinks` hear what happens in it."""
     async with open_service(root, settings, lambda _: EventFanOut(*sinks)) as service:
         app = make_app()
-        premises_of(app).open(service)
+        app_state_of(app).open(service)
         first = await tenants.first_key(service)
         assert first is not None
         texts = []

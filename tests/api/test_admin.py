@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.api.app import make_app, premises_of
+from geomi.api.app import app_state_of, make_app
 from geomi.model.dataset.queue import Message
 from geomi.model.dataset.seed import Partition
 from geomi.service.access import keys, tenants
@@ -207,7 +207,7 @@ def test_a_service_is_opened_again_with_everything(tmp_path: Path) -> None:
             text = ground.mine.key
         async with open_service(tmp_path, LOCAL, lambda _: EventFanOut()) as service:
             app = make_app()
-            premises_of(app).open(service)
+            app_state_of(app).open(service)
             assert (await Client(app, text).get(f"/crawls/{name}")).json["status"] == "pending"
 
     run(work())

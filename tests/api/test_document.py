@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.api.app import make_app
-from geomi.api.reference import render
+from geomi.api.openapi import render
 from geomi.asgi import app
 from tests.api.asking import Client, Json, run
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from geomi.api import rate, size
+from geomi.api import middleware, rate_limit
 from geomi.api.app import make_app
-from geomi.api.rate import Buckets
+from geomi.api.rate_limit import RateLimiter
 from geomi.service import collections
 from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, record_attempt
 from geomi.service.value_bucket import ValueBucket
@@ -21,7 +21,7 @@ from tests.api.asking import CRAWL, run, serving
 
 
 def test_a_bucket_fills_evenly_and_never_beyond_its_size() -> None:
-    buckets = Buckets(60)
+    buckets = RateLimiter(60)
     for _ in range(60):
         taken = buckets.take("a", now_s=0.0)
         assert taken is not None and taken.is_granted
@@ -33,12 +33,12 @@ def test_a_bucket_fills_evenly_and_never_beyond_its_size() -> None:
     assert back is not None and back.is_granted
     rested = buckets.take("a", now_s=10_000.0)
     assert rested is not None and rested.left == 59
-    assert Buckets(0).take("a", now_s=0.0) is None
+    assert RateLimiter(0).take("a", now_s=0.0) is None
 
 
 def test_buckets_that_were_used_least_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate, "MAX_BUCKETS", 2)
-    buckets = Buckets(1)
+    monkeypatch.setattr(rate_limit, "MAX_BUCKETS", 2)
+    buckets = RateLimiter(1)
     for key in ("a", "b", "c"):
         buckets.take(key, now_s=0.0)
     again, kept = buckets.take("a", now_s=0.0), buckets.take("c", now_s=0.0)
@@ -47,7 +47,7 @@ def test_buckets_that_were_used_least_are_forgotten(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "LONGEST_BODY_S", 0.01)
+    monkeypatch.setattr(middleware, "LONGEST_BODY_S", 0.01)
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:

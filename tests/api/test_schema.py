@@ -20,7 +20,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import from_schema
 from schemathesis.engine.events import NonFatalError, ScenarioFinished
 
-from geomi.api.listen import Front
+from geomi.api.http_server import HttpServer
 from geomi.model.tenant import Quota
 from geomi.service.access import tenants
 from tests.api.asking import LOCAL, serving
@@ -95,7 +95,7 @@ async def _serve(
         def tell(url: str) -> None:
             ready.set_result((url, ground.admin.key))
 
-        front = Front(ground.app, "127.0.0.1", 0, on_ready=tell)
+        front = HttpServer(ground.app, "127.0.0.1", 0, on_ready=tell)
         async with asyncio.TaskGroup() as group:
             group.create_task(front.run(), name="http")
             await over.wait()

@@ -21,7 +21,7 @@ from typer.main import get_command
 
 from geomi.api.app import make_app
 from geomi.cli.program import make_program
-from geomi.cli.serve import PORT
+from geomi.cli.serve.serve import PORT
 from geomi.settings.process import unknown_variables
 from tests.conftest import missing_part
 

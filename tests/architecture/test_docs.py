@@ -11,8 +11,8 @@ from typer.main import get_command
 
 from geomi import errors
 from geomi.adapters.telemetry.log_lines import WRITTEN_AS
+from geomi.cli.look.robots import RobotsAnswer
 from geomi.cli.program import make_program
-from geomi.cli.robots import Answer
 from geomi.engine.audit.audit import Audit
 from geomi.engine.inspect.why import Explanation
 from geomi.errors import GeomiError
@@ -84,7 +84,7 @@ def test_every_outcome_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [Audit, Explanation, Answer, CrawlStats], ids=lambda kind: kind.__name__
+    "kind", [Audit, Explanation, RobotsAnswer, CrawlStats], ids=lambda kind: kind.__name__
 )
 def test_every_field_of_an_answer_is_named(kind: type) -> None:
     """What --json writes is what the page says."""

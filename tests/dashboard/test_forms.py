@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.api.schema.order import CrawlRequest, CrawlSettings
-from geomi.dashboard import order
-from geomi.dashboard.form import Form
-from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of, read_crawl
+from geomi.api.schema.crawl_request import CrawlRequest, CrawlSettings
+from geomi.dashboard import crawl_form
+from geomi.dashboard.crawl_form import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of, read_crawl
+from geomi.dashboard.form import SubmittedForm
 from geomi.model.config import Within
 from geomi.model.job import JobFilter
 from geomi.service import webhooks
@@ -54,10 +54,10 @@ def test_the_form_has_every_field_of_the_api() -> None:
 
 
 def test_a_form_of_which_nothing_is_said_says_nothing() -> None:
-    ticked = {name: ("on",) for name in FLAGS if order.defaults()[name]}
-    asked = read_crawl(Form({"seedUrls": ("http://a.test/",), "flags": ("on",)} | ticked))
+    ticked = {name: ("on",) for name in FLAGS if crawl_form.defaults()[name]}
+    asked = read_crawl(SubmittedForm({"seedUrls": ("http://a.test/",), "flags": ("on",)} | ticked))
     assert asked.payload["config"] == {} and not asked.faults
-    blank = read_crawl(Form({"seedUrls": ("http://a.test/",), "collectionId": ("a",)}))
+    blank = read_crawl(SubmittedForm({"seedUrls": ("http://a.test/",), "collectionId": ("a",)}))
     assert blank.payload["config"] == {} and crawl_of(blank) is not None
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from geomi.dashboard.reading import MAX_BLOCK_CHARS, MAX_BLOCKS, BlockKind, blocks
+from geomi.dashboard.markdown import MAX_BLOCK_CHARS, MAX_BLOCKS, DisplayBlockKind, blocks
 from tests.api.asking import run
 from tests.api.filling import filled
 from tests.dashboard.visiting import seen, serving, text
@@ -82,22 +82,22 @@ def test_a_form_shows_what_it_was_sent_as_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("markdown", "kind", "told"),
     [
-        ("## A *title* ##", BlockKind.HEADING, "A title"),
-        ("- one", BlockKind.ITEM, "one"),
-        ("12. twelve", BlockKind.ITEM, "twelve"),
-        ("> said\n> so", BlockKind.QUOTE, "said so"),
-        ("```py\nx = '<b>'\n\n# no\n```", BlockKind.CODE, "x = '<b>'\n\n# no"),
-        ("```\nnever closed", BlockKind.CODE, "never closed"),
-        ("| a | b |\n|---|---|", BlockKind.TABLE, "| a | b |\n|---|---|"),
-        ("one\ntwo", BlockKind.TEXT, "one two"),
-        ("a [link](http://evil.test/) to", BlockKind.TEXT, "a link to"),
-        ("![a map](http://evil.test/pixel.gif)", BlockKind.TEXT, "[a map]"),
-        ("**bold** and `code`", BlockKind.TEXT, "bold and code"),
-        ("<script>x</script>", BlockKind.TEXT, "<script>x</script>"),
+        ("## A *title* ##", DisplayBlockKind.HEADING, "A title"),
+        ("- one", DisplayBlockKind.ITEM, "one"),
+        ("12. twelve", DisplayBlockKind.ITEM, "twelve"),
+        ("> said\n> so", DisplayBlockKind.QUOTE, "said so"),
+        ("```py\nx = '<b>'\n\n# no\n```", DisplayBlockKind.CODE, "x = '<b>'\n\n# no"),
+        ("```\nnever closed", DisplayBlockKind.CODE, "never closed"),
+        ("| a | b |\n|---|---|", DisplayBlockKind.TABLE, "| a | b |\n|---|---|"),
+        ("one\ntwo", DisplayBlockKind.TEXT, "one two"),
+        ("a [link](http://evil.test/) to", DisplayBlockKind.TEXT, "a link to"),
+        ("![a map](http://evil.test/pixel.gif)", DisplayBlockKind.TEXT, "[a map]"),
+        ("**bold** and `code`", DisplayBlockKind.TEXT, "bold and code"),
+        ("<script>x</script>", DisplayBlockKind.TEXT, "<script>x</script>"),
     ],
 )
 def test_markdown_is_read_as_shapes_without_addresses(
-    markdown: str, kind: BlockKind, told: str
+    markdown: str, kind: DisplayBlockKind, told: str
 ) -> None:
     (block,) = blocks(markdown)
     assert (block.kind, block.text) == (kind, told)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.dashboard import chart, show
-from geomi.dashboard.words import words_of
+from geomi.dashboard import chart, formatting
+from geomi.dashboard.translations import translations_of
 from geomi.service.crawling.progress import MAX_PARTS, timeline_of
 
 
@@ -23,8 +23,8 @@ from geomi.service.crawling.progress import MAX_PARTS, timeline_of
     ],
 )
 def test_a_time_span_has_two_units_at_most(seconds: float, told: str, in_korean: str) -> None:
-    assert show.duration(seconds, words_of("en")) == told
-    assert show.duration(seconds, words_of("ko")) == in_korean
+    assert formatting.duration(seconds, translations_of("en")) == told
+    assert formatting.duration(seconds, translations_of("ko")) == in_korean
 
 
 @pytest.mark.parametrize(
@@ -32,18 +32,18 @@ def test_a_time_span_has_two_units_at_most(seconds: float, told: str, in_korean:
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (123_456, "123 kB"), (10**15, "1000 TB")],
 )
 def test_bytes_are_told_in_the_largest_unit(many: int, told: str) -> None:
-    assert show.size(many) == told
+    assert formatting.size(many) == told
 
 
 def test_a_url_is_shown_with_an_end() -> None:
-    assert show.short_url("https://a.test/b") == "a.test/b"
-    assert len(show.short_url("http://a.test/" + "x" * 500)) == show.MAX_URL_CHARS
+    assert formatting.short_url("https://a.test/b") == "a.test/b"
+    assert len(formatting.short_url("http://a.test/" + "x" * 500)) == formatting.MAX_URL_CHARS
 
 
 def test_a_query_has_what_there_is() -> None:
-    assert show.query(state="failed", cursor=None, prefix="") == "?state=failed"
-    assert show.query(q="a&b=c") == "?q=a%26b%3Dc"
-    assert show.query() == ""
+    assert formatting.query(state="failed", cursor=None, prefix="") == "?state=failed"
+    assert formatting.query(q="a&b=c") == "?q=a%26b%3Dc"
+    assert formatting.query() == ""
 
 
 def test_bars_are_drawn_by_the_longest() -> None:
@@ -54,8 +54,8 @@ def test_bars_are_drawn_by_the_longest() -> None:
 
 
 def test_a_line_needs_two_points() -> None:
-    assert chart.line([]) is None and chart.line([3]) is None and chart.line([0, 0]) is None
-    drawn = chart.line([0, 2])
+    assert chart.curve([]) is None and chart.curve([3]) is None and chart.curve([0, 0]) is None
+    drawn = chart.curve([0, 2])
     assert drawn is not None and drawn.top == 2
     assert drawn.path == "M0.0 96.0 L480.0 4.0"
 

@@ -9,8 +9,8 @@ from importlib import resources
 import pytest
 
 from geomi.admit.rules import Admission
-from geomi.dashboard.order import FLAGS, LISTS, NUMBERS, TYPES, WHOLES
-from geomi.dashboard.words import LANGUAGES, choose, words_of
+from geomi.dashboard.crawl_form import FLAGS, LISTS, NUMBERS, TYPES, WHOLES
+from geomi.dashboard.translations import LANGUAGES, choose_language, translations_of
 from geomi.engine.inspect.alarms import AlarmRule
 from geomi.engine.inspect.why import _ANSWERS, _NOT_ASKED
 from geomi.model.config import CrawlConfig
@@ -47,7 +47,7 @@ NAMED: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_keys_and_values_to_fill_in(language: str) -> None:
-    first, other = words_of(LANGUAGES[0]).texts, words_of(language).texts
+    first, other = translations_of(LANGUAGES[0]).texts, translations_of(language).texts
     assert other.keys() == first.keys()
     assert all(other.values())
     assert {key: _fields(one) for key, one in other.items()} == {
@@ -57,7 +57,7 @@ def test_every_language_has_the_same_keys_and_values_to_fill_in(language: str) -
 
 @pytest.mark.parametrize("group", NAMED)
 def test_everything_that_can_be_shown_has_a_name(group: str) -> None:
-    texts = words_of("ko").texts
+    texts = translations_of("ko").texts
     assert [value for value in NAMED[group] if f"{group}.{value}" not in texts] == []
 
 
@@ -68,7 +68,7 @@ def test_templates_ask_for_keys_that_are_there_and_leave_none_unused() -> None:
     )
     asked = set(re.findall(r"""t\(["']([a-z_]+\.[A-Za-z_]+)["']""", pages))
     groups = set(re.findall(r"""t(?:\.name)?\(["']([a-z_]+)(?:\.["'] [+~]|["'],)""", pages))
-    texts = words_of("en").texts
+    texts = translations_of("en").texts
     assert sorted(asked - texts.keys()) == []
     spoken = {"sign_in.refused", "sign_in.stale"}  # by views
     groups.add("unit")  # by filters
@@ -92,7 +92,7 @@ def test_templates_ask_for_keys_that_are_there_and_leave_none_unused() -> None:
 def test_the_language_is_the_chosen_one_or_the_browsers(
     wished: str | None, accepted: str, chosen: str
 ) -> None:
-    assert choose(wished, accepted) == chosen
+    assert choose_language(wished, accepted) == chosen
 
 
 def _fields(text: str) -> set[str]:

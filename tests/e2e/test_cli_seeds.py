@@ -87,7 +87,7 @@ def here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Command:
     """Run commands in this process: each would take a second to start."""
-    monkeypatch.setattr("geomi.cli.seed_work.relax_garbage_collector", lambda: None)
+    monkeypatch.setattr("geomi.cli.prepare.seed_run.relax_garbage_collector", lambda: None)
     monkeypatch.chdir(tmp_path)
     for name in os.environ.keys() - clean_env().keys():
         monkeypatch.delenv(name)

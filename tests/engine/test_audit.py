@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomi.app import DATABASE
-from geomi.cli.audit import audit as command
+from geomi.cli.look.audit import audit as command
 from geomi.engine.audit import audit as auditing
 from geomi.engine.audit.audit import Audit, audit
 from geomi.engine.audit.checks import MAX_EXAMPLES, Breach, CapCheck, PolitenessRule

@@ -13,7 +13,7 @@ from html import escape
 import pytest
 
 from geomi.app import make_plan
-from geomi.cli.look import look
+from geomi.cli.collect.plan import survey_sites
 from geomi.cli.options import Configured
 from geomi.errors import ConfigError, NothingFetched
 from geomi.library import Crawler
@@ -139,7 +139,7 @@ def test_a_look_before_the_crawl(ground: Ground) -> None:
         flags = flags_layer({"scope": "any", "delay": 0.0}, [*ALONE, "scope.probe=true"])
         settings = Settings(contact="https://crawler.test/about", resolve=overrides)
         configured = Configured(settings, resolve([flags, settings_layer(settings)]), flags)
-        found = look([HOME], configured, ground.root, samples=5)
+        found = survey_sites([HOME], configured, ground.root, samples=5)
     assert {one.problem.partition(":")[0] for one in found.lists} == {Outcome.ADDRESS_REFUSED}
 
 

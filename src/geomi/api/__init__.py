@@ -1,7 +1,7 @@
-"""The REST API: requests in, use cases of the service, answers out.
+"""The REST API: HTTP requests in, use cases of the service, JSON out.
 
-Wire shapes are in `schema`, one module for each kind of thing; `routes` has one module for each,
-too. What every request has to pass (key, scope, rate, size, idempotency, audit) stands once, in
-`guard`. It decides nothing that another surface would have to decide again, and it never opens a
-data directory: it is given a service.
+`schema` has the wire shapes and `routes` the operations, one module each for each kind of thing.
+`guard` checks every request once: key, rate, scope, idempotency, audit. `openapi` describes the
+API, and `problems` turns every error into a problem (RFC 9457). The API decides nothing that
+another surface would have to decide again. It never opens a data directory: it is given a service.
 """

@@ -8,38 +8,37 @@ from contextlib import AbstractAsyncContextManager
 from fastapi import FastAPI
 
 from geomi import __version__
-from geomi.api import problems, reference
-from geomi.api.document import describe
-from geomi.api.guard import Premises
+from geomi.api import openapi, problems
+from geomi.api.guard import AppState
+from geomi.api.middleware import LimitsAndHeaders
+from geomi.api.openapi import describe
 from geomi.api.routes import (
     crawls,
     health,
     keys,
     knowledge,
-    look,
+    monitoring,
+    preview,
     providers,
     schedules,
     seeds,
     tenants,
-    watch,
 )
-from geomi.api.size import Threshold
-from geomi.service.service import Service
 
 PREFIX = "/api/v1"
 ALIAS = "/crawler"  # the catalogue's own paths (API-01…API-12)
 
 _ROUTERS = (
     crawls.router,
-    look.previewing,
-    look.router,
+    preview.previewing,
+    preview.router,
     knowledge.router,
     schedules.router,
     seeds.router,
     tenants.router,
     keys.router,
     providers.router,
-    watch.router,
+    monitoring.router,
 )
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -56,28 +55,23 @@ def make_app(*, lifespan: Lifespan | None = None) -> FastAPI:
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.state.premises = Premises()
+    app.state.premises = AppState()
     problems.install(app)
     for router in _ROUTERS:
         app.include_router(router, prefix=PREFIX)
     for prefix in (ALIAS, PREFIX + ALIAS):
-        for router in (crawls.router, look.previewing):
+        for router in (crawls.router, preview.previewing):
             app.include_router(router, prefix=prefix, include_in_schema=False)
     app.include_router(health.router)
-    app.include_router(watch.scraping)
-    app.include_router(reference.router)
+    app.include_router(monitoring.scraping)
+    app.include_router(openapi.router)
     describe(app)
-    app.add_middleware(Threshold)
+    app.add_middleware(LimitsAndHeaders)
     return app
 
 
-def premises_of(app: FastAPI) -> Premises:
+def app_state_of(app: FastAPI) -> AppState:
     """Return what an app serves."""
     premises = app.state.premises
-    assert isinstance(premises, Premises)
+    assert isinstance(premises, AppState)
     return premises
-
-
-def serve(app: FastAPI, service: Service) -> None:
-    """Let an app serve a service, until `premises_of(app).close`."""
-    premises_of(app).open(service)

@@ -1,4 +1,8 @@
-"""What every request passes, once and in this order: key, rate, scope, idempotency, audit, ETag."""
+"""The checks that every API request passes, once and in this order.
+
+The order is key, rate, scope, idempotency, audit, ETag. An operation says what it needs with
+`needs`, which also puts it into the OpenAPI document.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response, StreamingResponse
 
 from geomi.adapters.telemetry.metrics import Metrics
-from geomi.api.rate import Buckets
+from geomi.api.rate_limit import RateLimiter
 from geomi.errors import FieldRefused, KeyRefused, NotAllowed, QuotaReached, StoreBusy
 from geomi.service.access import audit, idempotency
 from geomi.service.access.idempotency import StoredAnswer
@@ -39,18 +43,18 @@ def needs(
 
 
 @dataclass(slots=True)
-class Premises:
+class AppState:
     """What an app serves: the service, once it is open, and how often each key may ask."""
 
     service: Service | None = None
-    buckets: Buckets | None = None
+    buckets: RateLimiter | None = None
     metrics: Metrics = field(default_factory=Metrics)
 
     def open(self, service: Service, metrics: Metrics | None = None) -> None:
         """Begin to serve; `metrics` is what hears of this process's events."""
         self.service = service
         self.metrics = metrics or self.metrics
-        self.buckets = Buckets(service.settings.api_rate_per_minute)
+        self.buckets = RateLimiter(service.settings.api_rate_per_minute)
 
     def close(self) -> None:
         """Serve no longer."""
@@ -59,16 +63,16 @@ class Premises:
 
 def service_of(request: Request) -> Service:
     """Return the service behind an app."""
-    service = premises_of(request).service
+    service = app_state_of_request(request).service
     if service is None:
         raise StoreBusy("the service is not open yet")
     return service
 
 
-def premises_of(request: Request) -> Premises:
+def app_state_of_request(request: Request) -> AppState:
     """Return what an app serves."""
     premises = request.app.state.premises
-    assert isinstance(premises, Premises)
+    assert isinstance(premises, AppState)
     return premises
 
 
@@ -79,14 +83,14 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
-def desk_of(request: Request) -> TenantService:
+def tenant_service_of(request: Request) -> TenantService:
     """Return the desk of whoever asks."""
     return caller_of(request).desk
 
 
-OfService = Annotated[Service, Depends(service_of)]
-OfCaller = Annotated[Caller, Depends(caller_of)]
-OfDesk = Annotated[TenantService, Depends(desk_of)]
+ServiceDep = Annotated[Service, Depends(service_of)]
+CallerDep = Annotated[Caller, Depends(caller_of)]
+TenantServiceDep = Annotated[TenantService, Depends(tenant_service_of)]
 
 
 class GuardedRoute(APIRoute):
@@ -113,7 +117,7 @@ class GuardedRoute(APIRoute):
 
     def _take_turn(self, request: Request, service: Service, caller: Caller) -> None:
         request.state.rate_headers = {}
-        buckets = premises_of(request).buckets
+        buckets = app_state_of_request(request).buckets
         assert buckets is not None, "opened with the service"
         allowance = buckets.take(caller.tenant, now_s=service.home.world.clock.now_s())
         if allowance is None:

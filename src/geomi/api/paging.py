@@ -1,4 +1,4 @@
-"""Cursors: where the next part of a list begins, in a form that nobody is tempted to read."""
+"""Cursors: where the next part of a list begins, as an opaque text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from geomi.errors import UnknownName
 T = TypeVar("T")
 
 
-def cursor_of(place: str) -> str:
+def encode_cursor(place: str) -> str:
     """Write a place in a list as a cursor."""
     return urlsafe_b64encode(place.encode()).decode().rstrip("=")
 
 
-def place_of(cursor: str | None, shape: re.Pattern[str]) -> str:
+def decode_cursor(cursor: str | None, shape: re.Pattern[str]) -> str:
     """Read a cursor; empty where the list begins. `UnknownName` for one that we never gave."""
     if cursor is None:
         return ""
@@ -30,11 +30,13 @@ def place_of(cursor: str | None, shape: re.Pattern[str]) -> str:
     return place
 
 
-def cut(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Sequence[T], str | None]:
+def cut_to_limit(
+    found: Sequence[T], limit: int, name: Callable[[T], str]
+) -> tuple[Sequence[T], str | None]:
     """Cut a list that was read one further than asked for, and say where the rest begins."""
     if len(found) <= limit:
         return found, None
-    return found[:limit], cursor_of(name(found[limit - 1]))
+    return found[:limit], encode_cursor(name(found[limit - 1]))
 
 
 def _strange(cursor: str) -> UnknownName:

@@ -1,8 +1,8 @@
-"""Whatever goes wrong, as a problem (RFC 9457): what it is, where, and what to do about it.
+"""Errors as problems (RFC 9457): what went wrong, where, and what to do.
 
-400 is a request that does not have the documented shape, 422 one that has it and cannot be carried
-out all the same; both name the fields. What nobody expected is a 500 without any detail, and its
-traceback is logged.
+400 is a request without the documented shape. 422 is one that has the shape and still cannot be
+carried out. Both name the fields. An unexpected error is a 500 without detail; its traceback is
+logged.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
-from geomi.api.schema.order import SETTING_NAMES
-from geomi.api.schema.wire import Told
+from geomi.api.schema.crawl_request import SETTING_NAMES
+from geomi.api.schema.wire import ResponseModel
 from geomi.errors import (
     ConfigError,
     FieldRefused,
@@ -47,14 +47,14 @@ METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 log = logging.getLogger("geomi.api")
 
 
-class Fault(Told):
+class FieldProblem(ResponseModel):
     """What is wrong with one field."""
 
     field: str
     detail: str
 
 
-class Problem(Told):
+class ProblemDetails(ResponseModel):
     """An error (RFC 9457)."""
 
     type: str = Field(examples=["urn:geomi:problem:unprocessable-content"])
@@ -62,7 +62,7 @@ class Problem(Told):
     status: int = Field(examples=[422])
     detail: str = Field(examples=["docs.example.com is a public host, and no contact is set"])
     hint: str | None = Field(default=None, examples=["start the service with GEOMI_CONTACT"])
-    errors: tuple[Fault, ...] = ()
+    errors: tuple[FieldProblem, ...] = ()
 
 
 # The first that fits counts, so that what is special stands first.
@@ -91,12 +91,12 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
-def problem(
+def problem_response(
     status: int,
     detail: str,
     *,
     hint: str = "",
-    faults: Sequence[Fault] = (),
+    faults: Sequence[FieldProblem] = (),
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """Make the answer for an error."""
@@ -126,7 +126,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         return await _unexpected(request, error)
     faults = []
     if isinstance(error, FieldRefused):
-        faults = [Fault(field=wire_name(error.field), detail=error.message)]
+        faults = [FieldProblem(field=wire_name(error.field), detail=error.message)]
     headers = dict(getattr(request.state, "rate_headers", {}))
     if isinstance(error, QuotaReached):
         headers["Retry-After"] = str(math.ceil(error.retry_after_s))
@@ -134,7 +134,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(BUSY_S)
     elif status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="geomi"'
-    return problem(status, error.message, hint=error.hint, faults=faults, headers=headers)
+    return problem_response(status, error.message, hint=error.hint, faults=faults, headers=headers)
 
 
 async def _misshapen(request: Request, error: Exception) -> Response:
@@ -143,9 +143,11 @@ async def _misshapen(request: Request, error: Exception) -> Response:
     headers = dict(getattr(request.state, "rate_headers", {}))
     places = {str(one["loc"][0]) for one in error.errors() if one["loc"]}
     if places == {"path"}:  # an id that could never have been given
-        return problem(HTTPStatus.NOT_FOUND, "there is nothing of this name", headers=headers)
+        return problem_response(
+            HTTPStatus.NOT_FOUND, "there is nothing of this name", headers=headers
+        )
     told = "; ".join(f"{one.field}: {one.detail}" for one in faults)
-    return problem(HTTPStatus.BAD_REQUEST, told, faults=faults, headers=headers)
+    return problem_response(HTTPStatus.BAD_REQUEST, told, faults=faults, headers=headers)
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -157,7 +159,7 @@ async def _http(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(_methods(request))
-    return problem(error.status_code, detail, headers=headers)
+    return problem_response(error.status_code, detail, headers=headers)
 
 
 def _methods(request: Request) -> list[str]:
@@ -174,18 +176,20 @@ def _methods(request: Request) -> list[str]:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here, not with you")
+    return problem_response(
+        HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here, not with you"
+    )
 
 
-def _fault(raw: Mapping[str, object]) -> Fault:
+def _fault(raw: Mapping[str, object]) -> FieldProblem:
     """Read one complaint of pydantic; the first part of its place says where it was looked for."""
     places = raw["loc"]
     assert isinstance(places, Sequence)
     names = [str(place) for place in places[1:]] or [str(place) for place in places]
     message = str(raw["msg"])
     if raw["type"] == "json_invalid":
-        return Fault(field="body", detail=f"this is no JSON (at character {names[-1]})")
-    return Fault(field=".".join(names), detail=message[:1].lower() + message[1:])
+        return FieldProblem(field="body", detail=f"this is no JSON (at character {names[-1]})")
+    return FieldProblem(field=".".join(names), detail=message[:1].lower() + message[1:])
 
 
 def wire_name(field: str) -> str:

@@ -1,8 +1,11 @@
-"""The command line: flags in, exit codes out; one file a command.
+"""The command line: flags in, exit codes out; one file a command, in the folders that help shows.
 
-Commands translate and nothing else: they read flags, call a use case of the engine and print what
-it returned. Data goes to stdout, talk to stderr, and no command decides anything that another
-surface would have to decide again.
+A command reads its flags, calls a use case and prints the result. It decides nothing that the API
+or the library would have to decide again. Data goes to stdout, messages to stderr.
+
+The folders are the headings of `geomi --help`: `collect`, `read`, `look`, `keep`, `serve` and
+`prepare`. The modules beside them are shared: `program` (the registry), `options` (flags and
+settings), `data_directory`, `console` (printing) and `event_output` (live view and JSON lines).
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Flags that several commands share, and how flags, environment and files become settings."""
+"""Flags that several commands share, and how flags, environment and files become settings.
+
+`configure` reads every layer in the order flag, environment, file, provider, profile, default.
+`warn_about_settings` warns before requests are sent: of a missing contact (C-04) and of a delay
+below the default. With `-v` it also names unknown `GEOMI_*` variables. This module opens no data
+directory, so that light commands start fast.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,8 @@ from typing import Annotated
 
 import typer
 
+from geomi.cli.console import note
+from geomi.settings.compliance import has_contact
 from geomi.settings.layers import (
     Layer,
     Resolved,
@@ -20,30 +28,11 @@ from geomi.settings.layers import (
 )
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
-from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.profiles import AGENT, resolve_under_profile
 from geomi.settings.values import refuse_blank
 
 CONFIG_FILE = "geomi.toml"
 WHAT, PACE = "What to crawl", "How gently"  # panels of the help
-
-
-def _path(text: str) -> Path:
-    """Read a path; an empty one would be the folder we are in."""
-    refuse_blank(text, "--output")
-    return Path(text)
-
-
-Directory = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="PATH",
-        parser=_path,
-        help="The data directory.",
-        show_default="./geomi-data",
-    ),
-]
 Database = Annotated[
     str | None,
     typer.Option(
@@ -89,7 +78,6 @@ Resolve = Annotated[
 CaFile = Annotated[
     Path | None, typer.Option("--ca-file", metavar="PEM", help="Certificates to trust as well.")
 ]
-
 UserAgent = Annotated[
     str | None,
     typer.Option("--user-agent", metavar="TEXT", help="Who asks.", show_default="geomi/<version>"),
@@ -101,7 +89,6 @@ Header = Annotated[
 JobId = Annotated[
     str, typer.Option("--job", metavar="ID", help="A job's id, or its beginning or end.")
 ]
-
 MaxPages = Annotated[
     int | None,
     typer.Option(
@@ -161,6 +148,25 @@ Delay = Annotated[
 ]
 
 
+def _path(text: str) -> Path:
+    """Read a path; an empty one would be the folder we are in."""
+    refuse_blank(text, "--output")
+    return Path(text)
+
+
+Directory = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        parser=_path,
+        help="The data directory.",
+        show_default="./geomi-data",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Configured:
     """Everything the flags, the environment and the files say together."""
@@ -214,12 +220,12 @@ def process_flags(
     }
 
 
-def data_directory(output: Path | None) -> Path:
+def data_directory_path(output: Path | None) -> Path:
     """Return the data directory of a command that only reads one."""
-    return data_place(output)[0]
+    return find_data_directory(output)[0]
 
 
-def data_place(
+def find_data_directory(
     output: Path | None, db: str | None = None, blobs: str | None = None
 ) -> tuple[Path, Settings]:
     """Return the data directory of a command, and the settings that name its store and archive."""
@@ -234,3 +240,19 @@ def _file(config: Path | None, env: Mapping[str, str]) -> tuple[Layer, Mapping[s
     if named is None and not Path(CONFIG_FILE).is_file():
         return Layer("file", {}), {}
     return file_layer(named or Path(CONFIG_FILE))
+
+
+def warn_about_settings(configured: Configured, *, is_verbose: bool) -> None:
+    """Warn of a crawler that nobody can ask about (C-04); a private site is our own."""
+    settings, http = configured.settings, configured.resolved.config.http
+    agent_from = dict(configured.resolved.origins).get(AGENT, "")
+    is_borrowed = agent_from.startswith("profile") and not http.contact
+    if (is_borrowed or not has_contact(http)) and not settings.allow_private:
+        note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
+    if settings.min_delay_s < Settings().min_delay_s:
+        note(
+            f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
+            f"others are owed {Settings().min_delay_s:g} s between requests"
+        )
+    for variable in configured.strange_variables if is_verbose else ():
+        note(f"note: the variable {variable} says nothing to geomi")

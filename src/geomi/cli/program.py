@@ -1,8 +1,8 @@
-"""The `geomi` program: its commands, its version, and what becomes of an error.
+"""The `geomi` program: its commands, its version, and its exit codes.
 
-Whatever goes wrong is told on stderr in one line, with a hint on the next where there is one, and
-ends in the exit code that `docs/reference/exit-codes.md` names. Only an error that nobody expected
-shows its traceback.
+An expected error is one line on stderr, with a hint on the next line where there is one. Its exit
+code is listed in `docs/reference/exit-codes.md`. Only an unexpected error shows its traceback. The
+program loads only the file of the command that runs, because loading all takes most of a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import typer
 
 from geomi import __version__
 from geomi.cli import INTERRUPTED
-from geomi.cli.talk import complain, note
+from geomi.cli.console import note, print_error
 from geomi.errors import ConfigError, GeomiError
 
 UNEXPECTED = 1
@@ -29,47 +29,55 @@ STDOUT = 1  # its descriptor
 # Typer may carry its own copy of Click, so its class is found through one that Typer shows.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
-# Which file has which commands, in the order in which they are shown. To load all of them takes
-# most of a second, so that only the file of the one that was asked for is (see `main`).
-COMMANDS = {
-    "crawl": "crawl",
-    "recrawl": "recrawl",
-    "worker": "worker",
-    "workers": "workers",
-    "scrape": "scrape",
-    "map": "map",
-    "search": "search",
-    "enrich": "enrich",
-    "analyse": "analyse",
-    "preview": "analyse",
-    "cost": "cost",
-    "plan": "plan",
-    "why": "why",
-    "robots": "robots",
-    "status": "status",
-    "report": "report",
-    "audit": "audit",
-    "export": "export",
-    "clean": "clean",
-    "erase": "erase",
-    "backup": "backup",
-    "restore": "backup",
-    "doctor": "doctor",
-    "demo": "demo",
-    "serve": "serve",
+# The folders of the commands, and the headings under which the help shows them.
+HEADINGS = {
+    "collect": "Collect pages",
+    "read": "Search and read pages",
+    "look": "Inspect results and decisions",
+    "keep": "Manage stored data",
+    "serve": "Run workers and the service",
+    "prepare": "Set up and prepare",
 }
-GROUPS = (
-    "seeds",
-    "keys",
-    "jobs",
-    "fleet",
-    "config",
-    "profiles",
-    "providers",
-    "ranks",
-    "blocked",
-    "traps",
-)
+# Which file has which command, in the order in which the help shows them.
+COMMANDS = {
+    "crawl": "collect.crawl",
+    "recrawl": "collect.recrawl",
+    "scrape": "collect.scrape",
+    "map": "collect.map",
+    "plan": "collect.plan",
+    "search": "read.search",
+    "enrich": "read.enrich",
+    "analyse": "read.analyse",
+    "preview": "read.analyse",
+    "export": "read.export",
+    "status": "look.status",
+    "why": "look.why",
+    "robots": "look.robots",
+    "report": "look.report",
+    "audit": "look.audit",
+    "cost": "look.cost",
+    "clean": "keep.clean",
+    "erase": "keep.erase",
+    "backup": "keep.backup",
+    "restore": "keep.backup",
+    "serve": "serve.serve",
+    "worker": "serve.worker",
+    "workers": "serve.workers",
+    "demo": "prepare.demo",
+    "doctor": "prepare.doctor",
+}
+GROUPS = {
+    "traps": "look.traps",
+    "blocked": "look.blocked",
+    "jobs": "keep.jobs",
+    "fleet": "serve.fleet",
+    "keys": "serve.keys",
+    "config": "prepare.config",
+    "profiles": "prepare.profiles",
+    "providers": "prepare.providers",
+    "ranks": "prepare.ranks",
+    "seeds": "prepare.seeds",
+}
 _OWN_NAMES = {"map": "map_"}  # Python has one of that name
 
 
@@ -86,11 +94,16 @@ def make_program(only: str = "") -> typer.Typer:
     program.callback()(_program)
     for name, file in COMMANDS.items():
         if only in ("", name):
-            program.command(name)(getattr(_load(file), _OWN_NAMES.get(name, name)))
-    for name in GROUPS:
+            command = getattr(_load(file), _OWN_NAMES.get(name, name))
+            program.command(name, rich_help_panel=_heading(file))(command)
+    for name, file in GROUPS.items():
         if only in ("", name):
-            program.add_typer(_load(name).commands, name=name)
+            program.add_typer(_load(file).commands, name=name, rich_help_panel=_heading(file))
     return program
+
+
+def _heading(file: str) -> str:
+    return HEADINGS[file.partition(".")[0]]
 
 
 def _load(file: str) -> ModuleType:
@@ -143,7 +156,7 @@ def _run(command: Callable[[], object]) -> int:
     try:
         code = command()
     except GeomiError as error:
-        complain(error)
+        print_error(error)
         return error.exit_code
     except _UsageError as error:
         return _complain_of_usage(error)
@@ -168,7 +181,7 @@ def _complain_of_usage(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "geomi"
     if words:
-        complain(ConfigError(" ".join(words.split()), hint=f"{path} --help"))
+        print_error(ConfigError(" ".join(words.split()), hint=f"{path} --help"))
     return ConfigError.exit_code
 
 

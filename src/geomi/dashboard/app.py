@@ -8,7 +8,6 @@ from geomi.dashboard.views import (
     alerts,
     crawls,
     documents,
-    entry,
     live,
     new_crawl,
     overview,
@@ -16,6 +15,7 @@ from geomi.dashboard.views import (
     search,
     seeds,
     settings,
+    sign_in,
     sites,
     urls,
     webhooks,
@@ -23,8 +23,8 @@ from geomi.dashboard.views import (
 
 # A path with a name in it comes after the paths that it would hide.
 _ROUTERS = (
-    entry.files,
-    entry.router,
+    sign_in.files,
+    sign_in.router,
     overview.router,
     new_crawl.router,
     crawls.router,

@@ -1,4 +1,4 @@
-"""Numbers as shapes: bars and a line, in the units of an SVG's own box."""
+"""Numbers as SVG shapes: bars and a curve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Curve:
     """A curve: its path, the path of the area under it, and its highest value."""
 
     path: str
@@ -32,7 +32,7 @@ def bars(counts: Sequence[tuple[object, int]]) -> tuple[Bar, ...]:
     return tuple(Bar(str(name), many, round(100 * many / longest, 2)) for name, many in counts)
 
 
-def line(counts: Sequence[int]) -> Line | None:
+def curve(counts: Sequence[int]) -> Curve | None:
     """Draw counts as a curve; None where there is nothing to draw."""
     if len(counts) < 2 or not any(counts):
         return None
@@ -43,4 +43,4 @@ def line(counts: Sequence[int]) -> Line | None:
         for number, many in enumerate(counts)
     ]
     path = "M" + " L".join(points)
-    return Line(path, f"{path} L{WIDTH:.1f} {HEIGHT:.1f} L0 {HEIGHT:.1f} Z", top)
+    return Curve(path, f"{path} L{WIDTH:.1f} {HEIGHT:.1f} L0 {HEIGHT:.1f} Z", top)

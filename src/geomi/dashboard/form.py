@@ -1,4 +1,4 @@
-"""What comes from forms and links: fields, choices and paths, all with their limits."""
+"""What a browser sends: form fields, choices and paths, each within its limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SubmittedForm:
     """The fields of a form that was sent; a field may be there several times."""
 
     fields: Mapping[str, tuple[str, ...]]
@@ -57,10 +57,10 @@ class Form:
         return text
 
 
-NO_FORM = Form({})
+NO_FORM = SubmittedForm({})
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request) -> SubmittedForm:
     """Read a form; its size was limited before."""
     try:
         pairs = parse_qsl(
@@ -74,7 +74,7 @@ async def read_form(request: Request) -> Form:
     fields: dict[str, tuple[str, ...]] = {}
     for name, value in pairs:
         fields[name] = (*fields.get(name, ()), value)
-    return Form(fields)
+    return SubmittedForm(fields)
 
 
 def choice(kind: type[E], text: str | None) -> E | None:

@@ -1,6 +1,7 @@
-"""What every page passes, once and in this order: session, rate, scope, the form's token, audit.
+"""The checks that every page passes, once and in this order.
 
-Whatever goes wrong is a page, too: somebody who is not signed in is led to where they can be.
+The order is session, rate, scope, form token, audit. An error is a page too, and somebody who is
+not signed in is sent to the sign-in page.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from starlette.responses import RedirectResponse, Response
 
-from geomi.api.guard import ROLE, SCOPE, Handler, premises_of, service_of
+from geomi.api.guard import ROLE, SCOPE, Handler, app_state_of_request, service_of
 from geomi.api.problems import status_of
 from geomi.dashboard import cookies
 from geomi.dashboard.form import NO_FORM, read_form
-from geomi.dashboard.pages import Visit
-from geomi.dashboard.words import choose, words_of
+from geomi.dashboard.pages import DashboardRequest
+from geomi.dashboard.translations import choose_language, translations_of
 from geomi.errors import GeomiError, KeyRefused, NotAllowed, QuotaReached
 from geomi.service.access import audit, sessions
 from geomi.service.access.keys import KeyRole, KeyScope
@@ -31,14 +32,14 @@ SIGN_IN = "/sign-in"
 log = logging.getLogger("geomi.dashboard")
 
 
-def visit_of(request: Request) -> Visit:
+def dashboard_request_of(request: Request) -> DashboardRequest:
     """Return the visit that a request is; the guard has made it."""
     visit = request.state.visit
-    assert isinstance(visit, Visit)
+    assert isinstance(visit, DashboardRequest)
     return visit
 
 
-OfVisit = Annotated[Visit, Depends(visit_of)]
+DashboardRequestDep = Annotated[DashboardRequest, Depends(dashboard_request_of)]
 
 
 class OpenRoute(APIRoute):
@@ -89,7 +90,7 @@ class PageRoute(OpenRoute):
         await self._note(service, visit, response)
         return response
 
-    def _refuse_beyond(self, visit: Visit) -> None:
+    def _refuse_beyond(self, visit: DashboardRequest) -> None:
         told = self.openapi_extra or {}
         scope, role = KeyScope(told[SCOPE]), KeyRole(told[ROLE])
         if role is KeyRole.ADMIN and not visit.is_admin:
@@ -97,7 +98,7 @@ class PageRoute(OpenRoute):
         if not visit.may(scope):
             raise NotAllowed(f"this key has no scope `{scope}`", hint="use a key that has it")
 
-    async def _note(self, service: Service, visit: Visit, response: Response) -> None:
+    async def _note(self, service: Service, visit: DashboardRequest, response: Response) -> None:
         if KeyScope((self.openapi_extra or {})[SCOPE]) is KeyScope.READ:
             return
         await audit.record(
@@ -110,16 +111,16 @@ class PageRoute(OpenRoute):
         )
 
 
-async def _visit(request: Request) -> Visit:
-    language = choose(
+async def _visit(request: Request) -> DashboardRequest:
+    language = choose_language(
         request.cookies.get(cookies.LANGUAGE), request.headers.get("accept-language", "")
     )
     form = await read_form(request) if request.method == "POST" else NO_FORM
-    return Visit(request, service_of(request), words_of(language), form=form)
+    return DashboardRequest(request, service_of(request), translations_of(language), form=form)
 
 
 def _take_turn(request: Request, name: str) -> None:
-    buckets = premises_of(request).buckets
+    buckets = app_state_of_request(request).buckets
     assert buckets is not None, "opened with the service"
     allowance = buckets.take(name, now_s=service_of(request).home.world.clock.now_s())
     if allowance is not None and not allowance.is_granted:
@@ -147,6 +148,6 @@ def _lead_to_sign_in(request: Request) -> Response:
 
 def _told(request: Request, status: HTTPStatus, message: str = "", hint: str = "") -> Response:
     visit = getattr(request.state, "visit", None)
-    if not isinstance(visit, Visit):  # nothing was open yet
+    if not isinstance(visit, DashboardRequest):  # nothing was open yet
         return Response(message or status.phrase, status, media_type="text/plain")
     return visit.page("error.html", status=status, code=int(status), message=message, hint=hint)

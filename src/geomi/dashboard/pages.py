@@ -1,4 +1,4 @@
-"""Pages: templates in, answers out, with every text escaped and no power for the web."""
+"""Render templates as pages, with every text escaped and a strict content security policy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from geomi import __version__
-from geomi.dashboard import show
-from geomi.dashboard.form import NO_FORM, Form
-from geomi.dashboard.words import LANGUAGES, Words
+from geomi.dashboard import formatting
+from geomi.dashboard.form import NO_FORM, SubmittedForm
+from geomi.dashboard.translations import LANGUAGES, Translations
 from geomi.errors import KeyRefused
 from geomi.service.access.keys import Caller, KeyRole, KeyScope
 from geomi.service.access.sessions import BrowserSession
@@ -33,7 +33,7 @@ HEADERS = {"Content-Security-Policy": CSP, "Cache-Control": "no-store"}
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class DashboardRequest:
     """One request of a person: who it is, what they read, and what they sent.
 
     Args:
@@ -42,11 +42,11 @@ class Visit:
 
     request: Request
     service: Service
-    words: Words
+    words: Translations
     form_token: str = ""
     caller: Caller | None = None
     session: BrowserSession | None = None
-    form: Form = field(default=NO_FORM)
+    form: SubmittedForm = field(default=NO_FORM)
 
     @property
     def who(self) -> Caller:
@@ -109,7 +109,7 @@ def static_path(name: str) -> str:
 
 @pass_context
 def _duration(context: Context, seconds: float) -> str:
-    return show.duration(seconds, context["t"])
+    return formatting.duration(seconds, context["t"])
 
 
 @cache
@@ -126,16 +126,16 @@ def _templates() -> Environment:
         "version": __version__,
         "languages": LANGUAGES,
         "static": static_path,
-        "query": show.query,
+        "query": formatting.query,
         "scopes": KeyScope,
     }
     environment.filters |= {
-        "count": show.count,
-        "rate": show.rate,
-        "size": show.size,
+        "count": formatting.count,
+        "rate": formatting.rate,
+        "size": formatting.size,
         "duration": _duration,
-        "moment": show.moment,
-        "stamp": show.stamp,
-        "short_url": show.short_url,
+        "moment": formatting.moment,
+        "stamp": formatting.stamp,
+        "short_url": formatting.short_url,
     }
     return environment

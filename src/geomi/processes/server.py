@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from fastapi import FastAPI
 
-from geomi.api.listen import Front
+from geomi.api.http_server import HttpServer
 from geomi.app.recovery import recover
 from geomi.app.use.datasets import seed_config
 from geomi.engine.worker.heartbeat import with_heartbeat
@@ -83,7 +83,7 @@ async def run_server(
     """
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
-    front = Front(app, serving.host, serving.port, on_ready=on_ready)
+    front = HttpServer(app, serving.host, serving.port, on_ready=on_ready)
     house = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
     await with_heartbeat(service.home.heart, house.run(), endures=True)
 
@@ -100,7 +100,7 @@ def _orders(service: Service, serving: ServerOptions) -> tuple[ServeOrder, ...]:
 class _Server:
     """Everything that runs for as long as the service does."""
 
-    def __init__(self, service: Service, front: Front, crew: ServiceProcesses) -> None:
+    def __init__(self, service: Service, front: HttpServer, crew: ServiceProcesses) -> None:
         self._service = service
         self._front = front
         self._crew = crew

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.cli.seed_show import SeedCounts
+from geomi.cli.prepare.seed_run import SeedCounts
 from geomi.model.event import Event, SeedFileDone, Warned
 
 EVENT = Warned("j", "look")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geomi import __version__
-from geomi.cli.config import _shown
+from geomi.cli.prepare.config import _shown
 from geomi.cli.program import main
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.cli.sample import shortest_gaps_s
+from geomi.cli.prepare.demo import shortest_gaps_s
 from geomi.demo import DemoVisit
 
 

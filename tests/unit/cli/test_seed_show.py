@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from geomi.cli.seed_show import SeedCounts, SeedShow, _view
+from geomi.cli.prepare.seed_run import SeedCounts, SeedPrinter, _view
 from geomi.engine.seeds.report import DatasetProgress, judge_seeds
 from geomi.model.dataset.queue import QueueDepth, TaskTally
 from geomi.model.dataset.seed import ErrorType, OrchestrationReport
@@ -78,7 +78,7 @@ def test_how_long_it_takes_is_told_once_every_domain_is_known() -> None:
 def test_flags_choose_what_is_told(
     flags: dict[str, bool], events: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show = SeedShow(json=True, **flags)
+    show = SeedPrinter(json=True, **flags)
     sink = show.listen(HandClock(0.0))
     for event in EVENTS:
         sink.emit(event)
@@ -91,7 +91,7 @@ def test_flags_choose_what_is_told(
 def test_the_last_word_tells_alarms_even_to_whoever_wants_quiet(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show = SeedShow(json=False, quiet=True, verbose=False)
+    show = SeedPrinter(json=False, quiet=True, verbose=False)
     show.conclude(OrchestrationReport(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
     said = capsys.readouterr()
     assert said.out == "" and said.err.splitlines() == [
@@ -102,14 +102,14 @@ def test_the_last_word_tells_alarms_even_to_whoever_wants_quiet(
 def test_the_last_line_has_the_alarms_as_status_has_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show = SeedShow(json=True, quiet=False, verbose=False)
+    show = SeedPrinter(json=True, quiet=False, verbose=False)
     show.conclude(OrchestrationReport(6, 6, 0), STANDING, judge_seeds(STANDING), 1.0)
     (alarm,) = json.loads(capsys.readouterr().out)["alarms"]
     assert (alarm["rule"], alarm["value"], alarm["limit"]) == ("file_failures", 0.1667, 0.05)
 
 
 def test_whoever_has_rejects_is_told_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    show = SeedShow(json=False, quiet=False, verbose=False)
+    show = SeedPrinter(json=False, quiet=False, verbose=False)
     show.conclude(OrchestrationReport(6, 6, 0), STANDING, (), 1.0)
     assert "rejects/" not in capsys.readouterr().err
     show.counts.rejected = 2

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.cli.talk import complain, give, note, one_line, say, say_check, say_pairs
+from geomi.cli.console import note, one_line, print_error, print_json, say, say_check, say_pairs
 from geomi.errors import GeomiError
 from geomi.model.verdict import State
 
@@ -36,7 +36,7 @@ def test_what_moves_a_cursor_is_shown_as_its_number(text: str, shown: str) -> No
 def test_errors_and_notes_go_to_stderr_and_answers_to_stdout(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    complain(GeomiError("it is so", hint="do this"))
+    print_error(GeomiError("it is so", hint="do this"))
     note("by the way")
     say("an answer [bold]as it is[/bold]")
     say_check("good", is_good=True)
@@ -59,7 +59,7 @@ def test_a_long_answer_is_not_broken_into_lines(capsys: pytest.CaptureFixture[st
 
 
 def test_data_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
-    give({State.COMPLETED: 1, "text": "a\nb"})
+    print_json({State.COMPLETED: 1, "text": "a\nb"})
     shown = capsys.readouterr().out
     assert shown.count("\n") == 1
     assert json.loads(shown) == {"completed": 1, "text": "a\nb"}

@@ -7,17 +7,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from geomi.api.guard import GuardedRoute, OfDesk, needs
-from geomi.api.paging import cursor_of, cut, place_of
+from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
+from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
 from geomi.api.schema.crawl import (
     CrawlListQuery,
-    CrawlsTold,
-    CrawlTold,
+    CrawlListResponse,
+    CrawlResponse,
     UrlListQuery,
-    UrlsTold,
-    UrlTold,
+    UrlListResponse,
+    UrlResponse,
 )
-from geomi.api.schema.order import CrawlRequest
+from geomi.api.schema.crawl_request import CrawlRequest
 from geomi.api.schema.wire import ULID
 from geomi.model.job import CrawlJob, JobFilter
 from geomi.service.access.keys import KeyScope
@@ -37,32 +37,36 @@ READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
     openapi_extra=WRITE,
     summary="Start a crawl",
 )
-async def start(asked: CrawlRequest, desk: OfDesk, response: Response) -> CrawlTold:
+async def start(asked: CrawlRequest, desk: TenantServiceDep, response: Response) -> CrawlResponse:
     """Write a crawl down; it begins when the tenant has a place free, and is `pending` until then.
 
     A collection that is not there is made.
     """
-    return await begun(desk, await crawls.start(desk, asked.order()), response)
+    return await started_crawl_response(desk, await crawls.start(desk, asked.order()), response)
 
 
 @router.get(
     "/crawls", operation_id="listCrawls", openapi_extra=READ, summary="List crawls, newest first"
 )
-async def list_crawls(wanted: Annotated[CrawlListQuery, Query()], desk: OfDesk) -> CrawlsTold:
+async def list_crawls(
+    wanted: Annotated[CrawlListQuery, Query()], desk: TenantServiceDep
+) -> CrawlListResponse:
     """List the tenant's crawls, of one collection or in one state if that is asked for."""
     which = JobFilter(wanted.collection_id or "", wanted.status)
-    before = place_of(wanted.cursor, crawls.JOB_ID)
+    before = decode_cursor(wanted.cursor, crawls.JOB_ID)
     found = await crawls.page(desk, which, before=before, limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda job: job.id)
-    return CrawlsTold(crawls=tuple([await told(desk, job) for job in shown]), next_cursor=cursor)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda job: job.id)
+    return CrawlListResponse(
+        crawls=tuple([await crawl_response(desk, job) for job in shown]), next_cursor=cursor
+    )
 
 
 @router.get(
     "/crawls/{jobId}", operation_id="getCrawl", openapi_extra=READ, summary="Look at a crawl"
 )
-async def get(job_id: JobId, desk: OfDesk) -> CrawlTold:
+async def get(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """Return a crawl with its counters."""
-    return await told(desk, await crawls.find(desk, job_id))
+    return await crawl_response(desk, await crawls.find(desk, job_id))
 
 
 @router.delete(
@@ -72,7 +76,7 @@ async def get(job_id: JobId, desk: OfDesk) -> CrawlTold:
     openapi_extra=WRITE,
     summary="Delete a crawl",
 )
-async def delete(job_id: JobId, desk: OfDesk) -> None:
+async def delete(job_id: JobId, desk: TenantServiceDep) -> None:
     """Forget a crawl that is over, its pages, and what can be found of them."""
     await crawls.delete(desk, job_id)
 
@@ -83,17 +87,17 @@ async def delete(job_id: JobId, desk: OfDesk) -> None:
     openapi_extra=WRITE,
     summary="Cancel a crawl",
 )
-async def cancel(job_id: JobId, desk: OfDesk) -> CrawlTold:
+async def cancel(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """End a crawl for good; requests in flight end first. One that is over is a 409."""
-    return await told(desk, await crawls.cancel(desk, job_id))
+    return await crawl_response(desk, await crawls.cancel(desk, job_id))
 
 
 @router.post(
     "/crawls/{jobId}/pause", operation_id="pauseCrawl", openapi_extra=WRITE, summary="Pause a crawl"
 )
-async def pause(job_id: JobId, desk: OfDesk) -> CrawlTold:
+async def pause(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """Let a crawl take no more pages; its status stays, and `paused` is true."""
-    return await told(desk, await crawls.pause(desk, job_id))
+    return await crawl_response(desk, await crawls.pause(desk, job_id))
 
 
 @router.post(
@@ -102,9 +106,9 @@ async def pause(job_id: JobId, desk: OfDesk) -> CrawlTold:
     openapi_extra=WRITE,
     summary="Let a crawl go on",
 )
-async def resume(job_id: JobId, desk: OfDesk) -> CrawlTold:
+async def resume(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """Let a crawl go on that was paused, or that a quota of the tenant ended."""
-    return await told(desk, await crawls.resume(desk, job_id))
+    return await crawl_response(desk, await crawls.resume(desk, job_id))
 
 
 @router.post(
@@ -114,9 +118,9 @@ async def resume(job_id: JobId, desk: OfDesk) -> CrawlTold:
     openapi_extra=WRITE,
     summary="Crawl the same again",
 )
-async def retry(job_id: JobId, desk: OfDesk, response: Response) -> CrawlTold:
+async def retry(job_id: JobId, desk: TenantServiceDep, response: Response) -> CrawlResponse:
     """Start a new crawl with the seeds and the configuration of one that is over."""
-    return await begun(desk, await crawls.repeat(desk, job_id), response)
+    return await started_crawl_response(desk, await crawls.repeat(desk, job_id), response)
 
 
 @router.get(
@@ -126,27 +130,29 @@ async def retry(job_id: JobId, desk: OfDesk, response: Response) -> CrawlTold:
     summary="List the URLs of a crawl",
 )
 async def list_urls(
-    job_id: JobId, wanted: Annotated[UrlListQuery, Query()], desk: OfDesk
-) -> UrlsTold:
+    job_id: JobId, wanted: Annotated[UrlListQuery, Query()], desk: TenantServiceDep
+) -> UrlListResponse:
     """List what became of a crawl's URLs, or of some: by status, outcome or beginning."""
     job = await crawls.find(desk, job_id)
     which = urls.UrlFilter(wanted.status, wanted.outcome, wanted.url_prefix)
-    after = urls.read_place(place_of(wanted.cursor, urls.PLACE))
+    after = urls.read_place(decode_cursor(wanted.cursor, urls.PLACE))
     part = await urls.page(desk, job, which, after=after, limit=wanted.limit)
     # To the second: two readings are never the same, and what has not changed has the same ETag.
     ahead_s = round(desk.wall_s - desk.world.clock.now_s())
-    return UrlsTold(
-        urls=tuple(UrlTold.of(row, tenant=desk.tenant, ahead_s=ahead_s) for row in part.rows),
-        next_cursor=None if part.after is None else cursor_of(urls.place_text(part.after)),
+    return UrlListResponse(
+        urls=tuple(UrlResponse.of(row, tenant=desk.tenant, ahead_s=ahead_s) for row in part.rows),
+        next_cursor=None if part.after is None else encode_cursor(urls.place_text(part.after)),
     )
 
 
-async def told(desk: TenantService, job: CrawlJob) -> CrawlTold:
+async def crawl_response(desk: TenantService, job: CrawlJob) -> CrawlResponse:
     """Return a crawl as it is told."""
-    return CrawlTold.of(job, await crawls.crawl_counts(desk, job))
+    return CrawlResponse.of(job, await crawls.crawl_counts(desk, job))
 
 
-async def begun(desk: TenantService, job: CrawlJob, response: Response) -> CrawlTold:
+async def started_crawl_response(
+    desk: TenantService, job: CrawlJob, response: Response
+) -> CrawlResponse:
     """Return a crawl that was just written down, and where it is."""
     response.headers["Location"] = f"/api/v1/crawls/{job.id}"
-    return await told(desk, job)
+    return await crawl_response(desk, job)

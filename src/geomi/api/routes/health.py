@@ -7,26 +7,26 @@ from typing import Literal
 from fastapi import APIRouter, Request
 
 from geomi.api.guard import service_of
-from geomi.api.schema.wire import Told
+from geomi.api.schema.wire import ResponseModel
 from geomi.errors import StoreBusy
 
 router = APIRouter(tags=["health"])
 
 
-class HealthTold(Told):
+class HealthResponse(ResponseModel):
     """How this process does."""
 
     status: Literal["ok"] = "ok"
 
 
 @router.get("/healthz", operation_id="health", summary="Whether the process lives")
-async def healthz() -> HealthTold:
+async def healthz() -> HealthResponse:
     """Answer, which is all there is to it."""
-    return HealthTold()
+    return HealthResponse()
 
 
 @router.get("/readyz", operation_id="readiness", summary="Whether it can serve")
-async def readyz(request: Request) -> HealthTold:
+async def readyz(request: Request) -> HealthResponse:
     """Answer while the data directory is open, can be read and can be written; else 503."""
     service = service_of(request)
     await service.office.slips.count("keys")
@@ -35,4 +35,4 @@ async def readyz(request: Request) -> HealthTold:
         raise StoreBusy("the store cannot be written; what is there can be read")
     if not service.home.has_space():
         raise StoreBusy("too little space is free; what is there can be read")
-    return HealthTold()
+    return HealthResponse()

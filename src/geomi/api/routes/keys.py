@@ -7,8 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from geomi.api.guard import GuardedRoute, OfCaller, OfService, needs
-from geomi.api.schema.admin import KeyMinted, KeyRequest, KeysTold, KeyTold
+from geomi.api.guard import CallerDep, GuardedRoute, ServiceDep, needs
+from geomi.api.schema.admin import KeyCreatedResponse, KeyListResponse, KeyRequest, KeyResponse
 from geomi.service.access import keys, tenants
 from geomi.service.access.keys import KeyRole, KeyScope
 
@@ -31,13 +31,13 @@ TenantId = Annotated[
     openapi_extra=OWN_SECRET,
     summary="Make a key",
 )
-async def create(asked: KeyRequest, caller: OfCaller, service: OfService) -> KeyMinted:
+async def create(asked: KeyRequest, caller: CallerDep, service: ServiceDep) -> KeyCreatedResponse:
     """Make a key of the caller's tenant; it is shown only now."""
-    return KeyMinted.minted(await keys.create(service, asked.wish(caller.tenant)))
+    return KeyCreatedResponse.minted(await keys.create(service, asked.wish(caller.tenant)))
 
 
 @router.get("/keys", operation_id="listKeys", openapi_extra=OWN, summary="List keys")
-async def list_keys(caller: OfCaller, service: OfService) -> KeysTold:
+async def list_keys(caller: CallerDep, service: ServiceDep) -> KeyListResponse:
     """List the keys of the caller's tenant, revoked ones included."""
     return await _keys(service, caller.tenant)
 
@@ -45,9 +45,9 @@ async def list_keys(caller: OfCaller, service: OfService) -> KeysTold:
 @router.post(
     "/keys/{keyId}/revoke", operation_id="revokeKey", openapi_extra=OWN, summary="Revoke a key"
 )
-async def revoke(key_id: KeyId, caller: OfCaller, service: OfService) -> KeyTold:
+async def revoke(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyResponse:
     """Let a key open nothing from now on."""
-    return KeyTold.of(await keys.revoke(service, caller.tenant, key_id))
+    return KeyResponse.of(await keys.revoke(service, caller.tenant, key_id))
 
 
 @router.post(
@@ -57,9 +57,9 @@ async def revoke(key_id: KeyId, caller: OfCaller, service: OfService) -> KeyTold
     openapi_extra=OWN_SECRET,
     summary="Replace a key",
 )
-async def rotate(key_id: KeyId, caller: OfCaller, service: OfService) -> KeyMinted:
+async def rotate(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyCreatedResponse:
     """Make a key like another, show it, and revoke the other."""
-    return KeyMinted.minted(await keys.rotate(service, caller.tenant, key_id))
+    return KeyCreatedResponse.minted(await keys.rotate(service, caller.tenant, key_id))
 
 
 @router.post(
@@ -69,10 +69,12 @@ async def rotate(key_id: KeyId, caller: OfCaller, service: OfService) -> KeyMint
     openapi_extra=SYSTEM_SECRET,
     summary="Make a key of a tenant",
 )
-async def create_for(tenant: TenantId, asked: KeyRequest, service: OfService) -> KeyMinted:
+async def create_for(
+    tenant: TenantId, asked: KeyRequest, service: ServiceDep
+) -> KeyCreatedResponse:
     """Make a key of any tenant; it is shown only now."""
     found = await tenants.find(service, tenant)
-    return KeyMinted.minted(await keys.create(service, asked.wish(found.name)))
+    return KeyCreatedResponse.minted(await keys.create(service, asked.wish(found.name)))
 
 
 @router.get(
@@ -81,7 +83,7 @@ async def create_for(tenant: TenantId, asked: KeyRequest, service: OfService) ->
     openapi_extra=SYSTEM,
     summary="List the keys of a tenant",
 )
-async def list_for(tenant: TenantId, service: OfService) -> KeysTold:
+async def list_for(tenant: TenantId, service: ServiceDep) -> KeyListResponse:
     """List the keys of any tenant."""
     return await _keys(service, (await tenants.find(service, tenant)).name)
 
@@ -92,11 +94,11 @@ async def list_for(tenant: TenantId, service: OfService) -> KeysTold:
     openapi_extra=SYSTEM,
     summary="Revoke a key of a tenant",
 )
-async def revoke_for(tenant: TenantId, key_id: KeyId, service: OfService) -> KeyTold:
+async def revoke_for(tenant: TenantId, key_id: KeyId, service: ServiceDep) -> KeyResponse:
     """Let a key of any tenant open nothing from now on."""
-    return KeyTold.of(await keys.revoke(service, tenant, key_id))
+    return KeyResponse.of(await keys.revoke(service, tenant, key_id))
 
 
-async def _keys(service: OfService, tenant: str) -> KeysTold:
+async def _keys(service: ServiceDep, tenant: str) -> KeyListResponse:
     found = await keys.of_tenant(service, tenant)
-    return KeysTold(keys=tuple(KeyTold.of(key) for key in found))
+    return KeyListResponse(keys=tuple(KeyResponse.of(key) for key in found))

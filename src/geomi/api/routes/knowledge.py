@@ -8,23 +8,23 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from geomi.api.guard import GuardedRoute, OfDesk, needs
-from geomi.api.paging import cut, place_of
+from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
+from geomi.api.paging import cut_to_limit, decode_cursor
 from geomi.api.routes.crawls import JobId
 from geomi.api.schema.knowledge import (
     AllDocumentsQuery,
+    CollectionListResponse,
     CollectionRequest,
-    CollectionsTold,
-    CollectionTold,
-    DocumentInFull,
+    CollectionResponse,
     DocumentListQuery,
-    DocumentsTold,
-    DocumentTold,
-    FoundTold,
+    DocumentListResponse,
+    DocumentResponse,
+    FullDocumentResponse,
     SearchRequest,
-    WhyTold,
+    SearchResponse,
+    WhyResponse,
 )
-from geomi.api.schema.wire import Asked, HttpUrl, Part
+from geomi.api.schema.wire import HttpUrl, ListQuery, RequestModel
 from geomi.model.index.document import DocumentFilter, DocumentState
 from geomi.service import collections, documents
 from geomi.service.access.keys import KeyScope
@@ -52,7 +52,7 @@ DocumentId = Annotated[
 _STORED = re.compile(r".{1,100}/[0-9a-f]{32}")
 
 
-class WhyQuery(Asked):
+class WhyQuery(RequestModel):
     """Which URL is in question."""
 
     url: HttpUrl
@@ -66,13 +66,15 @@ class WhyQuery(Asked):
     summary="Make a collection",
     tags=["collections"],
 )
-async def create(asked: CollectionRequest, desk: OfDesk, response: Response) -> CollectionTold:
+async def create(
+    asked: CollectionRequest, desk: TenantServiceDep, response: Response
+) -> CollectionResponse:
     """Make a collection; a crawl that names one makes it, too."""
     made = await collections.create(
         desk, asked.collection_id, title=asked.title, description=asked.description
     )
     response.headers["Location"] = f"/api/v1/collections/{made.name}"
-    return CollectionTold.of(made, None)
+    return CollectionResponse.of(made, None)
 
 
 @router.get(
@@ -82,14 +84,16 @@ async def create(asked: CollectionRequest, desk: OfDesk, response: Response) -> 
     summary="List collections",
     tags=["collections"],
 )
-async def list_collections(wanted: Annotated[Part, Query()], desk: OfDesk) -> CollectionsTold:
+async def list_collections(
+    wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
+) -> CollectionListResponse:
     """List the tenant's collections by their ids."""
-    after = place_of(wanted.cursor, collections.NAME)
+    after = decode_cursor(wanted.cursor, collections.NAME)
     found = await collections.page(desk, after=after, limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda one: one.name)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda one: one.name)
     counts = await collections.counts(desk)
-    return CollectionsTold(
-        collections=tuple(CollectionTold.of(one, counts.get(one.name)) for one in shown),
+    return CollectionListResponse(
+        collections=tuple(CollectionResponse.of(one, counts.get(one.name)) for one in shown),
         next_cursor=cursor,
     )
 
@@ -101,10 +105,10 @@ async def list_collections(wanted: Annotated[Part, Query()], desk: OfDesk) -> Co
     summary="Look at a collection",
     tags=["collections"],
 )
-async def get(collection_id: CollectionId, desk: OfDesk) -> CollectionTold:
+async def get(collection_id: CollectionId, desk: TenantServiceDep) -> CollectionResponse:
     """Return a collection and how many documents it has."""
     found = await collections.find(desk, collection_id)
-    return CollectionTold.of(found, (await collections.counts(desk)).get(found.name))
+    return CollectionResponse.of(found, (await collections.counts(desk)).get(found.name))
 
 
 @router.delete(
@@ -115,7 +119,7 @@ async def get(collection_id: CollectionId, desk: OfDesk) -> CollectionTold:
     summary="Delete a collection",
     tags=["collections"],
 )
-async def delete(collection_id: CollectionId, desk: OfDesk) -> None:
+async def delete(collection_id: CollectionId, desk: TenantServiceDep) -> None:
     """Forget a collection and its documents; a 409 while a crawl fills it."""
     await collections.delete(desk, collection_id)
 
@@ -128,8 +132,10 @@ async def delete(collection_id: CollectionId, desk: OfDesk) -> None:
     tags=["documents"],
 )
 async def list_of_collection(
-    collection_id: CollectionId, wanted: Annotated[DocumentListQuery, Query()], desk: OfDesk
-) -> DocumentsTold:
+    collection_id: CollectionId,
+    wanted: Annotated[DocumentListQuery, Query()],
+    desk: TenantServiceDep,
+) -> DocumentListResponse:
     """List documents by their ids, also those that were decided against."""
     await collections.find(desk, collection_id)
     return await _documents(desk, wanted, collection_id, wanted.state)
@@ -143,8 +149,8 @@ async def list_of_collection(
     tags=["documents"],
 )
 async def list_documents(
-    wanted: Annotated[AllDocumentsQuery, Query()], desk: OfDesk
-) -> DocumentsTold:
+    wanted: Annotated[AllDocumentsQuery, Query()], desk: TenantServiceDep
+) -> DocumentListResponse:
     """List the tenant's documents by their ids."""
     return await _documents(desk, wanted, wanted.collection_id or "", wanted.state)
 
@@ -156,9 +162,9 @@ async def list_documents(
     summary="Read a document",
     tags=["documents"],
 )
-async def read(document_id: DocumentId, desk: OfDesk) -> DocumentInFull:
+async def read(document_id: DocumentId, desk: TenantServiceDep) -> FullDocumentResponse:
     """Return a document with its text as markdown, and what was understood of it."""
-    return DocumentInFull.read(await documents.read(desk, document_id))
+    return FullDocumentResponse.read(await documents.read(desk, document_id))
 
 
 @router.delete(
@@ -169,7 +175,7 @@ async def read(document_id: DocumentId, desk: OfDesk) -> DocumentInFull:
     summary="Delete a document",
     tags=["documents"],
 )
-async def delete_document(document_id: DocumentId, desk: OfDesk) -> None:
+async def delete_document(document_id: DocumentId, desk: TenantServiceDep) -> None:
     """Take a document out of its collection; a later crawl of its page may bring it back."""
     await documents.delete(desk, document_id)
 
@@ -181,9 +187,9 @@ async def delete_document(document_id: DocumentId, desk: OfDesk) -> None:
     summary="Search documents",
     tags=["search"],
 )
-async def find(asked: SearchRequest, desk: OfDesk) -> FoundTold:
+async def find(asked: SearchRequest, desk: TenantServiceDep) -> SearchResponse:
     """Answer a question with quotations of at most 200 characters and where they are from."""
-    return FoundTold.of(
+    return SearchResponse.of(
         await documents.search(desk, asked.query, asked.filters(), limit=asked.limit)
     )
 
@@ -195,16 +201,20 @@ async def find(asked: SearchRequest, desk: OfDesk) -> FoundTold:
     summary="Why a URL was collected, or not",
     tags=["crawls"],
 )
-async def why(job_id: JobId, wanted: Annotated[WhyQuery, Query()], desk: OfDesk) -> WhyTold:
+async def why(
+    job_id: JobId, wanted: Annotated[WhyQuery, Query()], desk: TenantServiceDep
+) -> WhyResponse:
     """Say which rule decided about a URL, and what would change it."""
-    return WhyTold.of(await documents.explain(desk, job_id, wanted.url))
+    return WhyResponse.of(await documents.explain(desk, job_id, wanted.url))
 
 
 async def _documents(
-    desk: TenantService, wanted: Part, collection: str, state: DocumentState | None
-) -> DocumentsTold:
-    after = place_of(wanted.cursor, _STORED)
+    desk: TenantService, wanted: ListQuery, collection: str, state: DocumentState | None
+) -> DocumentListResponse:
+    after = decode_cursor(wanted.cursor, _STORED)
     which = DocumentFilter(collection=collection, state=state)
     found = await documents.page(desk, which, after=after, limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda row: row.id)
-    return DocumentsTold(documents=tuple(DocumentTold.of(row) for row in shown), next_cursor=cursor)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda row: row.id)
+    return DocumentListResponse(
+        documents=tuple(DocumentResponse.of(row) for row in shown), next_cursor=cursor
+    )

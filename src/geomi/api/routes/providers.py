@@ -7,21 +7,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from geomi.api.guard import GuardedRoute, OfDesk, needs
-from geomi.api.routes.crawls import begun
-from geomi.api.schema.crawl import CrawlTold
+from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
+from geomi.api.routes.crawls import started_crawl_response
+from geomi.api.schema.crawl import CrawlResponse
 from geomi.api.schema.provider import (
-    ErasedTold,
     ErasureQuery,
-    ProviderCrawl,
+    ProviderCrawlRequest,
+    ProviderErasedResponse,
+    ProviderListResponse,
     ProviderRequest,
-    ProviderReview,
-    ProviderSchedule,
-    ProvidersTold,
-    ProviderTold,
-    provider_told,
+    ProviderResponse,
+    ProviderReviewRequest,
+    ProviderScheduleRequest,
+    provider_response,
 )
-from geomi.api.schema.schedule import ScheduleTold
+from geomi.api.schema.schedule import ScheduleResponse
 from geomi.model.site import Provider
 from geomi.service import providers
 from geomi.service.access.keys import KeyRole, KeyScope
@@ -48,7 +48,9 @@ ProviderId = Annotated[
     openapi_extra=ADMIN,
     summary="Register a provider",
 )
-async def register(asked: ProviderRequest, desk: OfDesk, response: Response) -> ProviderTold:
+async def register(
+    asked: ProviderRequest, desk: TenantServiceDep, response: Response
+) -> ProviderResponse:
     """Register a provider whose terms were read and allow it; all faults are told at once."""
     made = await providers.register(desk, asked.payload())
     response.headers["Location"] = f"/api/v1/admin/providers/{made.key}"
@@ -61,10 +63,10 @@ async def register(asked: ProviderRequest, desk: OfDesk, response: Response) -> 
     openapi_extra=ADMIN,
     summary="List providers",
 )
-async def list_providers(desk: OfDesk) -> ProvidersTold:
+async def list_providers(desk: TenantServiceDep) -> ProviderListResponse:
     """List providers: those that come with geomi, and those that were registered."""
     every = [await _told(desk, one) for one in await providers.every(desk)]
-    return ProvidersTold(providers=tuple(every))
+    return ProviderListResponse(providers=tuple(every))
 
 
 @router.get(
@@ -73,7 +75,7 @@ async def list_providers(desk: OfDesk) -> ProvidersTold:
     openapi_extra=ADMIN,
     summary="Look at a provider",
 )
-async def get(provider: ProviderId, desk: OfDesk) -> ProviderTold:
+async def get(provider: ProviderId, desk: TenantServiceDep) -> ProviderResponse:
     """Return a provider."""
     return await _told(desk, await providers.find(desk, provider))
 
@@ -84,7 +86,9 @@ async def get(provider: ProviderId, desk: OfDesk) -> ProviderTold:
     openapi_extra=ADMIN,
     summary="Note what a provider's terms say",
 )
-async def review(provider: ProviderId, asked: ProviderReview, desk: OfDesk) -> ProviderTold:
+async def review(
+    provider: ProviderId, asked: ProviderReviewRequest, desk: TenantServiceDep
+) -> ProviderResponse:
     """Note that a provider's terms were read, and whether they allow crawling."""
     return await _told(
         desk,
@@ -100,10 +104,12 @@ async def review(provider: ProviderId, asked: ProviderReview, desk: OfDesk) -> P
     summary="Crawl a provider",
 )
 async def crawl(
-    provider: ProviderId, asked: ProviderCrawl, desk: OfDesk, response: Response
-) -> CrawlTold:
+    provider: ProviderId, asked: ProviderCrawlRequest, desk: TenantServiceDep, response: Response
+) -> CrawlResponse:
     """Start a crawl of a provider's documents, as it was registered."""
-    return await begun(desk, await providers.crawl(desk, provider, asked.collection_id), response)
+    return await started_crawl_response(
+        desk, await providers.crawl(desk, provider, asked.collection_id), response
+    )
 
 
 @router.post(
@@ -114,12 +120,12 @@ async def crawl(
     summary="Crawl a provider again and again",
 )
 async def schedule(
-    provider: ProviderId, asked: ProviderSchedule, desk: OfDesk, response: Response
-) -> ScheduleTold:
+    provider: ProviderId, asked: ProviderScheduleRequest, desk: TenantServiceDep, response: Response
+) -> ScheduleResponse:
     """Let a provider's documents be crawled every week, or as a cron line says."""
     made = await providers.schedule(desk, provider, asked.collection_id, asked.cron)
     response.headers["Location"] = f"/api/v1/schedules/{made.id}"
-    return ScheduleTold.of(made)
+    return ScheduleResponse.of(made)
 
 
 @router.delete(
@@ -129,7 +135,7 @@ async def schedule(
     openapi_extra=ADMIN,
     summary="Forget a registration",
 )
-async def remove(provider: ProviderId, desk: OfDesk) -> None:
+async def remove(provider: ProviderId, desk: TenantServiceDep) -> None:
     """Forget a registration; what was collected stays."""
     await providers.remove(desk, provider)
 
@@ -141,12 +147,12 @@ async def remove(provider: ProviderId, desk: OfDesk) -> None:
     summary="Erase a provider's data",
 )
 async def erase(
-    provider: ProviderId, wanted: Annotated[ErasureQuery, Query()], desk: OfDesk
-) -> ErasedTold:
+    provider: ProviderId, wanted: Annotated[ErasureQuery, Query()], desk: TenantServiceDep
+) -> ProviderErasedResponse:
     """Erase whatever any tenant has collected of a provider, and let nobody crawl it again."""
-    return ErasedTold.of(await providers.erase(desk, provider, wanted.reason))
+    return ProviderErasedResponse.of(await providers.erase(desk, provider, wanted.reason))
 
 
-async def _told(desk: TenantService, provider: Provider) -> ProviderTold:
+async def _told(desk: TenantService, provider: Provider) -> ProviderResponse:
     decision = await providers.channel_of(desk, provider)
-    return provider_told(provider, decision, is_preset=providers.is_preset(provider))
+    return provider_response(provider, decision, is_preset=providers.is_preset(provider))

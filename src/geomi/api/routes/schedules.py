@@ -7,23 +7,23 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from geomi.api.guard import GuardedRoute, OfDesk, needs
-from geomi.api.paging import cursor_of, cut, place_of
+from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
+from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
 from geomi.api.schema.schedule import (
-    DeliveriesTold,
     DeliveryListQuery,
-    DeliveryTold,
-    HookChange,
-    HookMade,
-    HookRequest,
-    HooksTold,
-    HookTold,
+    DeliveryListResponse,
+    DeliveryResponse,
     ScheduleChange,
+    ScheduleListResponse,
     ScheduleRequest,
-    SchedulesTold,
-    ScheduleTold,
+    ScheduleResponse,
+    WebhookChange,
+    WebhookCreatedResponse,
+    WebhookListResponse,
+    WebhookRequest,
+    WebhookResponse,
 )
-from geomi.api.schema.wire import ULID, Part
+from geomi.api.schema.wire import ULID, ListQuery
 from geomi.service import deliveries, webhooks
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import schedules
@@ -46,13 +46,15 @@ DeliveryId = Annotated[str, Path(alias="deliveryId", pattern=ULID, examples=EXAM
     summary="Make a schedule",
     tags=["schedules"],
 )
-async def create(asked: ScheduleRequest, desk: OfDesk, response: Response) -> ScheduleTold:
+async def create(
+    asked: ScheduleRequest, desk: TenantServiceDep, response: Response
+) -> ScheduleResponse:
     """Let a crawl be started again and again, by a cron line or an interval."""
     made = await schedules.create(
         desk, asked.crawl.order(), asked.timing(), title=asked.title, is_enabled=asked.enabled
     )
     response.headers["Location"] = f"/api/v1/schedules/{made.id}"
-    return ScheduleTold.of(made)
+    return ScheduleResponse.of(made)
 
 
 @router.get(
@@ -62,13 +64,17 @@ async def create(asked: ScheduleRequest, desk: OfDesk, response: Response) -> Sc
     summary="List schedules",
     tags=["schedules"],
 )
-async def list_schedules(wanted: Annotated[Part, Query()], desk: OfDesk) -> SchedulesTold:
+async def list_schedules(
+    wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
+) -> ScheduleListResponse:
     """List schedules in the order they were made."""
     found = await schedules.page(
-        desk, after=place_of(wanted.cursor, JOB_ID), limit=wanted.limit + 1
+        desk, after=decode_cursor(wanted.cursor, JOB_ID), limit=wanted.limit + 1
     )
-    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
-    return SchedulesTold(schedules=tuple(map(ScheduleTold.of, shown)), next_cursor=cursor)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda one: one.id)
+    return ScheduleListResponse(
+        schedules=tuple(map(ScheduleResponse.of, shown)), next_cursor=cursor
+    )
 
 
 @router.get(
@@ -78,9 +84,9 @@ async def list_schedules(wanted: Annotated[Part, Query()], desk: OfDesk) -> Sche
     summary="Look at a schedule",
     tags=["schedules"],
 )
-async def get(schedule_id: ScheduleId, desk: OfDesk) -> ScheduleTold:
+async def get(schedule_id: ScheduleId, desk: TenantServiceDep) -> ScheduleResponse:
     """Return a schedule, when it is due, and what became of its last run."""
-    return ScheduleTold.of(await schedules.find(desk, schedule_id))
+    return ScheduleResponse.of(await schedules.find(desk, schedule_id))
 
 
 @router.patch(
@@ -90,7 +96,9 @@ async def get(schedule_id: ScheduleId, desk: OfDesk) -> ScheduleTold:
     summary="Change a schedule",
     tags=["schedules"],
 )
-async def change(schedule_id: ScheduleId, asked: ScheduleChange, desk: OfDesk) -> ScheduleTold:
+async def change(
+    schedule_id: ScheduleId, asked: ScheduleChange, desk: TenantServiceDep
+) -> ScheduleResponse:
     """Give a schedule other times or another title, or let it rest."""
     changed = await schedules.change(
         desk,
@@ -99,7 +107,7 @@ async def change(schedule_id: ScheduleId, asked: ScheduleChange, desk: OfDesk) -
         timing=asked.timing(),
         is_enabled=asked.enabled,
     )
-    return ScheduleTold.of(changed)
+    return ScheduleResponse.of(changed)
 
 
 @router.delete(
@@ -110,7 +118,7 @@ async def change(schedule_id: ScheduleId, asked: ScheduleChange, desk: OfDesk) -
     summary="Delete a schedule",
     tags=["schedules"],
 )
-async def delete(schedule_id: ScheduleId, desk: OfDesk) -> None:
+async def delete(schedule_id: ScheduleId, desk: TenantServiceDep) -> None:
     """Forget a schedule; the crawls that it has started stay."""
     await schedules.delete(desk, schedule_id)
 
@@ -123,7 +131,9 @@ async def delete(schedule_id: ScheduleId, desk: OfDesk) -> None:
     summary="Make a webhook",
     tags=["webhooks"],
 )
-async def create_hook(asked: HookRequest, desk: OfDesk, response: Response) -> HookMade:
+async def create_hook(
+    asked: WebhookRequest, desk: TenantServiceDep, response: Response
+) -> WebhookCreatedResponse:
     """Let a URL be told what becomes of crawls; its secret is shown only now.
 
     Deliveries are signed: `Geomi-Signature` is `sha256=` and the HMAC-SHA256, in hex, of
@@ -131,7 +141,7 @@ async def create_hook(asked: HookRequest, desk: OfDesk, response: Response) -> H
     """
     made = await webhooks.create(desk, asked.url, asked.events, metadata=dict(asked.metadata))
     response.headers["Location"] = f"/api/v1/webhooks/{made.id}"
-    return HookMade.made(made)
+    return WebhookCreatedResponse.made(made)
 
 
 @router.get(
@@ -141,11 +151,15 @@ async def create_hook(asked: HookRequest, desk: OfDesk, response: Response) -> H
     summary="List webhooks",
     tags=["webhooks"],
 )
-async def list_hooks(wanted: Annotated[Part, Query()], desk: OfDesk) -> HooksTold:
+async def list_hooks(
+    wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
+) -> WebhookListResponse:
     """List webhooks in the order they were made."""
-    found = await webhooks.page(desk, after=place_of(wanted.cursor, JOB_ID), limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
-    return HooksTold(webhooks=tuple(map(HookTold.of, shown)), next_cursor=cursor)
+    found = await webhooks.page(
+        desk, after=decode_cursor(wanted.cursor, JOB_ID), limit=wanted.limit + 1
+    )
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda one: one.id)
+    return WebhookListResponse(webhooks=tuple(map(WebhookResponse.of, shown)), next_cursor=cursor)
 
 
 @router.get(
@@ -155,9 +169,9 @@ async def list_hooks(wanted: Annotated[Part, Query()], desk: OfDesk) -> HooksTol
     summary="Look at a webhook",
     tags=["webhooks"],
 )
-async def get_hook(webhook_id: HookId, desk: OfDesk) -> HookTold:
+async def get_hook(webhook_id: HookId, desk: TenantServiceDep) -> WebhookResponse:
     """Return a webhook, without its secret."""
-    return HookTold.of(await webhooks.find(desk, webhook_id))
+    return WebhookResponse.of(await webhooks.find(desk, webhook_id))
 
 
 @router.patch(
@@ -167,7 +181,9 @@ async def get_hook(webhook_id: HookId, desk: OfDesk) -> HookTold:
     summary="Change a webhook",
     tags=["webhooks"],
 )
-async def change_hook(webhook_id: HookId, asked: HookChange, desk: OfDesk) -> HookTold:
+async def change_hook(
+    webhook_id: HookId, asked: WebhookChange, desk: TenantServiceDep
+) -> WebhookResponse:
     """Give a webhook another URL or other events, or let it rest."""
     changed = await webhooks.change(
         desk,
@@ -177,7 +193,7 @@ async def change_hook(webhook_id: HookId, asked: HookChange, desk: OfDesk) -> Ho
         is_enabled=asked.enabled,
         metadata=None if asked.metadata is None else dict(asked.metadata),
     )
-    return HookTold.of(changed)
+    return WebhookResponse.of(changed)
 
 
 @router.delete(
@@ -188,7 +204,7 @@ async def change_hook(webhook_id: HookId, asked: HookChange, desk: OfDesk) -> Ho
     summary="Delete a webhook",
     tags=["webhooks"],
 )
-async def delete_hook(webhook_id: HookId, desk: OfDesk) -> None:
+async def delete_hook(webhook_id: HookId, desk: TenantServiceDep) -> None:
     """Forget a webhook; what was still to be delivered to it is dropped."""
     await webhooks.delete(desk, webhook_id)
 
@@ -201,17 +217,17 @@ async def delete_hook(webhook_id: HookId, desk: OfDesk) -> None:
     tags=["webhooks"],
 )
 async def list_deliveries(
-    webhook_id: HookId, wanted: Annotated[DeliveryListQuery, Query()], desk: OfDesk
-) -> DeliveriesTold:
+    webhook_id: HookId, wanted: Annotated[DeliveryListQuery, Query()], desk: TenantServiceDep
+) -> DeliveryListResponse:
     """List deliveries, newest first; `state=dead` lists those that were given up."""
     await webhooks.find(desk, webhook_id)
-    before = place_of(wanted.cursor, JOB_ID)
+    before = decode_cursor(wanted.cursor, JOB_ID)
     found, rest = await deliveries.page(
         desk, webhook_id, wanted.state, before=before, limit=wanted.limit
     )
-    return DeliveriesTold(
-        deliveries=tuple(map(DeliveryTold.of, found)),
-        next_cursor=cursor_of(rest) if rest else None,
+    return DeliveryListResponse(
+        deliveries=tuple(map(DeliveryResponse.of, found)),
+        next_cursor=encode_cursor(rest) if rest else None,
     )
 
 
@@ -223,7 +239,9 @@ async def list_deliveries(
     summary="Deliver again",
     tags=["webhooks"],
 )
-async def redeliver(webhook_id: HookId, delivery_id: DeliveryId, desk: OfDesk) -> DeliveryTold:
+async def redeliver(
+    webhook_id: HookId, delivery_id: DeliveryId, desk: TenantServiceDep
+) -> DeliveryResponse:
     """Let a delivery that is over be tried again from the beginning, under the same id."""
     await webhooks.find(desk, webhook_id)
-    return DeliveryTold.of(await deliveries.redeliver(desk, webhook_id, delivery_id))
+    return DeliveryResponse.of(await deliveries.redeliver(desk, webhook_id, delivery_id))

@@ -8,18 +8,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query
 
-from geomi.api.guard import GuardedRoute, OfDesk, needs
-from geomi.api.paging import cut, place_of
+from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
+from geomi.api.paging import cut_to_limit, decode_cursor
 from geomi.api.schema.seed import (
-    LetterLine,
-    LettersTold,
-    LetterTold,
-    OrchestratedTold,
+    DeadLetterListResponse,
+    DeadLetterResponse,
+    DeadLetterSummary,
     OrchestrateRequest,
+    OrchestrateResponse,
     PartitionQuery,
-    SeedStatusTold,
+    SeedStatusResponse,
 )
-from geomi.api.schema.wire import Part
+from geomi.api.schema.wire import ListQuery
 from geomi.engine.seeds.report import make_report
 from geomi.service import seeds
 from geomi.service.access.keys import KeyScope
@@ -41,10 +41,10 @@ NOTHING = OrchestrateRequest()
     summary="Process raw files",
 )
 async def orchestrate(
-    desk: OfDesk, asked: Annotated[OrchestrateRequest, Body()] = NOTHING
-) -> OrchestratedTold:
+    desk: TenantServiceDep, asked: Annotated[OrchestrateRequest, Body()] = NOTHING
+) -> OrchestrateResponse:
     """Send raw files that are not processed yet to the queue; the service works on it by itself."""
-    return OrchestratedTold.of(await seeds.orchestrate(desk, asked.which(), force=asked.force))
+    return OrchestrateResponse.of(await seeds.orchestrate(desk, asked.which(), force=asked.force))
 
 
 @router.get(
@@ -53,9 +53,11 @@ async def orchestrate(
     openapi_extra=READ,
     summary="How far the dataset is",
 )
-async def status(wanted: Annotated[PartitionQuery, Query()], desk: OfDesk) -> SeedStatusTold:
+async def status(
+    wanted: Annotated[PartitionQuery, Query()], desk: TenantServiceDep
+) -> SeedStatusResponse:
     """Count raw files and domains by what became of them, and what was found of domains."""
-    return SeedStatusTold.of(make_report(await seeds.standing(desk, wanted.which())))
+    return SeedStatusResponse.of(make_report(await seeds.standing(desk, wanted.which())))
 
 
 @router.get(
@@ -64,12 +66,16 @@ async def status(wanted: Annotated[PartitionQuery, Query()], desk: OfDesk) -> Se
     openapi_extra=READ,
     summary="List dead letters",
 )
-async def list_letters(wanted: Annotated[Part, Query()], desk: OfDesk) -> LettersTold:
+async def list_letters(
+    wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
+) -> DeadLetterListResponse:
     """List messages that nobody tries any more, and why."""
-    after = place_of(wanted.cursor, re.compile(LETTER))
+    after = decode_cursor(wanted.cursor, re.compile(LETTER))
     found = await seeds.page(desk, after=after, limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda one: one.id)
-    return LettersTold(letters=tuple(map(LetterLine.of, shown)), next_cursor=cursor)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda one: one.id)
+    return DeadLetterListResponse(
+        letters=tuple(map(DeadLetterSummary.of, shown)), next_cursor=cursor
+    )
 
 
 @router.get(
@@ -78,9 +84,9 @@ async def list_letters(wanted: Annotated[Part, Query()], desk: OfDesk) -> Letter
     openapi_extra=READ,
     summary="Look at a dead letter",
 )
-async def get(letter_id: LetterId, desk: OfDesk) -> LetterTold:
+async def get(letter_id: LetterId, desk: TenantServiceDep) -> DeadLetterResponse:
     """Return a dead letter with its message."""
-    return LetterTold.of(await seeds.dead_letter(desk, letter_id))
+    return DeadLetterResponse.of(await seeds.dead_letter(desk, letter_id))
 
 
 @router.post(
@@ -90,7 +96,7 @@ async def get(letter_id: LetterId, desk: OfDesk) -> LetterTold:
     openapi_extra=WRITE,
     summary="Try a dead letter again",
 )
-async def retry(letter_id: LetterId, desk: OfDesk) -> None:
+async def retry(letter_id: LetterId, desk: TenantServiceDep) -> None:
     """Let a dead letter wait in its queue again, from the beginning."""
     await seeds.retry(desk, letter_id)
 
@@ -102,6 +108,6 @@ async def retry(letter_id: LetterId, desk: OfDesk) -> None:
     openapi_extra=WRITE,
     summary="Drop a dead letter",
 )
-async def drop(letter_id: LetterId, desk: OfDesk) -> None:
+async def drop(letter_id: LetterId, desk: TenantServiceDep) -> None:
     """Forget a dead letter and its raw file; a domain stays failed."""
     await seeds.drop(desk, letter_id)

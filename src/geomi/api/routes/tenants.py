@@ -7,25 +7,25 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from geomi.api.guard import GuardedRoute, OfCaller, OfDesk, OfService, needs
-from geomi.api.paging import cut, place_of
+from geomi.api.guard import CallerDep, GuardedRoute, ServiceDep, TenantServiceDep, needs
+from geomi.api.paging import cut_to_limit, decode_cursor
 from geomi.api.routes.keys import TenantId
 from geomi.api.schema.admin import (
-    AuditLogTold,
+    AuditEntryResponse,
+    AuditLogResponse,
     AuditQuery,
-    AuditTold,
+    CostLineResponse,
+    CostListResponse,
     CostQuery,
-    CostsTold,
-    CostTold,
     TenantChange,
+    TenantErasedResponse,
+    TenantListResponse,
     TenantRequest,
-    TenantsTold,
-    TenantTold,
-    UsageTold,
+    TenantResponse,
+    UsageResponse,
 )
-from geomi.api.schema.erased import TenantErasedTold
 from geomi.api.schema.provider import ErasureQuery
-from geomi.api.schema.wire import Part
+from geomi.api.schema.wire import ListQuery
 from geomi.errors import WrongState
 from geomi.model.index.language_model import MICROS
 from geomi.service.access import audit, tenants
@@ -46,11 +46,11 @@ READ, ADMIN = needs(KeyScope.READ), needs(KeyScope.ADMIN, role=KeyRole.ADMIN)
     summary="Register a tenant",
     tags=["administration"],
 )
-async def create(asked: TenantRequest, service: OfService, response: Response) -> TenantTold:
+async def create(asked: TenantRequest, service: ServiceDep, response: Response) -> TenantResponse:
     """Register a tenant; its first key is made by `createTenantKey`."""
     made = await tenants.create(service, asked.name, title=asked.title, quota=asked.quota.quota())
     response.headers["Location"] = f"/api/v1/admin/tenants/{made.name}"
-    return TenantTold.of(made)
+    return TenantResponse.of(made)
 
 
 @router.get(
@@ -60,12 +60,14 @@ async def create(asked: TenantRequest, service: OfService, response: Response) -
     summary="List tenants",
     tags=["administration"],
 )
-async def list_tenants(wanted: Annotated[Part, Query()], service: OfService) -> TenantsTold:
+async def list_tenants(
+    wanted: Annotated[ListQuery, Query()], service: ServiceDep
+) -> TenantListResponse:
     """List tenants by their names."""
-    after = place_of(wanted.cursor, tenants.NAME)
+    after = decode_cursor(wanted.cursor, tenants.NAME)
     found = await tenants.page(service, after=after, limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda tenant: tenant.name)
-    return TenantsTold(tenants=tuple(map(TenantTold.of, shown)), next_cursor=cursor)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda tenant: tenant.name)
+    return TenantListResponse(tenants=tuple(map(TenantResponse.of, shown)), next_cursor=cursor)
 
 
 @router.get(
@@ -75,9 +77,9 @@ async def list_tenants(wanted: Annotated[Part, Query()], service: OfService) -> 
     summary="Look at a tenant",
     tags=["administration"],
 )
-async def get(tenant: TenantId, service: OfService) -> TenantTold:
+async def get(tenant: TenantId, service: ServiceDep) -> TenantResponse:
     """Return a tenant and what it may use."""
-    return TenantTold.of(await tenants.find(service, tenant))
+    return TenantResponse.of(await tenants.find(service, tenant))
 
 
 @router.patch(
@@ -87,10 +89,10 @@ async def get(tenant: TenantId, service: OfService) -> TenantTold:
     summary="Change a tenant",
     tags=["administration"],
 )
-async def change(tenant: TenantId, asked: TenantChange, service: OfService) -> TenantTold:
+async def change(tenant: TenantId, asked: TenantChange, service: ServiceDep) -> TenantResponse:
     """Give a tenant another title, or other limits in place of all that it had."""
     quota = asked.quota.quota() if asked.quota else None
-    return TenantTold.of(await tenants.change(service, tenant, title=asked.title, quota=quota))
+    return TenantResponse.of(await tenants.change(service, tenant, title=asked.title, quota=quota))
 
 
 @router.delete(
@@ -101,12 +103,12 @@ async def change(tenant: TenantId, asked: TenantChange, service: OfService) -> T
     tags=["administration"],
 )
 async def erase(
-    tenant: TenantId, why: Annotated[ErasureQuery, Query()], caller: OfCaller, service: OfService
-) -> TenantErasedTold:
+    tenant: TenantId, why: Annotated[ErasureQuery, Query()], caller: CallerDep, service: ServiceDep
+) -> TenantErasedResponse:
     """Erase a tenant: its keys, crawls, pages, documents, schedules and webhooks."""
     if tenant == caller.tenant:
         raise WrongState("this key is one of the tenant's own", hint="use another tenant's key")
-    return TenantErasedTold.of(await erase_tenant(service, tenant, why.reason))
+    return TenantErasedResponse.of(await erase_tenant(service, tenant, why.reason))
 
 
 @router.get(
@@ -116,7 +118,9 @@ async def erase(
     summary="Read the audit log of all tenants",
     tags=["administration"],
 )
-async def system_audit(wanted: Annotated[AuditQuery, Query()], service: OfService) -> AuditLogTold:
+async def system_audit(
+    wanted: Annotated[AuditQuery, Query()], service: ServiceDep
+) -> AuditLogResponse:
     """List what was changed through the API, newest first."""
     return await _log(service.office, wanted)
 
@@ -128,7 +132,9 @@ async def system_audit(wanted: Annotated[AuditQuery, Query()], service: OfServic
     summary="Read the tenant's audit log",
     tags=["usage"],
 )
-async def own_audit(wanted: Annotated[AuditQuery, Query()], desk: OfDesk) -> AuditLogTold:
+async def own_audit(
+    wanted: Annotated[AuditQuery, Query()], desk: TenantServiceDep
+) -> AuditLogResponse:
     """List what was changed with the tenant's keys, newest first."""
     return await _log(desk, wanted)
 
@@ -140,9 +146,9 @@ async def own_audit(wanted: Annotated[AuditQuery, Query()], desk: OfDesk) -> Aud
     summary="See what was used of the quota",
     tags=["usage"],
 )
-async def get_usage(desk: OfDesk) -> UsageTold:
+async def get_usage(desk: TenantServiceDep) -> UsageResponse:
     """Return what the tenant may use, and has used."""
-    return UsageTold.of(await tenants.usage(desk))
+    return UsageResponse.of(await tenants.usage(desk))
 
 
 @router.get(
@@ -152,17 +158,19 @@ async def get_usage(desk: OfDesk) -> UsageTold:
     summary="See what models were paid for",
     tags=["usage"],
 )
-async def get_costs(wanted: Annotated[CostQuery, Query()], desk: OfDesk) -> CostsTold:
+async def get_costs(
+    wanted: Annotated[CostQuery, Query()], desk: TenantServiceDep
+) -> CostListResponse:
     """Return what models did for the tenant's crawls, or for one of them, and what it cost."""
     if wanted.job_id:
         await crawls.find(desk, wanted.job_id)
     lines = await tenants.costs(desk, wanted.job_id or "")
     total = sum(line.micros for line in lines) / MICROS
-    return CostsTold(lines=tuple(map(CostTold.of, lines)), total_usd=total)
+    return CostListResponse(lines=tuple(map(CostLineResponse.of, lines)), total_usd=total)
 
 
-async def _log(desk: TenantService, wanted: AuditQuery) -> AuditLogTold:
-    before = place_of(wanted.cursor, crawls.JOB_ID)
+async def _log(desk: TenantService, wanted: AuditQuery) -> AuditLogResponse:
+    before = decode_cursor(wanted.cursor, crawls.JOB_ID)
     found = await audit.page(desk, before=before, limit=wanted.limit + 1)
-    shown, cursor = cut(found, wanted.limit, lambda entry: entry.id)
-    return AuditLogTold(entries=tuple(map(AuditTold.of, shown)), next_cursor=cursor)
+    shown, cursor = cut_to_limit(found, wanted.limit, lambda entry: entry.id)
+    return AuditLogResponse(entries=tuple(map(AuditEntryResponse.of, shown)), next_cursor=cursor)

@@ -1,5 +1,6 @@
-"""Wire shapes: what requests and answers look like, in camelCase, and how values become them.
+"""Wire shapes: what requests and responses look like, in camelCase, and how values become them.
 
-A request with a field that nobody knows is refused, and a number that is written as text is no
-number. Every shape has an example, which the document and the tests use.
+A request with an unknown field is refused, and a number written as text is no number. Every
+request has an example, which the OpenAPI document and the tests use. A class name is the name of
+its component in that document. A shape knows nothing of HTTP.
 """

@@ -9,16 +9,17 @@ from pydantic import ConfigDict, Field
 
 from geomi.api.schema.wire import (
     WHOLE,
-    Asked,
+    ListQuery,
     Moment,
-    Part,
+    RequestModel,
+    ResponseModel,
     TenantName,
     Title,
-    Told,
     moment,
     moment_or_none,
 )
 from geomi.model.index.language_model import MICROS, CostLine
+from geomi.model.site import Takedown
 from geomi.model.tenant import Quota
 from geomi.service.access.audit import AuditEntry
 from geomi.service.access.keys import MAX_LABEL_CHARS, ApiKey, CreatedKey, KeyRole, KeyScope, NewKey
@@ -28,7 +29,7 @@ MOST = 10**15
 Most = Annotated[int, Field(ge=0, le=MOST, description="0: no limit."), WHOLE]
 
 
-class QuotaAsked(Asked):
+class QuotaRequest(RequestModel):
     """What a tenant may use."""
 
     max_concurrent_crawls: Most = 3
@@ -46,7 +47,7 @@ class QuotaAsked(Asked):
         )
 
 
-class TenantRequest(Asked):
+class TenantRequest(RequestModel):
     """A tenant to be registered."""
 
     model_config = ConfigDict(
@@ -57,10 +58,10 @@ class TenantRequest(Asked):
 
     name: TenantName
     title: Title = ""
-    quota: QuotaAsked = QuotaAsked()
+    quota: QuotaRequest = QuotaRequest()
 
 
-class TenantChange(Asked):
+class TenantChange(RequestModel):
     """What is to be different about a tenant."""
 
     model_config = ConfigDict(
@@ -68,10 +69,10 @@ class TenantChange(Asked):
     )
 
     title: Title | None = None
-    quota: QuotaAsked | None = None
+    quota: QuotaRequest | None = None
 
 
-class QuotaTold(Told):
+class QuotaResponse(ResponseModel):
     """What a tenant may use; 0 is no limit."""
 
     max_concurrent_crawls: int
@@ -80,7 +81,7 @@ class QuotaTold(Told):
     max_storage_bytes: int
 
     @classmethod
-    def of(cls, quota: Quota) -> QuotaTold:
+    def of(cls, quota: Quota) -> QuotaResponse:
         """Write a quota."""
         return cls(
             max_concurrent_crawls=quota.max_concurrent_crawls,
@@ -90,33 +91,33 @@ class QuotaTold(Told):
         )
 
 
-class TenantTold(Told):
+class TenantResponse(ResponseModel):
     """A tenant."""
 
     name: str = Field(examples=["acme"])
     title: str
-    quota: QuotaTold
+    quota: QuotaResponse
     created_at: datetime
 
     @classmethod
-    def of(cls, tenant: Tenant) -> TenantTold:
+    def of(cls, tenant: Tenant) -> TenantResponse:
         """Write a tenant."""
         return cls(
             name=tenant.name,
             title=tenant.title,
-            quota=QuotaTold.of(tenant.quota),
+            quota=QuotaResponse.of(tenant.quota),
             created_at=moment(tenant.created_at_s),
         )
 
 
-class TenantsTold(Told):
+class TenantListResponse(ResponseModel):
     """Some tenants, by their names."""
 
-    tenants: tuple[TenantTold, ...]
+    tenants: tuple[TenantResponse, ...]
     next_cursor: str | None = None
 
 
-class KeyRequest(Asked):
+class KeyRequest(RequestModel):
     """A key to be made."""
 
     model_config = ConfigDict(
@@ -137,7 +138,7 @@ class KeyRequest(Asked):
         return NewKey(tenant, KeyRole.TENANT, scopes, self.label, expires_at_s)
 
 
-class KeyTold(Told):
+class KeyResponse(ResponseModel):
     """A key, without what opens with it."""
 
     key_id: str = Field(examples=["0a1b2c3d4e5f"])
@@ -151,32 +152,46 @@ class KeyTold(Told):
     revoked_at: datetime | None
 
     @classmethod
-    def of(cls, key: ApiKey) -> KeyTold:
+    def of(cls, key: ApiKey) -> KeyResponse:
         """Write a key."""
         return cls.model_validate(_key(key))
 
 
-class KeyMinted(KeyTold):
+def _key(key: ApiKey) -> dict[str, object]:
+    return {
+        "key_id": key.id,
+        "tenant": key.tenant,
+        "role": key.role,
+        "scopes": key.scopes,
+        "label": key.label,
+        "created_at": moment(key.created_at_s),
+        "expires_at": moment_or_none(key.expires_at_s),
+        "last_used_at": moment_or_none(key.used_at_s),
+        "revoked_at": moment_or_none(key.revoked_at_s),
+    }
+
+
+class KeyCreatedResponse(KeyResponse):
     """A new key, and the text that is sent as `Authorization: Bearer`; it is shown only now."""
 
     key: str
 
     @classmethod
-    def minted(cls, minted: CreatedKey) -> KeyMinted:
+    def minted(cls, minted: CreatedKey) -> KeyCreatedResponse:
         """Write a new key."""
         return cls.model_validate(_key(minted.key) | {"key": minted.text})
 
 
-class KeysTold(Told):
+class KeyListResponse(ResponseModel):
     """The keys of a tenant."""
 
-    keys: tuple[KeyTold, ...]
+    keys: tuple[KeyResponse, ...]
 
 
-class UsageTold(Told):
+class UsageResponse(ResponseModel):
     """What a tenant has used of what it may use."""
 
-    quota: QuotaTold
+    quota: QuotaResponse
     day: str = Field(description="The day (UTC) that `pagesToday` is of.", examples=["2026-01-31"])
     pages_today: int
     stored_bytes: int
@@ -184,10 +199,10 @@ class UsageTold(Told):
     waiting_crawls: int
 
     @classmethod
-    def of(cls, used: UsageReport) -> UsageTold:
+    def of(cls, used: UsageReport) -> UsageResponse:
         """Write usage."""
         return cls(
-            quota=QuotaTold.of(used.quota),
+            quota=QuotaResponse.of(used.quota),
             day=used.standing.day,
             pages_today=used.standing.pages,
             stored_bytes=used.standing.stored_bytes,
@@ -196,7 +211,7 @@ class UsageTold(Told):
         )
 
 
-class CostTold(Told):
+class CostLineResponse(ResponseModel):
     """What one model did for one crawl and one purpose on one day."""
 
     job_id: str
@@ -211,7 +226,7 @@ class CostTold(Told):
     usd: float
 
     @classmethod
-    def of(cls, line: CostLine) -> CostTold:
+    def of(cls, line: CostLine) -> CostLineResponse:
         """Write a line of the ledger."""
         return cls(
             job_id=line.job,
@@ -227,14 +242,14 @@ class CostTold(Told):
         )
 
 
-class CostsTold(Told):
+class CostListResponse(ResponseModel):
     """What models were paid for, and how much in all."""
 
-    lines: tuple[CostTold, ...]
+    lines: tuple[CostLineResponse, ...]
     total_usd: float
 
 
-class AuditTold(Told):
+class AuditEntryResponse(ResponseModel):
     """One change that was made through the API."""
 
     id: str
@@ -247,7 +262,7 @@ class AuditTold(Told):
     status: int
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> AuditTold:
+    def of(cls, entry: AuditEntry) -> AuditEntryResponse:
         """Write an entry of the log."""
         return cls(
             id=entry.id,
@@ -261,32 +276,32 @@ class AuditTold(Told):
         )
 
 
-class AuditLogTold(Told):
+class AuditLogResponse(ResponseModel):
     """Some changes, newest first."""
 
-    entries: tuple[AuditTold, ...]
+    entries: tuple[AuditEntryResponse, ...]
     next_cursor: str | None = None
 
 
-class CostQuery(Asked):
+class CostQuery(RequestModel):
     """Of which crawl; of all where none is named."""
 
     job_id: Annotated[str, Field(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}$")] | None = None
 
 
-class AuditQuery(Part):
+class AuditQuery(ListQuery):
     """Which part of the log is wanted."""
 
 
-def _key(key: ApiKey) -> dict[str, object]:
-    return {
-        "key_id": key.id,
-        "tenant": key.tenant,
-        "role": key.role,
-        "scopes": key.scopes,
-        "label": key.label,
-        "created_at": moment(key.created_at_s),
-        "expires_at": moment_or_none(key.expires_at_s),
-        "last_used_at": moment_or_none(key.used_at_s),
-        "revoked_at": moment_or_none(key.revoked_at_s),
-    }
+class TenantErasedResponse(ResponseModel):
+    """What went with a tenant."""
+
+    name: str
+    reason: str
+    crawls: int
+    pages: int
+
+    @classmethod
+    def of(cls, line: Takedown) -> TenantErasedResponse:
+        """Write the line that is left."""
+        return cls(name=line.name, reason=line.reason, crawls=line.jobs, pages=line.pages)

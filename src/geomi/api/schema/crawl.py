@@ -1,4 +1,4 @@
-"""Crawls and their URLs as they are told (JOB-01, JOB-02, DAT-02)."""
+"""Crawls and their URLs as responses (JOB-01, JOB-02, DAT-02)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from geomi.api.schema.wire import (
     MAX_LIMIT,
     MAX_URL_CHARS,
     ULID,
+    ListQuery,
     Name,
-    Part,
-    Told,
+    ResponseModel,
     moment,
     moment_or_none,
 )
@@ -28,14 +28,14 @@ from geomi.service.documents import wire_id
 from geomi.url.parse import parse as parse_url
 
 
-class CrawlListQuery(Part):
+class CrawlListQuery(ListQuery):
     """Which crawls are wanted."""
 
     collection_id: Name | None = None
     status: JobState | None = None
 
 
-class CrawlStatsTold(Told):
+class CrawlStatsResponse(ResponseModel):
     """Counters of a crawl (JOB-02)."""
 
     urls_discovered: int
@@ -51,7 +51,7 @@ class CrawlStatsTold(Told):
     processing_time_ms: int
 
 
-class CrawlConfigTold(Told):
+class CrawlConfigResponse(ResponseModel):
     """How a crawl behaves, in full."""
 
     max_depth: int
@@ -76,7 +76,7 @@ class CrawlConfigTold(Told):
     extraction_schema: dict[str, JsonValue] | None
 
     @classmethod
-    def of(cls, job: CrawlJob) -> CrawlConfigTold:
+    def of(cls, job: CrawlJob) -> CrawlConfigResponse:
         """Write a job's configuration."""
         config = job.config
         delay_s = config.politeness.delay_s
@@ -106,7 +106,7 @@ class CrawlConfigTold(Told):
         )
 
 
-class CrawlTold(Told):
+class CrawlResponse(ResponseModel):
     """A crawl (JOB-01)."""
 
     job_id: Annotated[str, Field(pattern=ULID, examples=["01KA5Q2V7Z3M9X4C8B6N1D0E5F"])]
@@ -116,8 +116,8 @@ class CrawlTold(Told):
     paused: bool
     stop_reason: StopReason | None
     seed_urls: tuple[str, ...]
-    config: CrawlConfigTold
-    stats: CrawlStatsTold
+    config: CrawlConfigResponse
+    stats: CrawlStatsResponse
     created_at: datetime
     started_at: datetime | None
     completed_at: datetime | None
@@ -125,7 +125,7 @@ class CrawlTold(Told):
     provider: str | None
 
     @classmethod
-    def of(cls, job: CrawlJob, figures: CrawlCounts) -> CrawlTold:
+    def of(cls, job: CrawlJob, figures: CrawlCounts) -> CrawlResponse:
         """Write a job."""
         return cls(
             job_id=job.id,
@@ -135,7 +135,7 @@ class CrawlTold(Told):
             paused=job.paused,
             stop_reason=job.stop,
             seed_urls=job.seeds,
-            config=CrawlConfigTold.of(job),
+            config=CrawlConfigResponse.of(job),
             stats=_stats(job, figures),
             created_at=moment(job.created_at_s),
             started_at=moment_or_none(job.started_at_s),
@@ -145,10 +145,10 @@ class CrawlTold(Told):
         )
 
 
-class CrawlsTold(Told):
+class CrawlListResponse(ResponseModel):
     """Some crawls, newest first."""
 
-    crawls: tuple[CrawlTold, ...]
+    crawls: tuple[CrawlResponse, ...]
     next_cursor: str | None = None
 
 
@@ -160,9 +160,9 @@ def _domains(job: CrawlJob) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url.host for url in map(parse_url, job.seeds) if url))
 
 
-def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsTold:
+def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsResponse:
     stats = job.stats
-    return CrawlStatsTold(
+    return CrawlStatsResponse(
         urls_discovered=stats.discovered,
         urls_queued=figures.queued,
         urls_processed=stats.settled,
@@ -177,7 +177,7 @@ def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsTold:
     )
 
 
-class UrlListQuery(Part):
+class UrlListQuery(ListQuery):
     """Which URLs of a crawl are wanted."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")] = 50
@@ -193,7 +193,7 @@ class UrlListQuery(Part):
     ] = ""
 
 
-class UrlTold(Told):
+class UrlResponse(ResponseModel):
     """One URL of a crawl (DAT-02)."""
 
     url_hash: str = Field(description="SHA-256 of what makes it that URL.")
@@ -216,7 +216,7 @@ class UrlTold(Told):
     next_attempt_at: datetime | None = Field(description="Where it failed and is tried again.")
 
     @classmethod
-    def of(cls, row: UrlRow, *, tenant: str, ahead_s: float) -> UrlTold:
+    def of(cls, row: UrlRow, *, tenant: str, ahead_s: float) -> UrlResponse:
         """Write a row; the wall clock is so much ahead of the time that is stored."""
         entry, document = row.entry, row.document
         waits = entry.state is State.PENDING and entry.attempts > 0
@@ -246,8 +246,8 @@ class UrlTold(Told):
         )
 
 
-class UrlsTold(Told):
+class UrlListResponse(ResponseModel):
     """Some URLs of a crawl; a part may be short, and the one without cursor is the last."""
 
-    urls: tuple[UrlTold, ...]
+    urls: tuple[UrlResponse, ...]
     next_cursor: str | None = None

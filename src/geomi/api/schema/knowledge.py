@@ -1,4 +1,4 @@
-"""Collections, documents, search and reasons on the wire."""
+"""Collections, documents, search and explanations on the wire."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pydantic import ConfigDict, Field
 from geomi.api.schema.wire import (
     MAX_LIMIT,
     WHOLE,
-    Asked,
     Line,
+    ListQuery,
     Moment,
     Name,
-    Part,
+    RequestModel,
+    ResponseModel,
     Title,
-    Told,
     moment,
 )
 from geomi.engine.inspect.why import Explanation
@@ -31,7 +31,7 @@ SiteName = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9.\[\]:_-]+$
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
 
-class CollectionRequest(Asked):
+class CollectionRequest(RequestModel):
     """A collection to be made."""
 
     model_config = ConfigDict(
@@ -43,7 +43,7 @@ class CollectionRequest(Asked):
     description: Line = ""
 
 
-class CollectionTold(Told):
+class CollectionResponse(ResponseModel):
     """A collection, and how many documents are in it."""
 
     collection_id: str = Field(examples=["handbook"])
@@ -56,7 +56,7 @@ class CollectionTold(Told):
     chunks: int
 
     @classmethod
-    def of(cls, one: Collection, counts: CollectionCounts | None) -> CollectionTold:
+    def of(cls, one: Collection, counts: CollectionCounts | None) -> CollectionResponse:
         """Write a collection."""
         return cls(
             collection_id=one.name,
@@ -70,14 +70,14 @@ class CollectionTold(Told):
         )
 
 
-class CollectionsTold(Told):
+class CollectionListResponse(ResponseModel):
     """Some collections, by their ids."""
 
-    collections: tuple[CollectionTold, ...]
+    collections: tuple[CollectionResponse, ...]
     next_cursor: str | None = None
 
 
-class DocumentListQuery(Part):
+class DocumentListQuery(ListQuery):
     """Which documents of a collection are wanted."""
 
     state: DocumentState | None = None
@@ -89,7 +89,7 @@ class AllDocumentsQuery(DocumentListQuery):
     collection_id: Name | None = None
 
 
-class DocumentTold(Told):
+class DocumentResponse(ResponseModel):
     """A document, without its text."""
 
     document_id: str = Field(examples=["handbook:0f1e2d3c4b5a69788796a5b4c3d2e1f0"])
@@ -108,32 +108,32 @@ class DocumentTold(Told):
     updated_at: datetime
 
     @classmethod
-    def of(cls, row: DocumentRow) -> DocumentTold:
+    def of(cls, row: DocumentRow) -> DocumentResponse:
         """Write a document."""
         return cls.model_validate(_document(row))
 
 
-class DocumentsTold(Told):
+class DocumentListResponse(ResponseModel):
     """Some documents, by their ids."""
 
-    documents: tuple[DocumentTold, ...]
+    documents: tuple[DocumentResponse, ...]
     next_cursor: str | None = None
 
 
-class DocumentInFull(DocumentTold):
+class FullDocumentResponse(DocumentResponse):
     """A document with its text, and all that was understood of it."""
 
     markdown: str | None = Field(description="Null where its page is gone.")
     analysis: dict[str, object]
 
     @classmethod
-    def read(cls, reading: DocumentText) -> DocumentInFull:
+    def read(cls, reading: DocumentText) -> FullDocumentResponse:
         """Write a document with its text."""
         more = {"markdown": reading.markdown, "analysis": reading.analysis}
         return cls.model_validate(_document(reading.row) | more)
 
 
-class SearchRequest(Asked):
+class SearchRequest(RequestModel):
     """A question to the documents."""
 
     model_config = ConfigDict(
@@ -161,7 +161,7 @@ class SearchRequest(Asked):
         )
 
 
-class HitTold(Told):
+class SearchHitResponse(ResponseModel):
     """One answer: a quotation and where it is from."""
 
     url: str
@@ -178,7 +178,7 @@ class HitTold(Told):
     date: datetime
 
     @classmethod
-    def of(cls, hit: Hit) -> HitTold:
+    def of(cls, hit: Hit) -> SearchHitResponse:
         """Write an answer."""
         passage = hit.passage
         return cls(
@@ -197,21 +197,22 @@ class HitTold(Told):
         )
 
 
-class FoundTold(Told):
+class SearchResponse(ResponseModel):
     """The answers to a question, best first."""
 
-    results: tuple[HitTold, ...]
+    results: tuple[SearchHitResponse, ...]
     problem: str | None = Field(description="Why vectors had no say, where they should have.")
 
     @classmethod
-    def of(cls, found: SearchResults) -> FoundTold:
+    def of(cls, found: SearchResults) -> SearchResponse:
         """Write answers."""
         return cls(
-            results=tuple(HitTold.of(hit) for hit in found.hits), problem=found.problem or None
+            results=tuple(SearchHitResponse.of(hit) for hit in found.hits),
+            problem=found.problem or None,
         )
 
 
-class StepTold(Told):
+class WhyStepResponse(ResponseModel):
     """One check, in the order a page meets them."""
 
     name: str
@@ -221,7 +222,7 @@ class StepTold(Told):
     hint: str
 
 
-class WhyTold(Told):
+class WhyResponse(ResponseModel):
     """Why a URL was, or was not, collected."""
 
     url: str
@@ -230,10 +231,10 @@ class WhyTold(Told):
     decided_by: str = Field(examples=["outcome.ok"])
     detail: str
     hint: str
-    steps: tuple[StepTold, ...]
+    steps: tuple[WhyStepResponse, ...]
 
     @classmethod
-    def of(cls, told: Explanation) -> WhyTold:
+    def of(cls, told: Explanation) -> WhyResponse:
         """Write an explanation."""
         return cls(
             url=told.url,
@@ -243,7 +244,7 @@ class WhyTold(Told):
             detail=told.detail,
             hint=told.hint,
             steps=tuple(
-                StepTold(
+                WhyStepResponse(
                     name=step.name,
                     admitted=step.verdict.admitted,
                     rule=step.verdict.rule,

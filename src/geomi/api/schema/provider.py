@@ -9,7 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from geomi.api.schema.schedule import CronLine
-from geomi.api.schema.wire import WHOLE, Asked, Flag, HttpUrl, Line, Name, Pattern, Told, moment
+from geomi.api.schema.wire import (
+    WHOLE,
+    Flag,
+    HttpUrl,
+    Line,
+    Name,
+    Pattern,
+    RequestModel,
+    ResponseModel,
+    moment,
+)
 from geomi.app.use.channels import ChannelDecision
 from geomi.model.site import Channel, Provider
 from geomi.service.providers import ErasedProvider
@@ -32,7 +42,7 @@ class _Literal(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SelectorsAsked(_Literal):
+class ProviderSelectors(_Literal):
     """Where the content of a page is, and what is cut out of it."""
 
     content: Selector = ""
@@ -60,7 +70,7 @@ class ProviderRequest(_Literal):
     max_depth: Annotated[int, Field(ge=1, le=5), WHOLE] = 3
     max_pages: Annotated[int, Field(ge=1, le=500), WHOLE] = 200
     request_delay_ms: Annotated[int, Field(ge=1000, le=5000), WHOLE] = 1500
-    custom_selectors: SelectorsAsked = SelectorsAsked()
+    custom_selectors: ProviderSelectors = ProviderSelectors()
     sitemap_url: HttpUrl | None = None
     spa_rendering: Flag = False
     category: Line = ""
@@ -74,7 +84,7 @@ class ProviderRequest(_Literal):
         return self.model_dump(exclude_unset=True, exclude_none=True)
 
 
-class ProviderReview(Asked):
+class ProviderReviewRequest(RequestModel):
     """What a provider's terms say about crawling (LEG-03)."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"allows": True}]})
@@ -83,7 +93,7 @@ class ProviderReview(Asked):
     reviewed_at: Annotated[str, Field(pattern=_DATE, description="Left out: today.")] | None = None
 
 
-class ProviderCrawl(Asked):
+class ProviderCrawlRequest(RequestModel):
     """Where the documents of a provider go."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"collectionId": "apis"}]})
@@ -91,7 +101,7 @@ class ProviderCrawl(Asked):
     collection_id: Name
 
 
-class ProviderSchedule(Asked):
+class ProviderScheduleRequest(RequestModel):
     """Where the documents of a provider go, and when they are looked at again."""
 
     model_config = ConfigDict(
@@ -102,13 +112,13 @@ class ProviderSchedule(Asked):
     cron: CronLine = "@weekly"
 
 
-class ErasureQuery(Asked):
+class ErasureQuery(RequestModel):
     """Who asked for it, and why."""
 
     reason: Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class ProviderTold(_Literal):
+class ProviderResponse(_Literal):
     """A provider (CFG-03)."""
 
     provider_id: str
@@ -120,7 +130,7 @@ class ProviderTold(_Literal):
     max_depth: int
     max_pages: int
     request_delay_ms: int
-    custom_selectors: SelectorsAsked
+    custom_selectors: ProviderSelectors
     sitemap_url: str | None
     spa_rendering: bool
     category: str
@@ -134,13 +144,13 @@ class ProviderTold(_Literal):
     library_id: str = Field(description="What Context7 calls its library; empty if unknown.")
 
 
-class ProvidersTold(Told):
+class ProviderListResponse(ResponseModel):
     """Every provider, by its key."""
 
-    providers: tuple[ProviderTold, ...]
+    providers: tuple[ProviderResponse, ...]
 
 
-class ErasedTold(Told):
+class ProviderErasedResponse(ResponseModel):
     """What was erased of a provider, over all tenants (LEG-06)."""
 
     provider: str
@@ -153,7 +163,7 @@ class ErasedTold(Told):
     )
 
     @classmethod
-    def of(cls, erased: ErasedProvider) -> ErasedTold:
+    def of(cls, erased: ErasedProvider) -> ProviderErasedResponse:
         """Write what was erased."""
         return cls(
             provider=erased.key,
@@ -165,12 +175,12 @@ class ErasedTold(Told):
         )
 
 
-def provider_told(
+def provider_response(
     provider: Provider, decision: ChannelDecision, *, is_preset: bool
-) -> ProviderTold:
+) -> ProviderResponse:
     """Write a provider, and by which channel its documents come."""
     selectors = provider.custom_selectors
-    return ProviderTold(
+    return ProviderResponse(
         provider_id=provider.provider_id,
         key=provider.key,
         name=provider.name,
@@ -180,7 +190,7 @@ def provider_told(
         max_depth=provider.max_depth,
         max_pages=provider.max_pages,
         request_delay_ms=provider.request_delay_ms,
-        custom_selectors=SelectorsAsked(content=selectors.content, remove=selectors.remove),
+        custom_selectors=ProviderSelectors(content=selectors.content, remove=selectors.remove),
         sitemap_url=provider.sitemap_url,
         spa_rendering=provider.spa_rendering,
         category=provider.category,

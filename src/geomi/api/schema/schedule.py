@@ -8,15 +8,15 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict, JsonValue
 
-from geomi.api.schema.order import CrawlRequest
+from geomi.api.schema.crawl_request import CrawlRequest
 from geomi.api.schema.wire import (
     WHOLE,
-    Asked,
     Flag,
     HttpUrl,
-    Part,
+    ListQuery,
+    RequestModel,
+    ResponseModel,
     Title,
-    Told,
     moment,
     moment_or_none,
 )
@@ -62,7 +62,7 @@ _ONE_TIME: list[JsonValue] = [
 ]
 
 
-class ScheduleRequest(Asked):
+class ScheduleRequest(RequestModel):
     """A crawl to be started again and again: either `cron` or `intervalSeconds`."""
 
     model_config = ConfigDict(
@@ -92,7 +92,7 @@ class ScheduleRequest(Asked):
         return ScheduleTiming(self.cron or "", self.interval_seconds or 0)
 
 
-class ScheduleChange(Asked):
+class ScheduleChange(RequestModel):
     """What is to be different about a schedule."""
 
     model_config = ConfigDict(
@@ -111,7 +111,7 @@ class ScheduleChange(Asked):
         return ScheduleTiming(self.cron or "", self.interval_seconds or 0)
 
 
-class ScheduleTold(Told):
+class ScheduleResponse(ResponseModel):
     """A schedule."""
 
     schedule_id: str
@@ -128,7 +128,7 @@ class ScheduleTold(Told):
     problem: str | None = Field(description="Why the last run did not start.")
 
     @classmethod
-    def of(cls, one: Schedule) -> ScheduleTold:
+    def of(cls, one: Schedule) -> ScheduleResponse:
         """Write a schedule."""
         return cls(
             schedule_id=one.id,
@@ -146,14 +146,14 @@ class ScheduleTold(Told):
         )
 
 
-class SchedulesTold(Told):
+class ScheduleListResponse(ResponseModel):
     """Some schedules, in the order they were made."""
 
-    schedules: tuple[ScheduleTold, ...]
+    schedules: tuple[ScheduleResponse, ...]
     next_cursor: str | None = None
 
 
-class HookRequest(Asked):
+class WebhookRequest(RequestModel):
     """A URL that wants to be told."""
 
     model_config = ConfigDict(
@@ -167,7 +167,7 @@ class HookRequest(Asked):
     metadata: Metadata = Field(default={}, description="Sent along with everything.")
 
 
-class HookChange(Asked):
+class WebhookChange(RequestModel):
     """What is to be different about a webhook."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": False}]})
@@ -178,7 +178,7 @@ class HookChange(Asked):
     enabled: Flag | None = None
 
 
-class HookTold(Told):
+class WebhookResponse(ResponseModel):
     """A webhook, without its secret."""
 
     webhook_id: str
@@ -189,36 +189,36 @@ class HookTold(Told):
     created_at: datetime
 
     @classmethod
-    def of(cls, hook: Webhook) -> HookTold:
+    def of(cls, hook: Webhook) -> WebhookResponse:
         """Write a webhook."""
         return cls.model_validate(_hook(hook))
 
 
-class HookMade(HookTold):
+class WebhookCreatedResponse(WebhookResponse):
     """A new webhook, and the secret that its deliveries are signed with; it is shown only now."""
 
     secret: str
 
     @classmethod
-    def made(cls, hook: Webhook) -> HookMade:
+    def made(cls, hook: Webhook) -> WebhookCreatedResponse:
         """Write a new webhook."""
         return cls.model_validate(_hook(hook) | {"secret": hook.secret})
 
 
-class HooksTold(Told):
+class WebhookListResponse(ResponseModel):
     """Some webhooks, in the order they were made."""
 
-    webhooks: tuple[HookTold, ...]
+    webhooks: tuple[WebhookResponse, ...]
     next_cursor: str | None = None
 
 
-class DeliveryListQuery(Part):
+class DeliveryListQuery(ListQuery):
     """Which deliveries are wanted; those that were given up are `dead`."""
 
     state: DeliveryState | None = None
 
 
-class DeliveryTold(Told):
+class DeliveryResponse(ResponseModel):
     """One event that a webhook is told of."""
 
     delivery_id: str
@@ -233,7 +233,7 @@ class DeliveryTold(Told):
     last_error: str | None
 
     @classmethod
-    def of(cls, one: Delivery) -> DeliveryTold:
+    def of(cls, one: Delivery) -> DeliveryResponse:
         """Write a delivery."""
         return cls(
             delivery_id=one.id,
@@ -249,10 +249,10 @@ class DeliveryTold(Told):
         )
 
 
-class DeliveriesTold(Told):
+class DeliveryListResponse(ResponseModel):
     """Some deliveries, newest first; a part may be shorter than asked for."""
 
-    deliveries: tuple[DeliveryTold, ...]
+    deliveries: tuple[DeliveryResponse, ...]
     next_cursor: str | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from geomi.api.schema.wire import Asked, Flag, Told
+from geomi.api.schema.wire import Flag, RequestModel, ResponseModel
 from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.dead_letters import letter_json
 from geomi.engine.seeds.report import CollectionStats, ProcessingStats, SeedReport
@@ -25,7 +25,7 @@ class _Literal(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PartitionQuery(Asked):
+class PartitionQuery(RequestModel):
     """Which partitions are meant; what is left out is not asked for."""
 
     country: Country | None = None
@@ -55,7 +55,7 @@ class OrchestratedFiles(_Literal):
     skipped: int = Field(description="Those that are processed already.")
 
 
-class OrchestratedTold(_Literal):
+class OrchestrateResponse(_Literal):
     """What an orchestration found (SED-18)."""
 
     success: bool = Field(description="False where some of them could not be sent.")
@@ -67,7 +67,7 @@ class OrchestratedTold(_Literal):
         return cls(success=not found.unsent, data=OrchestratedFiles(**asdict(found)))
 
 
-class SeedStatusTold(_Literal):
+class SeedStatusResponse(_Literal):
     """How far a dataset is (RPT-04)."""
 
     processing_stats: ProcessingStats
@@ -81,7 +81,7 @@ class SeedStatusTold(_Literal):
         )
 
 
-class LetterTold(_Literal):
+class DeadLetterResponse(_Literal):
     """A message that nobody tries any more (SED-43)."""
 
     original_message: object
@@ -94,7 +94,7 @@ class LetterTold(_Literal):
         return cls.model_validate(letter_json(letter))
 
 
-class LetterLine(Told):
+class DeadLetterSummary(ResponseModel):
     """A dead letter in a list, without its message."""
 
     letter_id: str
@@ -118,8 +118,8 @@ class LetterLine(Told):
         )
 
 
-class LettersTold(Told):
+class DeadLetterListResponse(ResponseModel):
     """Some dead letters, in the order of their ids."""
 
-    letters: tuple[LetterLine, ...]
+    letters: tuple[DeadLetterSummary, ...]
     next_cursor: str | None = None

@@ -69,13 +69,13 @@ Line = Annotated[str, Field(max_length=2000, pattern=PRINTABLE)]
 Pattern = Annotated[str, Field(min_length=1, max_length=1000, pattern=PRINTABLE)]
 
 
-class Asked(BaseModel):
+class RequestModel(BaseModel):
     """A part of a request."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
 
 
-class Told(BaseModel):
+class ResponseModel(BaseModel):
     """A part of an answer."""
 
     model_config = ConfigDict(
@@ -83,7 +83,7 @@ class Told(BaseModel):
     )
 
 
-class Part(Asked):
+class ListQuery(RequestModel):
     """Which part of a list is wanted."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")] = 20

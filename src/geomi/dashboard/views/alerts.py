@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
-from geomi.api.paging import cut, place_of
-from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.api.paging import cut_to_limit, decode_cursor
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
 from geomi.service import alarms
 from geomi.service.access.keys import KeyScope
 
@@ -17,9 +17,9 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/alerts", openapi_extra=needs(KeyScope.READ))
-async def list_alerts(visit: OfVisit) -> Response:
+async def list_alerts(visit: DashboardRequestDep) -> Response:
     """List alarms, newest first."""
-    before = place_of(visit.asked("cursor") or None, alarms.NAME)
+    before = decode_cursor(visit.asked("cursor") or None, alarms.NAME)
     found = await alarms.page(visit.desk, before=before, limit=SHOWN + 1)
-    shown, cursor = cut(found, SHOWN, lambda one: one.id)
+    shown, cursor = cut_to_limit(found, SHOWN, lambda one: one.id)
     return visit.page("alerts.html", rows=shown, cursor=cursor)

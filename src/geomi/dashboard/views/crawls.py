@@ -1,27 +1,26 @@
-"""Crawls: their list, one of them as it runs, and what can be done to it."""
+"""Crawls: their list, the page of one, and what can be done to it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
-from geomi.api.paging import cut, place_of
+from geomi.api.paging import cut_to_limit, decode_cursor
 from geomi.dashboard import chart
-from geomi.dashboard.chart import Bar, Line
+from geomi.dashboard.chart import Bar, Curve
 from geomi.dashboard.form import choice
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.pages import Visit
-from geomi.dashboard.views.rows import crawl_rows
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.pages import DashboardRequest
 from geomi.errors import UnknownName
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import crawls
 from geomi.service.crawling.crawls import BY_QUOTA
-from geomi.service.crawling.progress import Progress, progress
+from geomi.service.crawling.progress import Progress, elapsed, progress
 from geomi.service.service import TenantService
 
 SHOWN = 20
@@ -33,12 +32,11 @@ PHASES = (
     JobState.PROCESSING,
     JobState.FINALIZING,
 )
-
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class CrawlPhase:
     """A phase of a crawl, and whether it is over or under way."""
 
     state: JobState
@@ -47,25 +45,25 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class CrawlFigures:
     """The part of a crawl's page that changes while it runs."""
 
     now: Progress
-    phases: tuple[Phase, ...]
+    phases: tuple[CrawlPhase, ...]
     statuses: tuple[Bar, ...]
     reasons: tuple[Bar, ...]
     hosts: tuple[Bar, ...]
-    line: Line | None
+    line: Curve | None
 
 
 @router.get("/crawls", openapi_extra=READ)
-async def list_crawls(visit: OfVisit) -> Response:
+async def list_crawls(visit: DashboardRequestDep) -> Response:
     """List crawls, newest first."""
     state = choice(JobState, visit.asked("state"))
     which = JobFilter(visit.asked("collection")[:100], state)
-    before = place_of(visit.asked("cursor") or None, crawls.JOB_ID)
+    before = decode_cursor(visit.asked("cursor") or None, crawls.JOB_ID)
     found = await crawls.page(visit.desk, which, before=before, limit=SHOWN + 1)
-    shown, cursor = cut(found, SHOWN, lambda job: job.id)
+    shown, cursor = cut_to_limit(found, SHOWN, lambda job: job.id)
     return visit.page(
         "crawls.html",
         rows=await crawl_rows(visit.desk, shown),
@@ -76,15 +74,15 @@ async def list_crawls(visit: OfVisit) -> Response:
 
 
 @router.get("/crawls/{job_id}", openapi_extra=READ)
-async def look(job_id: str, visit: OfVisit) -> Response:
+async def look(job_id: str, visit: DashboardRequestDep) -> Response:
     """Show a crawl as it runs."""
     job = await crawls.find(visit.desk, job_id)
-    now = drawn(await progress(visit.desk, job))
+    now = crawl_figures(await progress(visit.desk, job))
     return visit.page("crawl.html", job=job, can=_possible(job), drawn=now)
 
 
 @router.post("/crawls/{job_id}/{action}", openapi_extra=WRITE, operation_id="changeCrawl")
-async def act(job_id: str, action: str, visit: OfVisit) -> Response:
+async def act(job_id: str, action: str, visit: DashboardRequestDep) -> Response:
     """Do something to a crawl."""
     do = _ACTIONS.get(action)
     if do is None:
@@ -93,28 +91,28 @@ async def act(job_id: str, action: str, visit: OfVisit) -> Response:
     return visit.go(f"/crawls/{job.id}" if job else "/crawls")
 
 
-def drawn(now: Progress) -> Drawn:
+def crawl_figures(now: Progress) -> CrawlFigures:
     """Draw how a crawl stands."""
-    return Drawn(
+    return CrawlFigures(
         now,
         _phases(now.job),
         chart.bars(now.statuses),
         chart.bars(now.reasons),
         chart.bars([(one.host, one.visited) for one in now.hosts]),
-        chart.line(now.course.counts),
+        chart.curve(now.course.counts),
     )
 
 
-def live_part(visit: Visit, now: Progress) -> str:
+def live_part(visit: DashboardRequest, now: Progress) -> str:
     """Write the part of a crawl's page anew that changes while it runs."""
-    return visit.render("figures.html", job=now.job, drawn=drawn(now))
+    return visit.render("figures.html", job=now.job, drawn=crawl_figures(now))
 
 
-def _phases(job: CrawlJob) -> tuple[Phase, ...]:
+def _phases(job: CrawlJob) -> tuple[CrawlPhase, ...]:
     over = len(PHASES) if job.state is JobState.COMPLETED else -1
     place = PHASES.index(job.state) if job.state in PHASES else over
     return tuple(
-        Phase(state, number < place, number == place) for number, state in enumerate(PHASES)
+        CrawlPhase(state, number < place, number == place) for number, state in enumerate(PHASES)
     )
 
 
@@ -137,3 +135,37 @@ _ACTIONS: dict[str, Callable[[TenantService, str], Awaitable[CrawlJob | None]]] 
     "retry": crawls.repeat,
     "delete": _delete,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRow:
+    """One crawl of a list; `done` is how much of what is known was visited, in per cent."""
+
+    job: CrawlJob
+    queued: int
+    indexed: int
+    per_minute: float
+    done: float
+
+
+async def crawl_rows(desk: TenantService, jobs: Sequence[CrawlJob]) -> tuple[CrawlRow, ...]:
+    """Look at some crawls."""
+    return tuple([await _row(desk, job) for job in jobs])
+
+
+async def _row(desk: TenantService, job: CrawlJob) -> CrawlRow:
+    outlook = await desk.world.census.outlook(job.id, now_s=desk.world.clock.now_s())
+    counts = await desk.world.documents.counts(job.id)
+    seconds = elapsed(desk, job)
+    known = outlook.pending + job.stats.settled
+    return CrawlRow(
+        job,
+        outlook.pending,
+        counts.indexed,
+        60 * job.stats.settled / seconds if seconds >= 1 else 0.0,
+        100.0
+        if job.state.is_final
+        else round(100 * job.stats.settled / known, 1)
+        if known
+        else 0.0,
+    )

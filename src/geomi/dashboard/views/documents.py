@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
-from geomi.api.paging import cut, place_of
+from geomi.api.paging import cut_to_limit, decode_cursor
 from geomi.dashboard.form import choice
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.reading import blocks
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.markdown import blocks
 from geomi.model.index.document import DocumentFilter, DocumentState
 from geomi.service import collections, documents
 from geomi.service.access.keys import KeyScope
@@ -28,15 +28,15 @@ READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.get("/documents", openapi_extra=READ)
-async def list_documents(visit: OfVisit) -> Response:
+async def list_documents(visit: DashboardRequestDep) -> Response:
     """List collections, and the documents of one of them or of all."""
     which = DocumentFilter(
         collection=visit.asked("collection")[:100],
         state=choice(DocumentState, visit.asked("state")),
     )
-    after = place_of(visit.asked("cursor") or None, _STORED)
+    after = decode_cursor(visit.asked("cursor") or None, _STORED)
     found = await documents.page(visit.desk, which, after=after, limit=SHOWN + 1)
-    shown, cursor = cut(found, SHOWN, lambda row: row.id)
+    shown, cursor = cut_to_limit(found, SHOWN, lambda row: row.id)
     return visit.page(
         "documents.html",
         rows=[(wire_id(row.id), row) for row in shown],
@@ -49,7 +49,7 @@ async def list_documents(visit: OfVisit) -> Response:
 
 
 @router.get("/documents/{document_id}", openapi_extra=READ)
-async def read(document_id: str, visit: OfVisit) -> Response:
+async def read(document_id: str, visit: DashboardRequestDep) -> Response:
     """Show a document: its text in our own shapes, and its markdown as it is."""
     reading = await documents.read(visit.desk, document_id)
     markdown = reading.markdown or ""
@@ -65,7 +65,7 @@ async def read(document_id: str, visit: OfVisit) -> Response:
 
 
 @router.post("/documents/{document_id}/delete", openapi_extra=WRITE, operation_id="deleteDocument")
-async def delete(document_id: str, visit: OfVisit) -> Response:
+async def delete(document_id: str, visit: DashboardRequestDep) -> Response:
     """Take a document out of its collection."""
     await documents.delete(visit.desk, document_id)
     return visit.go("/documents")

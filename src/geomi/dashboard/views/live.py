@@ -1,8 +1,8 @@
-"""A crawl as it runs, told to whoever has its page open (server-sent events).
+"""Stream a running crawl to its open page (server-sent events).
 
-Each event is the changing part of the page, written anew by the server: the page and what follows
-it can never disagree. A look costs the store something, so looks come at most once a second, and
-rarer the longer they take.
+Each event is the changing part of the page, rendered by the server, so the page and its stream
+cannot disagree. Reading costs the store something, so it happens at most once a second, and less
+often the longer it takes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from starlette.responses import Response, StreamingResponse
 
 from geomi.api.guard import needs
 from geomi.dashboard import cookies
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.pages import Visit
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.pages import DashboardRequest
 from geomi.dashboard.views.crawls import live_part
 from geomi.errors import GeomiError, StoreBusy
 from geomi.service.access import sessions
@@ -33,7 +33,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/crawls/{job_id}/live", openapi_extra=needs(KeyScope.READ))
-async def live(job_id: str, visit: OfVisit) -> Response:
+async def live(job_id: str, visit: DashboardRequestDep) -> Response:
     """Tell what changes until the crawl is over."""
     await crawls.find(visit.desk, job_id)
     state = visit.request.app.state
@@ -46,7 +46,7 @@ async def live(job_id: str, visit: OfVisit) -> Response:
     )
 
 
-async def _counted(visit: Visit, job_id: str) -> AsyncIterator[bytes]:
+async def _counted(visit: DashboardRequest, job_id: str) -> AsyncIterator[bytes]:
     state = visit.request.app.state
     state.streams += 1
     try:
@@ -58,7 +58,7 @@ async def _counted(visit: Visit, job_id: str) -> AsyncIterator[bytes]:
         state.streams -= 1
 
 
-async def _tell(visit: Visit, job_id: str) -> AsyncIterator[bytes]:
+async def _tell(visit: DashboardRequest, job_id: str) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     began_s, last = loop.time(), ""
     while loop.time() - began_s < LONGEST_S:

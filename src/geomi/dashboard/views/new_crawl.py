@@ -9,9 +9,7 @@ from starlette.responses import Response
 
 from geomi.api.guard import needs
 from geomi.dashboard import chart
-from geomi.dashboard.form import NO_FORM, Form
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.order import (
+from geomi.dashboard.crawl_form import (
     FLAGS,
     FORM,
     NUMBERS,
@@ -25,7 +23,9 @@ from geomi.dashboard.order import (
     page_types,
     read_crawl,
 )
-from geomi.dashboard.pages import Visit
+from geomi.dashboard.form import NO_FORM, SubmittedForm
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.pages import DashboardRequest
 from geomi.errors import FieldRefused, GeomiError
 from geomi.service import collections
 from geomi.service.access.keys import KeyScope
@@ -41,13 +41,13 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/crawls/new", openapi_extra=WRITE)
-async def blank(visit: OfVisit) -> Response:
+async def blank(visit: DashboardRequestDep) -> Response:
     """Show an empty form."""
     return await _form(visit, {})
 
 
 @router.post("/crawls/new", openapi_extra=WRITE, operation_id="startCrawl")
-async def start(visit: OfVisit) -> Response:
+async def start(visit: DashboardRequestDep) -> Response:
     """Start a crawl, or look at what it would take; whatever is wrong is told beside its field."""
     asked = read_crawl(visit.form)
     request = crawl_of(asked)
@@ -66,14 +66,16 @@ async def start(visit: OfVisit) -> Response:
     return visit.go(f"/crawls/{job.id}")
 
 
-async def _form(visit: Visit, faults: Faults, plan: CrawlForecast | None = None) -> Response:
+async def _form(
+    visit: DashboardRequest, faults: Faults, plan: CrawlForecast | None = None
+) -> Response:
     sent = visit.form is not NO_FORM
     known = await collections.page(visit.desk, after="", limit=SUGGESTED)
     flags = {name: visit.form.is_set(name) if sent else defaults()[name] for name in FLAGS}
     return visit.page(
         "new_crawl.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
-        form=visit.form if sent else Form({"collectionId": (visit.asked("collection"),)}),
+        form=visit.form if sent else SubmittedForm({"collectionId": (visit.asked("collection"),)}),
         faults=faults,
         flags=flags,
         bounds=bounds(),

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.views.rows import crawl_rows
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.views.crawls import crawl_rows
 from geomi.model.job import BEGUN, CrawlJob, JobFilter
 from geomi.service import alarms, collections
 from geomi.service.access import tenants
@@ -23,7 +23,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/", openapi_extra=needs(KeyScope.READ))
-async def overview(visit: OfVisit) -> Response:
+async def overview(visit: DashboardRequestDep) -> Response:
     """Show how things stand."""
     desk = visit.desk
     active = await crawl_rows(desk, await _at_work(desk))

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from geomi.api.guard import needs
 from geomi.api.schema.schedule import ScheduleRequest
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.order import FORM, Faults, fault_of, filled, read_crawl
-from geomi.dashboard.pages import Visit
+from geomi.dashboard.crawl_form import FORM, Faults, fault_of, parse_payload, read_crawl
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.pages import DashboardRequest
 from geomi.errors import FieldRefused, GeomiError
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import schedules
@@ -24,13 +24,13 @@ READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
 @router.get("/schedules", openapi_extra=READ)
-async def list_schedules(visit: OfVisit) -> Response:
+async def list_schedules(visit: DashboardRequestDep) -> Response:
     """List schedules, with a form for another."""
     return await _page(visit, {})
 
 
 @router.post("/schedules", openapi_extra=WRITE, operation_id="createSchedule")
-async def create(visit: OfVisit) -> Response:
+async def create(visit: DashboardRequestDep) -> Response:
     """Keep a schedule."""
     asked = read_crawl(visit.form)
     payload: dict[str, object] = {"crawl": asked.payload, "title": visit.form.text("title")}
@@ -41,7 +41,7 @@ async def create(visit: OfVisit) -> Response:
             payload["intervalSeconds"] = visit.form.whole("minutes") * MINUTE_S
         except FieldRefused as error:
             asked.faults["minutes"] = error.message
-    request, faults = filled(ScheduleRequest, payload)
+    request, faults = parse_payload(ScheduleRequest, payload)
     faults = asked.faults | faults
     if faults or not isinstance(request, ScheduleRequest):
         return await _page(visit, faults)
@@ -57,20 +57,20 @@ async def create(visit: OfVisit) -> Response:
 
 
 @router.post("/schedules/{name}/delete", openapi_extra=WRITE, operation_id="deleteSchedule")
-async def delete(name: str, visit: OfVisit) -> Response:
+async def delete(name: str, visit: DashboardRequestDep) -> Response:
     """Forget a schedule."""
     await schedules.delete(visit.desk, name)
     return visit.go("/schedules")
 
 
 @router.post("/schedules/{name}/switch", openapi_extra=WRITE, operation_id="changeSchedule")
-async def switch(name: str, visit: OfVisit) -> Response:
+async def switch(name: str, visit: DashboardRequestDep) -> Response:
     """Let a schedule rest, or go on."""
     await schedules.change(visit.desk, name, is_enabled=visit.form.is_set("on"))
     return visit.go("/schedules")
 
 
-async def _page(visit: Visit, faults: Faults) -> Response:
+async def _page(visit: DashboardRequest, faults: Faults) -> Response:
     return visit.page(
         "schedules.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,

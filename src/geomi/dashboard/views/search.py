@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
-from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
 from geomi.model.index.search import Filters, SearchResults, Snippet
 from geomi.service import collections, documents
 from geomi.service.access.keys import KeyScope
@@ -21,7 +21,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/search", openapi_extra=needs(KeyScope.READ))
-async def find(visit: OfVisit) -> Response:
+async def find(visit: DashboardRequestDep) -> Response:
     """Answer a question, if there is one."""
     query = visit.asked("q")[:MAX_QUERY_CHARS]
     collection = visit.asked("collection")[:100]

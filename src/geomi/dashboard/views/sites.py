@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
-from geomi.dashboard.guard import OfVisit, PageRoute
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import sites
 from geomi.service.crawling.sites import MAX_HOST_CHARS
@@ -19,7 +19,7 @@ READ = needs(KeyScope.READ)
 
 
 @router.get("/sites", openapi_extra=READ)
-async def list_sites(visit: OfVisit) -> Response:
+async def list_sites(visit: DashboardRequestDep) -> Response:
     """List hosts by their names."""
     after = visit.asked("after")[:MAX_HOST_CHARS]
     found = await sites.page(visit.desk, after=after, limit=SHOWN + 1)
@@ -32,7 +32,7 @@ async def list_sites(visit: OfVisit) -> Response:
 
 
 @router.get("/sites/{host}", openapi_extra=READ)
-async def look(host: str, visit: OfVisit) -> Response:
+async def look(host: str, visit: DashboardRequestDep) -> Response:
     """Show a host, its robots.txt, and what it failed with last."""
     site = await sites.find(visit.desk, host)
     clock = visit.desk.world.clock

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from geomi.api.guard import needs
 from geomi.api.schema.wire import MAX_URL_CHARS
 from geomi.dashboard.form import choice
-from geomi.dashboard.guard import OfVisit, PageRoute
-from geomi.dashboard.pages import Visit
+from geomi.dashboard.guard import DashboardRequestDep, PageRoute
+from geomi.dashboard.pages import DashboardRequest
 from geomi.engine.inspect.why import Explanation
 from geomi.errors import FieldRefused
 from geomi.model.verdict import Outcome
@@ -25,7 +25,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/crawls/{job_id}/urls", openapi_extra=needs(KeyScope.READ))
-async def browse(job_id: str, visit: OfVisit) -> Response:
+async def browse(job_id: str, visit: DashboardRequestDep) -> Response:
     """List URLs, one of them with its reasons if that is asked for."""
     job = await crawls.find(visit.desk, job_id)
     which = UrlFilter(
@@ -53,7 +53,7 @@ async def browse(job_id: str, visit: OfVisit) -> Response:
     )
 
 
-async def _why(visit: Visit, job_id: str) -> tuple[Explanation | None, str]:
+async def _why(visit: DashboardRequest, job_id: str) -> tuple[Explanation | None, str]:
     """Explain the URL that is asked about; what cannot be one is told, not refused."""
     url = visit.asked("url")
     if not url:

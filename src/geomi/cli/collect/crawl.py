@@ -1,0 +1,273 @@
+"""`geomi crawl`: start or resume a crawl, and show its progress."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.app import Plan, make_plan, open_directory, start_detached
+from geomi.app import crawl as run_crawl
+from geomi.app.use.channels import ProviderRun, run_provider
+from geomi.cli import INTERRUPTED
+from geomi.cli.collect.sources import CrawlSource
+from geomi.cli.console import note, print_json, say
+from geomi.cli.event_output import CrawlPrinter
+from geomi.cli.options import (
+    PACE,
+    WHAT,
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    Blobs,
+    CaFile,
+    ConfigFile,
+    Database,
+    Delay,
+    Depth,
+    Directory,
+    Exclude,
+    Header,
+    Include,
+    MaxPages,
+    Profile,
+    Resolve,
+    ScopeName,
+    UserAgent,
+    configure,
+    process_flags,
+    warn_about_settings,
+)
+from geomi.engine.inspect.status import seed_leading_out
+from geomi.engine.worker.supervisor import CrawlReport, Supervisor
+from geomi.errors import ConfigError
+from geomi.library import refuse_failure
+from geomi.model.job import StopReason
+from geomi.processes.crawl import live
+from geomi.processes.index import IndexingProcess, crawl_and_index
+from geomi.settings.options import Settings
+
+_TALK = "How to talk"
+
+
+def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    urls: Annotated[
+        list[str] | None,
+        typer.Argument(help="Where to start; https:// may be left out.", metavar="URL"),
+    ] = None,
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    profile: Profile = None,
+    provider: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="Start from a provider's seeds, within its patterns and limits.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    from_prod: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Start from a dataset's contracts, such as DATASET/prod/country=sg.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    max_pages: MaxPages = None,
+    depth: Depth = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    scope: ScopeName = None,
+    max_time: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop after so many seconds of work; 0: no limit.",
+            show_default="0",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            help="Stop after so many bytes received; 0: no limit.",
+            show_default="0",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    delay: Delay = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            help="Requests at once over all hosts; a host gets one at a time.",
+            show_default="10",
+            rich_help_panel=PACE,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=PACE)
+    ] = None,
+    user_agent: UserAgent = None,
+    header: Header = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "-f", "--format", metavar="LIST", help="What to write.", show_default="md,jsonl,warc"
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest job of the same start URLs.")
+    ] = False,
+    index: Annotated[
+        bool, typer.Option("--index", help="Let pages be found by `geomi search` as they come.")
+    ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Begin the job and leave it to `geomi worker`.")
+    ] = False,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Only what went wrong.", rich_help_panel=_TALK)
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Every event.", rich_help_panel=_TALK)
+    ] = False,
+) -> None:
+    """Crawl websites into a data directory; an interrupted crawl goes on with --resume."""
+    named = CrawlSource(provider, from_prod)
+    configured = configure(
+        {
+            "output": str(output) if output else None,
+            "profile": profile,
+            "max_pages": max_pages,
+            "depth": depth,
+            "include": tuple(include or ()),
+            "exclude": tuple(exclude or ()),
+            "scope": scope,
+            "delay": delay,
+            "concurrency": concurrency,
+            "workers": workers,
+            "max_time": max_time,
+            "max_bytes": max_bytes,
+            "user_agent": user_agent,
+            "header": tuple(header or ()),
+            "format": format_,
+        },
+        assignments=assignments,
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        config=config,
+        source=named.layer if named else None,
+    )
+    plan = make_plan(
+        named.seeds(urls or [], configured.resolved, configured.settings),
+        configured.resolved,
+        configured.flags,
+        resume=resume,
+        provider=provider or "",
+    )
+    if not quiet:
+        named.tell()
+        warn_about_settings(configured, is_verbose=verbose)
+    if detach and index:
+        raise ConfigError(
+            "--detach leaves the job to others, and --index would stay",
+            hint="run `geomi enrich` beside `geomi worker`",
+        )
+    if detach:
+        asyncio.run(_begin(plan, configured.settings, named, json=json))
+        return
+    show = CrawlPrinter(json=json, quiet=quiet, verbose=verbose)
+    relax_garbage_collector()
+    workers = plan.resolved.run.workers
+    standby = fork_workers(workers, live) if workers > 1 and named.may_fork else []
+    ended, strayed = asyncio.run(
+        _run(plan, configured.settings, named, show, standby, is_indexed=index)
+    )
+    report = ended.report
+    show.conclude(report, Path(plan.resolved.run.output), ended.decision)
+    for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
+        note(f"hint: {hint}")
+    if report.stop is StopReason.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
+    refuse_failure(report, configured.settings)
+
+
+def _waiting(report: CrawlReport) -> str:
+    """Say that texts wait to be indexed of which no more than a preview is kept."""
+    store, stats = report.job.config.store, report.job.stats
+    is_waiting = store.is_preview and report.job.config.analysis.index and stats.collected
+    if not is_waiting or not store.whole_text_s:
+        return ""
+    hours = store.whole_text_s / 3600
+    return (
+        f"whole texts wait for {hours:g} h to be indexed: geomi enrich --once, or any search; "
+        "--index does it beside a crawl"
+    )
+
+
+async def _begin(plan: Plan, settings: Settings, named: CrawlSource, *, json: bool) -> None:
+    async with open_directory(
+        Path(plan.resolved.run.output), settings, lambda _: EventFanOut()
+    ) as home:
+        await named.hand_over(home, plan.resolved)
+        job = await start_detached(home, plan)
+    if json:
+        print_json({"job": job.id, "state": job.state})
+    else:
+        say(job.id)
+
+
+async def _run(
+    plan: Plan,
+    settings: Settings,
+    named: CrawlSource,
+    show: CrawlPrinter,
+    standby: Sequence[StartedProcess],
+    *,
+    is_indexed: bool,
+) -> tuple[ProviderRun, str]:
+    output = Path(plan.resolved.run.output)
+    async with open_directory(output, settings, show.listen) as home:
+        await named.hand_over(home, plan.resolved)
+        work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
+        with show.live(home.world):
+            ended = await run_provider(
+                home,
+                plan,
+                lambda one: work(home, one, standby=standby, on_start=handle_stop_signals),
+            )
+        return ended, await seed_leading_out(home.world, ended.report.job)
+
+
+def handle_stop_signals(supervisor: Supervisor) -> None:
+    """First Ctrl-C (or SIGTERM): finish what is in flight. Second: stop now. Both resume."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _interrupt, supervisor)
+
+
+def _let_leave(indexing: IndexingProcess) -> None:
+    """Let Ctrl-C end what is indexed after a crawl, which is over and stays so."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, indexing.leave)
+
+
+def _interrupt(supervisor: Supervisor) -> None:
+    note(
+        "stopping now"
+        if supervisor.interrupt()
+        else "finishing what is in flight; again to stop now"
+    )

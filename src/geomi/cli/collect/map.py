@@ -1,0 +1,82 @@
+"""`geomi map`: list the URLs of a site without keeping its pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from geomi.cli.collect.plan import PROBE_SETTING, SiteUrls, survey_sites
+from geomi.cli.console import note, print_json
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    CaFile,
+    ConfigFile,
+    Delay,
+    Directory,
+    Exclude,
+    Include,
+    Profile,
+    Resolve,
+    ScopeName,
+    configure,
+    process_flags,
+)
+from geomi.engine.survey.survey import ListedUrl
+
+
+def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    urls: SiteUrls,
+    limit: Annotated[
+        int, typer.Option("-n", "--limit", min=0, help="List so many at most; 0: all.")
+    ] = 0,
+    include: Include = None,
+    exclude: Exclude = None,
+    scope: ScopeName = None,
+    delay: Delay = None,
+    output: Directory = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """List the URLs that sitemaps, /llms.txt and the start pages name; no page is kept."""
+    configured = configure(
+        {
+            "profile": profile,
+            "include": tuple(include or ()),
+            "exclude": tuple(exclude or ()),
+            "scope": scope,
+            "delay": delay,
+        },
+        assignments=[PROBE_SETTING, *(assignments or ())],
+        process=process_flags(allow_private, resolve, ca_file),
+        config=config,
+    )
+    found = survey_sites(urls, configured, output)
+    listed = found.allowed[: limit or None]
+    for one in listed:
+        if json:
+            print_json(_as_json(one))
+        else:
+            print(one.url)
+    for read in found.lists:
+        if read.problem and not read.is_missing:
+            note(f"warning: {read.url}: {read.problem}")
+    for problem in found.problems:
+        note(f"warning: {problem}")
+    if found.is_cut:
+        note(f"warning: there is more; only the first {len(found.listed):,} URLs were looked at")
+
+
+def _as_json(one: ListedUrl) -> dict[str, str]:
+    told = {"url": one.url, "source": str(one.source)}
+    if one.lastmod_s is not None:
+        told["lastmod"] = datetime.fromtimestamp(one.lastmod_s, UTC).isoformat(timespec="seconds")
+    return told

@@ -1,0 +1,183 @@
+"""`geomi plan`: estimate a crawl before it starts; and the survey that `geomi map` uses too.
+
+A survey reads robots.txt, sitemaps, /llms.txt and the start pages. It waits for each host's turn
+in the data directory that `-o` names, or in a temporary one. It keeps no page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.app import DataDirectory, Plan, gate_for, make_plan, open_directory
+from geomi.app.use import providers
+from geomi.cli.console import print_json, say
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    CaFile,
+    ConfigFile,
+    Configured,
+    Delay,
+    Depth,
+    Directory,
+    Exclude,
+    Include,
+    MaxPages,
+    Profile,
+    Resolve,
+    ScopeName,
+    configure,
+    process_flags,
+)
+from geomi.engine.survey.forecast import Forecast, forecast
+from geomi.engine.survey.survey import Survey, survey
+from geomi.errors import NothingFetched
+
+SAMPLES = 3
+SHOWN = 12  # folders, rules, lines: a plan is read by people
+EXAMPLES = 3
+# What a site names itself is worth one request each, when the question is what there is.
+PROBE_SETTING = "scope.probe=true"
+SiteUrls = Annotated[list[str], typer.Argument(help="Where to look.", metavar="URL")]
+
+
+def plan(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    urls: SiteUrls,
+    max_pages: MaxPages = None,
+    depth: Depth = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    scope: ScopeName = None,
+    delay: Delay = None,
+    samples: Annotated[
+        int,
+        typer.Option("--samples", min=0, max=50, help="Pages to fetch for size and speed."),
+    ] = SAMPLES,
+    output: Directory = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a crawl would find, how long it would take politely, and what is left out."""
+    configured = configure(
+        {
+            "profile": profile,
+            "max_pages": max_pages,
+            "depth": depth,
+            "include": tuple(include or ()),
+            "exclude": tuple(exclude or ()),
+            "scope": scope,
+            "delay": delay,
+        },
+        assignments=[PROBE_SETTING, *(assignments or ())],
+        process=process_flags(allow_private, resolve, ca_file),
+        config=config,
+    )
+    found = survey_sites(urls, configured, output, samples=samples)
+    expected = forecast(found, configured.resolved.config)
+    if json:
+        print_json(_as_json(found, expected))
+    else:
+        _tell(found, expected)
+
+
+def _as_json(found: Survey, expected: Forecast) -> dict[str, object]:
+    return {
+        "pages": expected.pages,
+        "found": expected.found,
+        "requests": expected.requests,
+        "bytes": expected.wire_bytes,
+        "seconds": round(expected.seconds),
+        "limited_by": expected.limited_by,
+        "folders": dict(expected.folders),
+        "hosts": found.hosts,
+        "sitemaps": found.lists,
+        "robots": {
+            line: {"count": len(urls), "examples": [one.url for one in urls[:EXAMPLES]]}
+            for line, urls in found.disallowed.items()
+        },
+        "excluded": {
+            rule: {"count": count, "examples": examples[:EXAMPLES]}
+            for rule, (count, examples) in found.excluded.items()
+        },
+        "suspected_traps": dict(expected.suspects),
+        "samples": found.samples,
+        "problems": found.problems,
+    }
+
+
+def _tell(found: Survey, expected: Forecast) -> None:
+    took = timedelta(seconds=round(expected.seconds))
+    say(
+        f"{expected.pages:,} pages, about {expected.wire_bytes / 1e6:,.1f} MB, "
+        f"{expected.requests:,} requests, about {took} (held by {expected.limited_by})",
+        style="bold",
+    )
+    for host in found.hosts:
+        say(f"{host.host}: {host.delay_s:.1f} s between requests; {host.robots}")
+    for one in found.lists:
+        say(f"read {one.url}: {one.urls:,} URLs" + (f"; {one.problem}" if one.problem else ""))
+    _tell_counts("found, by folder", dict(expected.folders))
+    lines = {line: len(urls) for line, urls in found.disallowed.items()}
+    _tell_counts("left out by robots.txt", lines)
+    rules = {_with_example(rule, told): told[0] for rule, told in found.excluded.items()}
+    _tell_counts("left out by rules", rules)
+    _tell_counts("suspected traps", dict(expected.suspects))
+    for problem in found.problems:
+        say(f"problem: {problem}")
+    say("Only what sitemaps and start pages name is counted; links below them may lead to more.")
+
+
+def _with_example(rule: str, told: tuple[int, tuple[str, ...]]) -> str:
+    return f"{rule} (such as {told[1][0]})" if told[1] else rule
+
+
+def _tell_counts(title: str, counts: dict[str, int]) -> None:
+    if not counts:
+        return
+    say(f"{title}:", style="bold")
+    largest = sorted(counts.items(), key=lambda pair: -pair[1])
+    for name, many in largest[:SHOWN]:
+        say(f"  {many:>7,}  {name}")
+    if len(largest) > SHOWN:
+        rest = sum(many for _, many in largest[SHOWN:])
+        say(f"  {rest:>7,}  in {len(largest) - SHOWN} more")
+
+
+def survey_sites(
+    urls: Sequence[str], configured: Configured, output: Path | None, *, samples: int = 0
+) -> Survey:
+    """Survey some sites, in the turns of a data directory or of a temporary one."""
+    plan = make_plan(urls, configured.resolved, configured.flags)
+    found = asyncio.run(_survey(plan, configured, output, samples))
+    if not found.listed:
+        raise NothingFetched("; ".join(found.problems) or "nothing was found")
+    return found
+
+
+async def _survey(plan: Plan, configured: Configured, output: Path | None, samples: int) -> Survey:
+    async with AsyncExitStack() as stack:
+        root = output or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="geomi-")))
+        # What is looked at in passing leaves nothing behind, in a database neither.
+        settings = configured.settings if output else replace(configured.settings, db="")
+        home: DataDirectory = await stack.enter_async_context(
+            open_directory(root, settings, lambda _: EventFanOut())
+        )
+        config, seeds = plan.resolved.config, [seed.href for seed in plan.seeds]
+        gate = gate_for(home.world, config, seeds, await providers.read_site_decisions(home.world))
+        return await survey(home.world, config, plan.seeds, gate, samples=samples)

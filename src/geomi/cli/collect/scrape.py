@@ -1,0 +1,52 @@
+"""`geomi scrape`: fetch one page politely and print it as markdown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Assignments,
+    CaFile,
+    ConfigFile,
+    Header,
+    Profile,
+    Resolve,
+    UserAgent,
+    configure,
+    process_flags,
+)
+from geomi.library import Crawler, Options, Page
+
+
+def scrape(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    url: Annotated[str, typer.Argument(help="The page.", metavar="URL")],
+    user_agent: UserAgent = None,
+    header: Header = None,
+    profile: Profile = None,
+    assignments: Assignments = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Fetch one page and print its markdown; robots.txt is obeyed and nothing is left behind."""
+    configured = configure(
+        {"profile": profile, "user_agent": user_agent, "header": tuple(header or ())},
+        assignments=assignments,
+        process=process_flags(allow_private, resolve, ca_file),
+        config=config,
+    )
+    options = Options(configured.settings, configured.resolved, configured.flags)
+    page = asyncio.run(_scrape(url, options))
+    print(page.to_json() if json else page.markdown)
+
+
+async def _scrape(url: str, options: Options) -> Page:
+    async with Crawler(configured=options) as crawler:
+        return await crawler.scrape(url)

@@ -1,0 +1,130 @@
+"""Show the events of crawls: a live view on a terminal, JSON lines elsewhere, and a summary.
+
+`CrawlPrinter` serves one crawl or recrawl, and prints how it ended. `event_listener` serves
+commands that run for long (`worker`, `serve`); it prints warnings, and jobs that start and end.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from geomi.adapters.telemetry.counters import Counters
+from geomi.adapters.telemetry.display import Display, crawl_display
+from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
+from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
+from geomi.app.use.channels import ChannelDecision
+from geomi.cli.console import note, print_json
+from geomi.engine.worker.supervisor import CrawlReport
+from geomi.engine.world import World
+from geomi.model.event import JobEnded, JobStarted, RobotsFetched, Warned
+from geomi.model.job import StopReason
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+
+
+class CrawlPrinter:
+    """What one run of `geomi crawl` prints while it works and when it is over."""
+
+    def __init__(self, *, json: bool, quiet: bool, verbose: bool) -> None:
+        self._json = json
+        self._quiet = quiet
+        self._verbose = verbose
+        self._is_live = sys.stderr.isatty() and not (json or quiet or verbose)
+        self._display: Display | None = None
+
+    def listen(self, clock: Clock) -> EventSink:
+        """Make the listener that suits where we are shown."""
+        if self._is_live:
+            counters = Counters(clock)
+            self._display = crawl_display(counters)
+            return EventFanOut(counters, self._display, ChangeReportLines(sys.stderr, clock))
+        lines = EventLines(sys.stdout if self._json else sys.stderr, clock)
+        # The last word of the command tells how it ended, with more.
+        untold = (JobEnded,) if self._verbose else (JobEnded, RobotsFetched)
+        chosen = EventsOnly((Warned,), lines) if self._quiet else EventsExcept(untold, lines)
+        notices = () if self._quiet else (ChangeReportLines(sys.stderr, clock),)
+        return EventFanOut(chosen, *notices, wants_details=self._verbose)
+
+    @contextmanager
+    def live(self, world: World) -> Iterator[None]:
+        """Draw while the crawl runs."""
+        if self._display is None:
+            yield
+            return
+        self._display.start()
+        try:
+            yield
+        finally:
+            self._display.stop()
+
+    def conclude(
+        self, report: CrawlReport, output: Path, by: ChannelDecision | None = None
+    ) -> None:
+        """Say how it ended, where the files are, and by which channel a provider's came."""
+        stats = report.job.stats
+        if self._json:
+            summary = {
+                "event": "ended",
+                "job": report.job.id,
+                "state": report.job.state,
+                "stop": report.stop,
+                "collected": stats.collected,
+                "failed": stats.failed,
+                "blocked": stats.blocked,
+                "skipped": stats.skipped,
+                "requests": stats.requests,
+                "bytes": stats.bytes_received,
+                "seconds": round(report.seconds, 3),
+                "strategies": report.strategies,
+                "output": str(output),
+            }
+            print_json(summary | ({"channel": by.channel, "why": by.why} if by else {}))
+        elif not self._quiet:
+            note(
+                f"{report.job.state} ({report.stop}): {stats.collected} pages, "
+                f"{stats.failed} failed, {stats.blocked} blocked, {stats.skipped} skipped "
+                f"in {report.seconds:.1f} s"
+            )
+            if report.strategies:
+                note(f"content found by {_shares(report.strategies)}; `geomi report` tells more")
+            if by is not None:
+                note(f"channel {by.channel}: {by.why}")
+            note(f"job {report.job.id} in {output}{_next(report)}")
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    return ", ".join(f"{name} {many / total:.0%}" for name, many in counts.items())
+
+
+def _next(report: CrawlReport) -> str:
+    """Say what can be done with a job that took no more pages."""
+    if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL):
+        return "; the same command with --resume goes on"
+    if report.seconds == 0:
+        return "; it had ended before, so nothing was fetched (a higher limit would let it go on)"
+    return ""
+
+
+def event_listener(
+    *also: EventSink, json: bool, quiet: bool, verbose: bool
+) -> Callable[[Clock], EventSink]:
+    """Return what makes the listener: warnings, jobs that begin and end, or everything.
+
+    Args:
+        also: others that hear of every event.
+    """
+    kinds: tuple[type, ...] = (object,)
+    if quiet or not (json or verbose):
+        kinds = (Warned,) if quiet else (Warned, JobStarted, JobEnded)
+    stream = sys.stdout if json else sys.stderr
+
+    def listen(clock: Clock) -> EventSink:
+        lines = EventsOnly(kinds, EventLines(stream, clock))
+        reports = () if quiet else (ChangeReportLines(sys.stderr, clock),)
+        return EventFanOut(*also, lines, *reports, wants_details=verbose)
+
+    return listen

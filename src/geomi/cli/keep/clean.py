@@ -1,0 +1,75 @@
+"""`geomi clean`: delete URLs and jobs whose retention has ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+
+from geomi.app import DataDirectory
+from geomi.app.recovery import recover
+from geomi.app.use.retention import Cleaned, Expiry, expired_jobs
+from geomi.app.use.retention import clean as clean_now
+from geomi.cli.console import note, print_json, say
+from geomi.cli.data_directory import in_data_directory
+from geomi.cli.options import AsJson, Blobs, Database, Directory
+from geomi.model.job import Expired
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiringJob:
+    """A job that has something to lose."""
+
+    job: str
+    what: str
+    urls: int
+    pages: int
+
+
+def clean(
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would go.", show_default=False)
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Remove URLs and jobs whose time is over (settings `retention.*`)."""
+    if dry_run:
+        rows = in_data_directory(output, _look, db=db, blobs=blobs)
+        if json:
+            print_json([asdict(row) for row in rows])
+            return
+        for row in rows:
+            what = "its URLs" if row.what == "urls" else f"all of it, {row.pages:,} pages"
+            say(f"{row.job}  {what}, {row.urls:,} URLs")
+        note(f"{len(rows)} jobs have something to lose; nothing was removed")
+        return
+    cleaned = in_data_directory(output, _clean, db=db, blobs=blobs)
+    if json:
+        print_json(asdict(cleaned))
+    else:
+        _tell(cleaned)
+
+
+async def _clean(home: DataDirectory) -> Cleaned:
+    await recover(home)  # one that was killed at it holds the right to no more
+    return await clean_now(home)
+
+
+async def _look(home: DataDirectory) -> list[ExpiringJob]:
+    return [_row(one) for one in await expired_jobs(home)]
+
+
+def _row(one: Expiry) -> ExpiringJob:
+    what = "job" if one.what is Expired.JOB_GOING else "urls"
+    urls = 0 if one.job.expired is Expired.URLS else one.job.stats.discovered
+    return ExpiringJob(one.job.id, what, urls, one.job.stats.collected)
+
+
+def _tell(cleaned: Cleaned) -> None:
+    for job, why in cleaned.left.items():
+        note(f"job {job} stays: {why}")
+    note(f"{len(cleaned.jobs)} jobs are gone, and the URLs of {len(cleaned.urls_of)} others")

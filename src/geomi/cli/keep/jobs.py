@@ -1,0 +1,147 @@
+"""`geomi jobs`: list and show jobs; pause, resume, cancel or delete one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.app import DataDirectory
+from geomi.app.use.deletion import delete_job, refuse_unfinished
+from geomi.cli.console import moment, note, print_json, say, say_pairs
+from geomi.cli.data_directory import in_data_directory
+from geomi.cli.look.status import job_data, job_state
+from geomi.cli.options import AsJson, Database, Directory
+from geomi.engine import jobs as use
+from geomi.engine.world import World
+from geomi.errors import ConfigError
+from geomi.model.job import CrawlJob
+
+commands = typer.Typer(
+    help="List the jobs of a data directory, or act on one.",
+    no_args_is_help=True,
+)
+
+JobArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="A job's id, its beginning or end, or `latest`.")
+]
+
+
+@commands.command("list")
+def list_jobs(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
+    """List jobs, the newest first."""
+    found = in_data_directory(
+        output, lambda home: home.world.jobs.list(limit=use.LISTED_JOBS), db=db
+    )
+    if json:
+        print_json([job_data(job) for job in found])
+        return
+    for job in found:
+        began = _time(job.created_at_s)
+        seeds = " ".join(job.seeds[:3])
+        say(f"{job.id}  {began}  {job_state(job)}  {job.stats.collected:,} pages  {seeds}")
+
+
+@commands.command("show")
+def show(
+    job: JobArgument = "latest", output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
+    """Show one job: its state, times, counters, and the settings that are not defaults."""
+    found = in_data_directory(output, lambda home: use.find(home.world, job), db=db)
+    if json:
+        print_json(job_data(found) | {"origins": dict(found.origins)})
+        return
+    say_pairs(
+        {
+            "id": found.id,
+            "state": job_state(found),
+            "seeds": " ".join(found.seeds),
+            "created": _time(found.created_at_s),
+            "ended": _time(found.ended_at_s),
+            "worked": f"{found.active_s:.1f} s",
+            **({"error": found.error} if found.error else {}),
+            **{name: f"{count:,}" for name, count in asdict(found.stats).items()},
+            **{key: f"set by {origin}" for key, origin in found.origins},
+        }
+    )
+
+
+@commands.command("pause")
+def pause(
+    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
+    """Let a running crawl take no more pages until it is resumed."""
+    _change(job, (output, db), json, lambda world, found: use.pause(world, found, paused=True))
+
+
+@commands.command("resume")
+def resume(
+    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
+    """Let a paused job go on, where a crawl is still running for it."""
+    place = (output, db)
+    found = _change(job, place, json, lambda world, found: use.pause(world, found, paused=False))
+    seeds = shlex.join(found.seeds)
+    folder = f" -o {shlex.quote(str(output))}" if output else ""
+    note(f"if no geomi is running there: geomi crawl {seeds}{folder} --resume")
+
+
+@commands.command("cancel")
+def cancel(
+    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+) -> None:
+    """End a job for good; what it has collected stays."""
+    _change(job, (output, db), json, use.cancel)
+
+
+@commands.command("delete")
+def delete(
+    job: JobArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Really delete it.")] = False,
+    output: Directory = None,
+    db: Database = None,
+    json: AsJson = False,
+) -> None:
+    """Forget a job and remove its files."""
+    gone = in_data_directory(output, lambda home: _delete(home, job, is_confirmed=yes), db=db)
+    if json:
+        print_json({"deleted": gone.id})
+    else:
+        note(f"job {gone.id} and its files are gone")
+
+
+def _change(
+    job: str,
+    place: tuple[Path | None, str | None],
+    json: bool,
+    change: Callable[[World, CrawlJob], Awaitable[CrawlJob]],
+) -> CrawlJob:
+    async def work(home: DataDirectory) -> CrawlJob:
+        return await change(home.world, await use.find(home.world, job))
+
+    output, db = place
+    changed = in_data_directory(output, work, db=db)
+    if json:
+        print_json(job_data(changed))
+    else:
+        note(f"job {changed.id}: {job_state(changed)}")
+    return changed
+
+
+async def _delete(home: DataDirectory, job: str, *, is_confirmed: bool) -> CrawlJob:
+    found = await use.find(home.world, job)
+    refuse_unfinished(found)
+    if not is_confirmed:
+        raise ConfigError(
+            f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
+        )
+    await delete_job(home, found)
+    return found
+
+
+def _time(at_s: float | None) -> str:
+    return "-" if at_s is None else moment(at_s)

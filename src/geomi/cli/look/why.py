@@ -1,0 +1,57 @@
+"""`geomi why`: explain what happened to a URL, which rule decided, and how to change it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from geomi.app import DataDirectory
+from geomi.app.external_docs import library_of
+from geomi.app.use import providers
+from geomi.cli.console import note, print_json, say, say_check
+from geomi.cli.data_directory import in_data_directory
+from geomi.cli.options import AsJson, Database, Directory, JobId
+from geomi.engine.inspect.why import Explanation, explain
+from geomi.engine.jobs import find, read_seeds
+from geomi.settings.network import same_archive
+from geomi.url.parse import Url
+
+
+def why(
+    url: Annotated[str, typer.Argument(help="The page in question.", metavar="URL")],
+    job: JobId = "latest",
+    output: Directory = None,
+    db: Database = None,
+    json: AsJson = False,
+) -> None:
+    """Say why a page was, or was not, collected: every check in order, and the one that decided."""
+    (asked,) = read_seeds([url])
+    explanation = in_data_directory(output, lambda home: _explain(home, job, asked), db=db)
+    if json:
+        print_json(explanation)
+    else:
+        _tell(explanation)
+
+
+async def _explain(home: DataDirectory, job: str, url: Url) -> Explanation:
+    world = home.world
+    found = await find(world, job)
+    same_archive(found, home.settings)
+    if library := library_of(found):
+        note(f"this job asked Context7 for {library}, and no site for its pages")
+    return await explain(world, found, url, await providers.read_site_decisions(world))
+
+
+def _tell(explanation: Explanation) -> None:
+    say(f"{explanation.url}: {explanation.answer}", style="bold")
+    width = max(len(step.name) for step in explanation.steps)
+    for step in explanation.steps:
+        told = step.verdict.detail
+        if step.verdict.rule != step.name:
+            told = f"{step.verdict.rule}: {told}" if told else step.verdict.rule
+        say_check(f"{step.name:<{width}}  {told}".rstrip(), is_good=step.verdict.admitted)
+    decided = [explanation.decided_by, explanation.detail]
+    say(f"decided by: {': '.join(part for part in decided if part)}", style="bold")
+    if explanation.hint:
+        say(f"to change it: {explanation.hint}")

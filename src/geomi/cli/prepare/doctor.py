@@ -1,0 +1,167 @@
+"""`geomi doctor`: check this installation part by part, then crawl the sample web."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import sqlite3
+import ssl
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module, metadata
+from pathlib import Path
+
+from geomi.adapters.machine.clock import system_readings
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.app import has_store, open_directory
+from geomi.app.archive import bucket_of
+from geomi.cli.console import print_json, say_check
+from geomi.cli.options import AsJson, Configured, Directory, configure
+from geomi.cli.prepare.demo import crawl_sample
+from geomi.errors import GeomiError
+from geomi.settings.options import Settings
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE = (3, 35)  # RETURNING
+NATIVE = {
+    "turbohtml": "turbohtml",
+    "ada_url": "ada-url",
+    "httptools": "httptools",
+    "orjson": "orjson",
+    "pydantic_core": "pydantic_core",
+    "isal.isal_zlib": "isal",
+    "brotli": "brotli",
+    "backports.zstd": "backports.zstd",
+    "numpy": "numpy",
+    "re2": "google-re2",
+}
+BORN = datetime(2025, 1, 1, tzinfo=UTC)  # a clock before geomi's own birth was never set
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorCheck:
+    """One thing that was looked at."""
+
+    name: str
+    is_good: bool
+    detail: str
+
+
+def doctor(output: Directory = None, json: AsJson = False) -> None:
+    """Check Python, the native parts, disk, SQLite and clock, then crawl the bundled sample web."""
+    configured = configure({"output": str(output) if output else None})
+    checks = []
+    for check in _checks(configured):
+        checks.append(check)
+        if not json:
+            say_check(f"{check.name}: {check.detail}", is_good=check.is_good)
+    bad = [check.name for check in checks if not check.is_good]
+    if json:
+        print_json({"is_good": not bad, "checks": checks})
+    if bad:
+        raise GeomiError(f"not in order: {', '.join(bad)}")
+
+
+def _checks(configured: Configured) -> Iterator[DoctorCheck]:
+    root = Path(configured.resolved.run.output)
+    yield _python()
+    for module, package in NATIVE.items():
+        yield _native(module, package)
+    yield _certificates()
+    yield _writable(root)
+    yield _space(root, configured.settings.min_free_bytes)
+    yield _sqlite()
+    yield _clock()
+    if has_store(root, configured.settings):
+        yield _tried("store", lambda: asyncio.run(_open(root, configured)))
+    if configured.settings.blobs:
+        yield _tried("archive", lambda: asyncio.run(_reach(configured.settings)))
+    yield _tried("sample crawl", _sample)
+
+
+def _python() -> DoctorCheck:
+    is_good = sys.version_info[:2] >= OLDEST_PYTHON
+    return DoctorCheck("python", is_good, f"{platform.python_version()} on {platform.platform()}")
+
+
+def _native(module: str, package: str) -> DoctorCheck:
+    try:
+        import_module(module)
+        return DoctorCheck(package, True, metadata.version(package))
+    except ImportError as error:
+        return DoctorCheck(package, False, f"cannot be loaded: {error}")
+
+
+def _certificates() -> DoctorCheck:
+    paths = ssl.get_default_verify_paths()
+    found = paths.cafile or paths.capath
+    detail = found or "none found; install your system's ca-certificates"
+    return DoctorCheck("certificates", bool(found), detail)
+
+
+def _writable(root: Path) -> DoctorCheck:
+    folder = _nearest(root)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return DoctorCheck("data directory", True, f"`{root}` can be written")
+    except OSError as error:
+        return DoctorCheck("data directory", False, f"`{root}` cannot be written: {error.strerror}")
+
+
+def _space(root: Path, min_free_bytes: int) -> DoctorCheck:
+    free = shutil.disk_usage(_nearest(root)).free
+    return DoctorCheck(
+        "space", free >= min_free_bytes, f"{free:,} bytes free; {min_free_bytes:,} needed"
+    )
+
+
+def _nearest(root: Path) -> Path:
+    """Return the directory, or the nearest one above it that is there already."""
+    return next(folder for folder in (root, *root.absolute().parents) if folder.exists())
+
+
+def _sqlite() -> DoctorCheck:
+    with tempfile.TemporaryDirectory() as folder, closing(sqlite3.connect(f"{folder}/db")) as db:
+        mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    is_good = sqlite3.sqlite_version_info >= OLDEST_SQLITE and mode == "wal"
+    return DoctorCheck("sqlite", is_good, f"{sqlite3.sqlite_version}, journal {mode}")
+
+
+def _clock() -> DoctorCheck:
+    now = datetime.fromtimestamp(system_readings().wall_s(), UTC)
+    return DoctorCheck("clock", now > BORN, now.isoformat(timespec="seconds"))
+
+
+def _tried(name: str, work: Callable[[], str]) -> DoctorCheck:
+    try:
+        return DoctorCheck(name, True, work())
+    except GeomiError as error:
+        return DoctorCheck(name, False, error.message)
+
+
+async def _open(root: Path, configured: Configured) -> str:
+    async with open_directory(
+        root, configured.settings, lambda _: EventFanOut(), create=False
+    ) as home:
+        jobs = await home.world.jobs.list(limit=1)
+        return f"`{root}` opens; newest job: {jobs[0].id if jobs else 'none'}"
+
+
+async def _reach(settings: Settings) -> str:
+    bucket = bucket_of(settings)
+    assert bucket is not None
+    await bucket.sizes("doctor")  # a folder that is not there
+    return f"{bucket} can be reached"
+
+
+def _sample() -> str:
+    with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
+        sample = asyncio.run(crawl_sample(Path(folder), lambda _: EventFanOut()))
+    if sample.faults:
+        raise GeomiError("; ".join(sample.faults))
+    return f"{len(sample.pages)} pages of four hosts in {sample.report.seconds:.1f} s"

@@ -1,0 +1,282 @@
+"""`geomi providers`: register documentation providers, record their terms, and erase their data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+from uuid import uuid4
+
+import orjson
+import typer
+
+from geomi.adapters.machine.clock import system_readings
+from geomi.app import TENANT, DataDirectory
+from geomi.app.use import channels, providers
+from geomi.app.use.channels import ProviderCheck, decide_channel
+from geomi.app.use.deletion import provider_holdings, sum_takedowns, take_down_provider
+from geomi.cli.console import moment, note, print_json, say, say_pairs
+from geomi.cli.data_directory import in_data_directory
+from geomi.cli.options import AsJson, Directory, find_data_directory
+from geomi.errors import ConfigError, SourceError
+from geomi.model.site import Provider, Takedown
+from geomi.ports.tenancy import Own
+from geomi.service.access import tenants
+from geomi.service.service import Service
+from geomi.settings.providers import (
+    MAX_PROVIDER_BYTES,
+    check_date,
+    presets,
+    read_registration,
+)
+
+commands = typer.Typer(
+    help="Register providers of documentation, review their terms, erase their data.",
+    no_args_is_help=True,
+)
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The provider.")]
+
+
+@commands.command("list")
+def list_providers(output: Directory = None, json: AsJson = False) -> None:
+    """List providers: those that come with geomi, and those that were registered."""
+    known = _known_here(output)
+    if json:
+        print_json([_data(provider) | told for provider, told in known.values()])
+        return
+    width = max(map(len, known))
+    for provider, told in known.values():
+        say(
+            f"{provider.key:<{width}}  {provider.category or '-':<15}  "
+            f"{provider.max_pages:>3} pages  {_terms(provider):<22}  "
+            f"{told['channel_now']:<10}  {provider.name}"
+        )
+
+
+@commands.command("show")
+def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
+    """Show a provider: its seeds, patterns and limits, its terms, and what was erased of it."""
+    is_stored = bool(providers.stored_providers(*find_data_directory(output)))
+    known = _known_here(output)
+    provider = providers.provider_named(key, {name: one for name, (one, _) in known.items()})
+    channel = known[key][1]
+    erased = (
+        [line for line in in_data_directory(output, _takedowns) if line.key == key]
+        if is_stored
+        else []
+    )
+    if json:
+        print_json(_data(provider) | channel | {"takedowns": [asdict(line) for line in erased]})
+        return
+    told = asdict(provider) | asdict(provider.custom_selectors) | channel
+    del told["custom_selectors"]
+    say_pairs({name: _told(value) for name, value in told.items()} | {"terms": _terms(provider)})
+    for line in erased:
+        say(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages: {line.reason}")
+
+
+@commands.command("check")
+def check_providers(
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY", help="The providers; all if none.")
+    ] = None,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Ask Context7 which providers it has; only the others are crawled first."""
+
+    async def work(home: DataDirectory) -> list[ProviderCheck]:
+        return await channels.check_providers(home, channels.librarian_of(home), keys or ())
+
+    checked = in_data_directory(output, work, create=True)
+    if json:
+        print_json([_checked(one) for one in checked])
+        return
+    width = max(len(one.provider.key) for one in checked)
+    for one in checked:
+        library = one.finding.library if one.finding else ""
+        told = library or (f"could not be asked: {one.problem}" if one.problem else "not there")
+        say(f"{one.provider.key:<{width}}  {told}")
+    if all(one.problem for one in checked):
+        raise SourceError(f"no provider could be looked for: {checked[0].problem}")
+
+
+@commands.command("add")
+def add(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A registration, .json or .toml.")],
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Register a provider from a file; an error stores nothing."""
+    payload = _read(file)
+    provider = read_registration(
+        payload, key=file.stem, provider_id=str(uuid4()), now_s=system_readings().wall_s()
+    )
+    has_own_id = "provider_id" in payload
+    added = in_data_directory(
+        output,
+        lambda home: providers.add(home.world, provider, has_own_id=has_own_id),
+        create=True,
+    )
+    _conclude(added, f"provider {added.key} is registered: {_terms(added)}", json=json)
+
+
+@commands.command("review")
+def review(
+    key: Key,
+    allows: Annotated[
+        bool | None, typer.Option("--allows/--forbids", help="What its terms say about crawling.")
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="When they were read.", show_default="today"),
+    ] = None,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Note that a provider's terms were read, and what they say."""
+    if allows is None:
+        raise ConfigError("what do the terms say?", hint="--allows or --forbids")
+    reviewed_at = check_date(date, now_s=system_readings().wall_s()) if date else None
+
+    async def work(home: DataDirectory) -> Provider:
+        today = moment(home.world.clock.wall_s())[:10]
+        return await providers.review(
+            home.world, key, allows=allows, reviewed_at=reviewed_at or today
+        )
+
+    reviewed = in_data_directory(output, work, create=True)
+    _conclude(reviewed, f"provider {key}: {_terms(reviewed)}", json=json)
+
+
+@commands.command("remove")
+def remove(key: Key, output: Directory = None, json: AsJson = False) -> None:
+    """Forget a registration; what was collected stays (`takedown` erases it)."""
+    removed = in_data_directory(output, lambda home: providers.remove(home.world, key))
+    _conclude(removed, _forgotten(removed), json=json)
+
+
+@commands.command("takedown")
+def takedown(
+    key: Key,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Who asked for it, and why.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Really erase it.")] = False,
+    output: Directory = None,
+    json: AsJson = False,
+) -> None:
+    """Erase everything that was collected of a provider, and never crawl it again."""
+
+    async def work(home: DataDirectory) -> tuple[Takedown, list[Own]]:
+        homes = [home.open_for(tenant) for tenant in await tenants.all_names(Service(home))]
+        known = await _known(homes, key)
+        found = [(one, await provider_holdings(one, key, known)) for one in homes]
+        if not yes:
+            jobs = [job for _, holds in found for job in holds.jobs]
+            pages = sum(job.stats.collected for job in jobs)
+            raise ConfigError(
+                f"this erases {len(jobs)} jobs with {pages:,} pages of provider `{key}`",
+                hint="add --yes",
+            )
+        lines = [await take_down_provider(one, holds, reason) for one, holds in found]
+        others = [(one.store.tenant, job) for one, holds in found for job in holds.others]
+        return sum_takedowns(lines), others
+
+    line, others = in_data_directory(output, work, create=True)
+    if json:
+        print_json(asdict(line) | {"other_jobs": [job for _, job in others]})
+        return
+    note(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages of {key}")
+    for tenant, job in others:
+        told = f"geomi jobs delete {job} --yes erases it" if tenant == TENANT else "it stays"
+        note(f"warning: job {job} of tenant {tenant} began on its hosts, too; {told}")
+
+
+def _known_here(output: Path | None) -> dict[str, tuple[Provider, dict[str, str]]]:
+    """Return every provider by key, with the channel that holds for it and why."""
+    root, settings = find_data_directory(output)
+    remembered = channels.stored_findings(root, settings)
+    told: dict[str, tuple[Provider, dict[str, str]]] = {}
+    for key, provider in providers.with_presets(providers.stored_providers(root, settings)).items():
+        finding = channels.valid_finding(provider, remembered.get(key))
+        by = decide_channel(provider, finding, has_source=bool(settings.context7_url))
+        channel = {"channel_now": by.channel, "channel_why": by.why, "library_id": by.library}
+        told[key] = provider, channel
+    return told
+
+
+def _checked(one: ProviderCheck) -> dict[str, object]:
+    found = {"key": one.provider.key, "problem": one.problem}
+    return found | (asdict(one.finding) if one.finding else {})
+
+
+async def _known(homes: Sequence[DataDirectory], key: str) -> Provider:
+    """Find a provider that any tenant has registered, or that comes with geomi."""
+    stored = [provider for home in homes for provider in await home.world.providers.list()]
+    return providers.provider_named(key, providers.with_presets(stored))
+
+
+def _read(file: Path) -> Mapping[str, object]:
+    try:
+        content = file.read_bytes()
+        if len(content) > MAX_PROVIDER_BYTES:
+            raise ConfigError(f"`{file}` has more than {MAX_PROVIDER_BYTES:,} bytes")
+        if file.suffix == ".json":
+            payload = orjson.loads(content)
+        elif file.suffix == ".toml":
+            payload = tomllib.loads(content.decode())
+        else:
+            raise ConfigError(f"`{file}` is neither .json nor .toml")
+    except OSError as error:
+        told = f"cannot read `{file}`: {error.strerror}"
+        raise ConfigError(told, hint="give a registration, .json or .toml") from error
+    except (ValueError, RecursionError) as error:  # of either parser, and of no text
+        raise ConfigError(f"cannot read `{file}`: {error}") from error
+    if not isinstance(payload, Mapping):
+        raise ConfigError(f"`{file}` holds no object", hint="one provider a file")
+    return payload
+
+
+async def _takedowns(home: DataDirectory) -> list[Takedown]:
+    return await home.world.providers.takedowns()
+
+
+def _forgotten(removed: Provider) -> str:
+    """Say what was forgotten: a registration, or what was noted about a preset."""
+    preset = presets().get(removed.key)
+    if preset is None:
+        return f"provider {removed.key} is no longer registered"
+    reviewed = replace(
+        preset,
+        tos_reviewed_at=removed.tos_reviewed_at,
+        tos_allows_crawling=removed.tos_allows_crawling,
+    )
+    what = "review" if removed == reviewed else "registration"
+    return f"the {what} of provider {removed.key} is forgotten; it is as it comes with geomi"
+
+
+def _conclude(provider: Provider, text: str, *, json: bool) -> None:
+    if json:
+        print_json(_data(provider))
+    else:
+        note(text)
+
+
+def _data(provider: Provider) -> dict[str, object]:
+    is_preset = provider == presets().get(provider.key)
+    return asdict(provider) | {"origin": "preset" if is_preset else "registered"}
+
+
+def _terms(provider: Provider) -> str:
+    if provider.tos_allows_crawling is None:
+        return "terms not reviewed"
+    word = "allows" if provider.tos_allows_crawling else "forbids"
+    return f"{word} ({provider.tos_reviewed_at})"
+
+
+def _told(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return "-" if value in (None, "") else str(value)

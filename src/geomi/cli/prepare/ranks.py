@@ -1,0 +1,63 @@
+"""`geomi ranks`: import and show the popularity of domains, for crawls in the order `weighted`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.app import DataDirectory
+from geomi.app.use.ranks import import_ranks
+from geomi.cli.console import note, print_json, say
+from geomi.cli.data_directory import in_data_directory
+from geomi.cli.options import AsJson, Database, Directory
+from geomi.engine.jobs import read_seeds
+from geomi.frontier.priority import names_of, traffic
+
+commands = typer.Typer(help="How much domains are visited.", no_args_is_help=True)
+
+
+@commands.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Lines of `rank,domain`, or .gz.")],
+    output: Directory = None,
+    db: Database = None,
+    json: AsJson = False,
+) -> None:
+    """Read a list of domains, the busiest first, in place of the one before."""
+
+    async def work(home: DataDirectory) -> int:
+        return await import_ranks(home.world, file)
+
+    many = in_data_directory(output, work, db=db, create=True)
+    if json:
+        print_json({"domains": many})
+    else:
+        note(f"{many:,} domains have a rank; crawls with order=weighted use it from now on")
+
+
+@commands.command("show")
+def show(
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain, or a URL on it.")],
+    output: Directory = None,
+    db: Database = None,
+    json: AsJson = False,
+) -> None:
+    """Show a domain's rank, and what its traffic counts for."""
+    (url,) = read_seeds([domain])
+    names = names_of(url.authority)
+
+    async def work(home: DataDirectory) -> tuple[str, int | None, int]:
+        ranks = await home.world.ranks.find(names)
+        listed = next((name for name in names if name in ranks), "")
+        return listed, ranks.get(listed), await home.world.ranks.count()
+
+    listed, rank, many = in_data_directory(output, work, db=db)
+    if json:
+        told = {"domain": url.host, "listed_as": listed, "rank": rank}
+        print_json(told | {"traffic": round(traffic(rank), 3), "domains": many})
+    elif rank is None:
+        say(f"{url.host}  no rank among {many:,} domains  traffic 0")
+    else:
+        say(f"{listed}  rank {rank:,} among {many:,} domains  traffic {traffic(rank):.3f}")

@@ -1,0 +1,106 @@
+"""`geomi enrich`: analyse collected pages and put them into the search index, beside crawls."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.adapters.telemetry.log_lines import EventLines
+from geomi.app import open_directory
+from geomi.app.index import open_search_index, update_index
+from geomi.cli import INTERRUPTED
+from geomi.cli.console import note
+from geomi.cli.options import AsJson, Blobs, Database, Directory, find_data_directory
+from geomi.engine.enrich.loop import change_rules, enrich_continuously
+from geomi.engine.jobs import find
+from geomi.errors import ConfigError
+from geomi.model.config import CrawlConfig
+from geomi.settings.layers import Layer, flags_layer, resolve
+from geomi.settings.options import Settings
+
+
+def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    job: Annotated[
+        str, typer.Option("--job", metavar="ID", help="Enrich this job alone.", show_default="all")
+    ] = "",
+    once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Begin with what has been enriched before.")
+    ] = False,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change a job's `analysis` for good; repeat."
+        ),
+    ] = None,
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    json: AsJson = False,
+) -> None:
+    """Understand pages as they are collected, and let them be found; SIGTERM or Ctrl-C ends it.
+
+    Any number of these may run; each job is enriched by one of them at a time.
+    """
+    root, settings = find_data_directory(output, db, blobs)
+    task = EnrichTask(job, once, again, _rules(assignments or []))
+    if not asyncio.run(_run(root, settings, task, json=json)):
+        raise typer.Exit(INTERRUPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichTask:
+    """What is to be enriched, how long, and under which other rules."""
+
+    job: str
+    once: bool
+    again: bool
+    rules: Layer
+
+
+def _rules(assignments: Sequence[str]) -> Layer:
+    layer = flags_layer({}, assignments)
+    for key in layer.values:
+        if not key.startswith("analysis."):
+            raise ConfigError(
+                f"`{key}` has been decided when the pages were fetched",
+                hint="only settings under `analysis` can be changed here",
+            )
+    return layer
+
+
+async def _run(root: Path, settings: Settings, task: EnrichTask, *, json: bool) -> bool:
+    """Enrich; False when somebody ended it before it was done."""
+    leave = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, leave.set)
+    stream = sys.stdout if json else sys.stderr
+    async with open_directory(
+        root,
+        settings,
+        lambda clock: EventFanOut(EventLines(stream, clock)),
+        create=bool(settings.db),
+    ) as home:
+        only = (await find(home.world, task.job)).id if task.job else ""
+        if task.rules.values:
+            await change_rules(home.world, lambda config: _changed(config, task.rules), only=only)
+        async with open_search_index(home) as shelf:
+            done = await update_index(home, shelf, only=only, again=task.again, leave=leave)
+            if not task.once:
+                await enrich_continuously(home.world, shelf, leave, only=only)
+                return True
+        if not json:
+            note(f"{done:,} pages looked at{'; ended before the last' if leave.is_set() else ''}")
+        return not leave.is_set()
+
+
+def _changed(config: CrawlConfig, layer: Layer) -> CrawlConfig:
+    return resolve([layer], onto=config).config

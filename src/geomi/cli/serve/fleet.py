@@ -1,0 +1,130 @@
+"""`geomi fleet`: run workers as actors of a Ray cluster."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from geomi.cli.console import note, print_json, say
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Blobs,
+    CaFile,
+    ConfigFile,
+    Database,
+    Resolve,
+    configure,
+    process_flags,
+)
+from geomi.processes import fleet
+from geomi.processes.crawl import CONCURRENCY
+from geomi.processes.fleet import NODE, URLS_PER_WORKER, FleetPlan, FleetStatus
+
+commands = typer.Typer(
+    help="Run workers as actors of a Ray cluster, as many as the work is worth.",
+    no_args_is_help=True,
+)
+
+Address = Annotated[
+    str,
+    typer.Option(
+        "--ray", metavar="ADDRESS", help="The cluster: HOST:PORT, ray://HOST:PORT, or auto."
+    ),
+]
+
+
+@commands.command("up")
+def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    ray: Address = "auto",
+    number: Annotated[int, typer.Option("-n", "--number", min=1, max=10_000, help="Workers.")] = 1,
+    least: Annotated[
+        int | None, typer.Option("--min", min=0, help="Workers without work.", show_default="-n")
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option("--max", min=1, help="Workers at most.", show_default="-n")
+    ] = None,
+    urls_per_worker: Annotated[
+        int, typer.Option(min=1, help="Waiting URLs that are worth a worker.")
+    ] = URLS_PER_WORKER,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1000, help="Requests at once of a worker.")
+    ] = CONCURRENCY,
+    cpus: Annotated[float, typer.Option(min=0, help="What a worker takes of its node.")] = 1.0,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PATH",
+            help=f"The data directory on each node; {NODE} becomes the node's name.",
+            show_default="./geomi-data",
+        ),
+    ] = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+) -> None:
+    """Start workers on a cluster, or change the number of those that are there."""
+    configured = configure(
+        {"output": output},
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        config=config,
+    )
+    plan = FleetPlan(
+        root=configured.resolved.run.output,
+        settings=configured.settings,
+        least=number if least is None else least,
+        most=max(number, least or 0) if most is None else most,
+        urls_per_worker=urls_per_worker,
+        concurrency=concurrency,
+        cpus=cpus,
+    )
+    if configured.settings.db and not configured.settings.blobs:
+        note("warning: without --blobs all nodes have to share the data directory")
+    with fleet.cluster(ray) as actors:
+        _tell(fleet.up(actors, plan), json=json)
+
+
+@commands.command("status")
+def status(ray: Address = "auto", json: AsJson = False) -> None:
+    """Say how many workers there are and are to be, and where each of them is."""
+    with fleet.cluster(ray) as actors:
+        _tell(fleet.status(actors), json=json)
+
+
+@commands.command("down")
+def down(
+    ray: Address = "auto",
+    within: Annotated[
+        float, typer.Option(min=0, help="Seconds in which to finish what is in flight.")
+    ] = 300.0,
+    json: AsJson = False,
+) -> None:
+    """Drain all workers and end the fleet; jobs stay as they are."""
+    with fleet.cluster(ray) as actors:
+        cut_short = fleet.down(actors, within_s=within)
+    if json:
+        print_json({"cut_short": cut_short})
+    elif cut_short:
+        say(f"{cut_short} workers had to be cut short; others will end what they held")
+    else:
+        say("all workers have ended")
+
+
+def _tell(found: FleetStatus, *, json: bool) -> None:
+    if json:
+        print_json(asdict(found))
+        return
+    waiting = "" if found.waiting is None else f", {found.waiting:,} URLs wait"
+    ending = ", going home" if found.is_ending else ""
+    bounds = f"{found.least} to {found.most}"
+    say(f"{len(found.members)} of {found.wanted} workers ({bounds}){waiting}{ending}")
+    for one in found.members:
+        say(f"{one.name}  {one.state}  {one.owner}  node {one.node[:12]} {one.error}")

@@ -1,0 +1,92 @@
+"""`geomi worker`: fetch pages for the jobs of a store until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geomi.adapters.machine.processes import relax_garbage_collector
+from geomi.app import open_directory
+from geomi.cli.console import note
+from geomi.cli.event_output import event_listener
+from geomi.cli.options import (
+    AllowPrivate,
+    AsJson,
+    Blobs,
+    CaFile,
+    ConfigFile,
+    Database,
+    Directory,
+    Resolve,
+    configure,
+    process_flags,
+)
+from geomi.engine.worker.job_pool import JobPool
+from geomi.ports.clock import Clock
+from geomi.ports.sink import EventSink
+from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
+from geomi.settings.options import Settings
+
+
+def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    output: Directory = None,
+    db: Database = None,
+    blobs: Blobs = None,
+    job: Annotated[
+        str, typer.Option("--job", metavar="ID", help="Serve this job alone.", show_default="all")
+    ] = "",
+    once: Annotated[bool, typer.Option("--once", help="End when no job has work left.")] = False,
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            min=1, max=1000, help="Requests at once, over all jobs; each job has its own limit too."
+        ),
+    ] = CONCURRENCY,
+    allow_private: AllowPrivate = None,
+    resolve: Resolve = None,
+    ca_file: CaFile = None,
+    config: ConfigFile = None,
+    json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")] = False,
+) -> None:
+    """Join a store and serve its jobs until told to end; SIGTERM or Ctrl-C drains."""
+    configured = configure(
+        {"output": str(output) if output else None},
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        config=config,
+    )
+    root, settings = Path(configured.resolved.run.output), configured.settings
+    if settings.db and not settings.blobs and not quiet:
+        note(
+            f"warning: pages are kept in `{root}`; other machines can read them only if they "
+            "share that directory (--blobs keeps them in a bucket)"
+        )
+    relax_garbage_collector()
+    listen = event_listener(json=json, quiet=quiet, verbose=verbose)
+    asyncio.run(_run(root, settings, listen, WorkerTask(job, once, concurrency)))
+
+
+async def _run(
+    root: Path, settings: Settings, listen: Callable[[Clock], EventSink], task: WorkerTask
+) -> None:
+    # A file that nobody has crawled into has no jobs; a database may get its first at any time.
+    async with open_directory(root, settings, listen, create=bool(settings.db)) as home:
+        await serve_jobs(home, task, on_start=_obey)
+
+
+def _obey(shift: JobPool) -> None:
+    """First signal: finish what is in flight and give hosts back. Second: stop now."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _interrupt, shift)
+
+
+def _interrupt(shift: JobPool) -> None:
+    is_second = shift.interrupt()
+    note("stopping now" if is_second else "finishing what is in flight; again to stop now")
