@@ -39,8 +39,8 @@ import psycopg
 from bench.sites import DELAY_S, OWNER, Sites, farewell
 from bench.watch import family_cpu_s, machine_cpu_s
 from bench.web import say
-from geomi.adapters.postgres.store import PostgresStore, open_postgres
-from geomi.adapters.sqlite.store import SqliteStore, open_sqlite
+from geomi.adapters.store.postgres.store import PostgresStore, open_postgres
+from geomi.adapters.store.sqlite.store import SqliteStore, open_sqlite
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease, Settlement
 from geomi.model.job import CrawlJob, JobState

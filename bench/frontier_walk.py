@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from geomi.adapters.sqlite import SqliteStore
+from geomi.adapters.store.sqlite import SqliteStore
 from geomi.admit.rules import Admission
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.worker.loop import URLS_PER_LEASE

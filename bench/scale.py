@@ -29,7 +29,7 @@ from geomi import __version__
 from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
-from geomi.adapters.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import gate_for
 from geomi.engine import jobs

@@ -16,7 +16,7 @@ from itertools import accumulate
 from zlib import crc32
 
 from geomi.model.page import Fetched, Request
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.ports.web import Resolution
 
 LINKS = 50

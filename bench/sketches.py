@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from geomi.adapters.ledger.band import band_keys
-from geomi.adapters.ledger.rows import Row, page_columns
-from geomi.adapters.sqlite import open_sqlite
-from geomi.adapters.statements import statements
+from geomi.adapters.store.keys import band_keys
+from geomi.adapters.store.rows import Row, page_columns
+from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.statements import statements
 from tests.contracts.suites.material import page, url
 
-SQL = statements("sqlite", "settle")
+SQL = statements("store.sqlite", "settle")
 TENANT = "bench"
 PAIRS_AT_ONCE = 100_000
 

@@ -16,7 +16,7 @@ from starlette.types import Message
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import app_state_of, make_app
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import EventSink
 from geomi.service.access import keys, tenants
 from geomi.service.access.keys import ALL_SCOPES, KeyRole, KeyScope, NewKey
 from geomi.service.service import Service, TenantService, open_service

@@ -137,13 +137,13 @@ def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
         for line, name in dotted_uses(module)
         if _is_one_of(name, frozenset({"psycopg.connect", "psycopg.Connection.connect"}))
     }
-    assert users == {"adapters/postgres/connection.py"}
+    assert users == {"adapters/store/postgres/connection.py"}
     openers = {
         module.name
         for module in modules()
         if module.room != "adapters"
         for name in imported(module)
-        if name.startswith("geomi.adapters.postgres")
+        if name.startswith("geomi.adapters.store.postgres")
     }
     assert openers == {"app/store.py"}
 

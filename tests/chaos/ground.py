@@ -259,7 +259,7 @@ def held(data: Path, settings: Settings) -> Held:
 def _held_in_postgres(query: str, url: str) -> Held:
     import psycopg
 
-    from geomi.adapters.postgres.address import read_address
+    from geomi.adapters.store.postgres.address import read_address
 
     address = read_address(url)
     with psycopg.connect(address.url) as db, suppress(psycopg.errors.UndefinedTable):

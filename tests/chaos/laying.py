@@ -75,7 +75,7 @@ def _under_postgres(layer: Layer, plan: Plan) -> None:
         from psycopg import Connection, Transaction, errors
     except ImportError:
         return
-    from geomi.adapters.postgres import PostgresStore
+    from geomi.adapters.store.postgres import PostgresStore
 
     leave = Transaction.__exit__
 
@@ -153,8 +153,8 @@ def _set_sizes(plan: Plan) -> None:
 
 def _deliver_twice(later: int) -> None:
     """Let every settlement reach the store a second time, like a message that was sent again."""
-    from geomi.adapters.postgres.frontier import PostgresFrontier
-    from geomi.adapters.sqlite.frontier import SqliteFrontier
+    from geomi.adapters.store.postgres.frontier import PostgresFrontier
+    from geomi.adapters.store.sqlite.frontier import SqliteFrontier
 
     for frontier in (SqliteFrontier, PostgresFrontier):
         patched: Any = frontier

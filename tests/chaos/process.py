@@ -29,7 +29,7 @@ LOOK_S = 0.005
 LATE = (
     "psycopg",
     "obstore",
-    "geomi.adapters.postgres",
+    "geomi.adapters.store.postgres",
     "geomi.adapters.blob.s3",
     "tests.chaos.seed_life",
 )

@@ -139,7 +139,7 @@ class Served:
         """Ask the server."""
         import psycopg  # an extra
 
-        from geomi.adapters.postgres.address import read_address
+        from geomi.adapters.store.postgres.address import read_address
 
         address = read_address(db)
         with psycopg.connect(address.url) as store:

@@ -26,9 +26,8 @@ from geomi.engine.seeds.queue import work_on_queues
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.queue import Loan, LoanSettlement, Message
 from geomi.model.dataset.seed import PartitionFilter
-from geomi.ports.clock import Clock
-from geomi.ports.dataset import Dataset
-from geomi.ports.queues import Queues
+from geomi.ports.dataset import Dataset, SeedQueues
+from geomi.ports.runtime import Clock
 from geomi.settings.layers import flags_layer
 from geomi.settings.options import Settings
 from geomi.settings.profiles import resolve_under_profile
@@ -210,7 +209,7 @@ class MortalDataset:
 class MortalQueues:
     """Queues whose sends, loans and settlements are steps."""
 
-    def __init__(self, inner: Queues, fate: Fate) -> None:
+    def __init__(self, inner: SeedQueues, fate: Fate) -> None:
         self._inner = inner
         self._fate = fate
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.register_assert_rewrite("tests.contracts.suites")
 
-from geomi.adapters.sqlite import open_sqlite  # noqa: E402
+from geomi.adapters.store.sqlite import open_sqlite  # noqa: E402
 from tests.contracts.reference import open_memory  # noqa: E402  # after the assertions are rewritten
 from tests.contracts.suites.handles import Stores  # noqa: E402
 from tests.contracts.suites.losing import DurableStore, DurableStores  # noqa: E402
@@ -52,7 +52,7 @@ def _in_sqlite(path: Path, opened: ExitStack) -> DurableStores:
 
 
 def _in_postgres(url: str, opened: ExitStack) -> DurableStores:
-    from geomi.adapters.postgres import open_postgres  # an extra
+    from geomi.adapters.store.postgres import open_postgres  # an extra
 
     def open_for(tenant: str) -> DurableStore:
         store = open_postgres(url, tenant=tenant)

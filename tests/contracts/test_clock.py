@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from geomi.adapters.ledger.anchor import Anchor, Comparison
 from geomi.adapters.machine.clock import (
     LEAD_RATE,
     MOST_DRIFT_S,
@@ -20,6 +19,7 @@ from geomi.adapters.machine.clock import (
     open_shared_clock,
     system_readings,
 )
+from geomi.ports.runtime import ClockAnchor, ClockComparison
 from tests.contracts.reference import MemoryStore, open_memory
 from tests.contracts.suites.material import batch, begin, claim, give_back, url, waits
 from tests.support.clock import HandClock
@@ -90,7 +90,7 @@ async def test_after_a_reboot_time_is_not_before_the_last_response(
     wall_s: float, now_s: float
 ) -> None:
     store = await _store_with_last_end(1_500_000.0)
-    store.set_anchor(Anchor("boot-1", 50.0, 1_400_000.0), instead_of=None)
+    store.set_anchor(ClockAnchor("boot-1", 50.0, 1_400_000.0), instead_of=None)
     machine = Machine(boot="boot-2", up_s=3.0, wall_s=wall_s)
     assert machine.open(store).now_s() == now_s
     machine.pass_time(4)
@@ -100,7 +100,7 @@ async def test_after_a_reboot_time_is_not_before_the_last_response(
 @waits
 async def test_a_boot_clock_that_went_back_is_another_clock() -> None:
     store = await _store_with_last_end(1_500_000.0)
-    store.set_anchor(Anchor("boot-1", 9_000.0, 1_500_000.0), instead_of=None)
+    store.set_anchor(ClockAnchor("boot-1", 9_000.0, 1_500_000.0), instead_of=None)
     assert Machine(up_s=8_000.0).open(store).now_s() == 1_500_000.0
 
 
@@ -128,8 +128,8 @@ class Server:
     def greatest_end_s(self) -> float:
         return self.last_end_s
 
-    async def compare(self, now_s: Callable[[], float]) -> Comparison:
-        return Comparison(self.time_s() - now_s(), self.offset_s)
+    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
+        return ClockComparison(self.time_s() - now_s(), self.offset_s)
 
     async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
         is_ours = instead_of == self.offset_s

@@ -19,7 +19,7 @@ from geomi.adapters.dataset.keys import MAX_KEY_BYTES, MAX_PART_BYTES
 from geomi.app.use.datasets import MAX_NAME_CHARS, open_dataset
 from geomi.errors import ConfigError, SeedError, StoreError, StoreFull, StoreMissing
 from geomi.model.dataset.seed import ErrorType
-from geomi.ports.dataset import Dataset, Listed
+from geomi.ports.dataset import Dataset, DatasetFile
 from tests.support.s3 import S3Server
 from tests.support.server import Reply, Site
 
@@ -202,8 +202,8 @@ def test_files_are_listed_in_order(ground: Ground) -> None:
             await ground.drop(key, key.encode())
         assert await ground.keys() == keys
         assert [it async for it in ground.dataset.list("prod/a/")] == [
-            Listed("prod/a/c", 8),
-            Listed("prod/a/d/e", 10),
+            DatasetFile("prod/a/c", 8),
+            DatasetFile("prod/a/d/e", 10),
         ]
         assert await ground.keys("prod/a") == keys[:3]
         assert await ground.keys("raw/country=sg/") == keys[4:]
@@ -253,9 +253,9 @@ def test_an_object_that_stands_for_a_folder_is_no_file(monkeypatch: pytest.Monke
         with Site({}, otherwise=Reply(listing.encode(), content_type="application/xml")) as site:
             dataset = open_dataset(f"s3://bucket/seeds?endpoint={site.url('')}&region=x")
             assert [it async for it in dataset.list("raw/")] == [
-                Listed("raw/country=sg/category=news/x", 0),
-                Listed("raw/country=sg/category=news/x.y", 3),
-                Listed("raw/z", 0),
+                DatasetFile("raw/country=sg/category=news/x", 0),
+                DatasetFile("raw/country=sg/category=news/x.y", 3),
+                DatasetFile("raw/z", 0),
             ]
 
     _run(work)

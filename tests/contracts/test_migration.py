@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from geomi.adapters.sqlite import open_sqlite
+from geomi.adapters.store.sqlite import open_sqlite
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import EntryKind, Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats, JobState
@@ -57,7 +57,7 @@ INSERT INTO robots VALUES ('http', 'a.test:80', 'geomi', 200, x'', 900.0, NULL, 
 
 def first_store(path: Path) -> None:
     """Write a store as the first schema had it."""
-    folder = resources.files("geomi.adapters.sqlite").joinpath("migrations")
+    folder = resources.files("geomi.adapters.store.sqlite").joinpath("migrations")
     values = {
         "seen": url("/1").url_hash,
         "left": url("/2").url_hash,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from geomi.adapters.machine.clock import open_shared_clock, system_readings
-from geomi.adapters.statements import migrations, statements
+from geomi.adapters.store.statements import migrations, statements
 from geomi.app.store import agree_on_time
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
@@ -53,11 +53,11 @@ if find_spec("psycopg") is None:
 
 import psycopg
 
-from geomi.adapters.postgres import is_postgres, open_postgres
-from geomi.adapters.postgres.address import read_address
+from geomi.adapters.store.postgres import is_postgres, open_postgres
+from geomi.adapters.store.postgres.address import read_address
 
 if TYPE_CHECKING:
-    from geomi.adapters.postgres import PostgresStore
+    from geomi.adapters.store.postgres import PostgresStore
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ class TestOpening:
     ) -> None:
         open_postgres(place, tenant="local").close()
         other.execute("INSERT INTO schema_steps (step) VALUES (999)")
-        with pytest.raises(StoreTooNew, match=rf"999.*{len(migrations('postgres'))}"):
+        with pytest.raises(StoreTooNew, match=rf"999.*{len(migrations('store.postgres'))}"):
             open_postgres(place, tenant="local")
 
     def test_a_schema_is_applied_once_however_many_open_it(
@@ -160,7 +160,7 @@ class TestOpening:
         for store in opened:
             store.close()
         steps = other.execute("SELECT step FROM schema_steps ORDER BY step").fetchall()
-        assert steps == [(number + 1,) for number in range(len(migrations("postgres")))]
+        assert steps == [(number + 1,) for number in range(len(migrations("store.postgres")))]
 
     def test_a_server_that_is_not_there_is_told_at_once_without_the_password(self) -> None:
         with pytest.raises(StoreError, match=r"postgresql://u@127\.0\.0\.1:1/d") as raised:
@@ -556,7 +556,7 @@ async def _crawl_some(place: str) -> None:
 
 CRASHING = """
 import asyncio, sys
-from geomi.adapters.postgres import open_postgres
+from geomi.adapters.store.postgres import open_postgres
 from tests.contracts.suites.material import batch, begin, claim, give_back, page, url, visit
 from tests.contracts.suites.material import config
 
@@ -662,11 +662,11 @@ class TestStatements:
         "name",
         sorted(
             file.name.removesuffix(".sql")
-            for file in resources.files("geomi.adapters.postgres").joinpath("sql").iterdir()
+            for file in resources.files("geomi.adapters.store.postgres").joinpath("sql").iterdir()
         ),
     )
     def test_each_says_what_it_does(self, name: str) -> None:
-        for text in statements("postgres", name).values():
+        for text in statements("store.postgres", name).values():
             says, does = (
                 [line for line in text.splitlines() if line.startswith("--") is is_said]
                 for is_said in (True, False)

@@ -11,7 +11,7 @@ import pytest
 from geomi.adapters.blob.spool import BucketSpool, DirectorySpool
 from geomi.adapters.bucket_url import read_bucket_url
 from geomi.errors import StoreError
-from geomi.ports.spool import Spool
+from geomi.ports.archive import Spool
 from tests.support.s3 import S3Server
 
 FIRST, SECOND = f"100-{'a' * 32}", f"200-{'b' * 32}"

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.sqlite import SqliteStore, open_sqlite
-from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.sqlite.documents import narrowed
-from geomi.adapters.statements import statements
+from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.documents import narrowed
+from geomi.adapters.store.statements import statements
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.dataset.queue import LoanSettlement
 from geomi.model.entry import Discovered
@@ -77,7 +77,7 @@ class TestOpening:
         for store in opened:
             store.close()
         with closing(sqlite3.connect(path)) as db:
-            steps = resources.files("geomi.adapters.sqlite").joinpath("migrations")
+            steps = resources.files("geomi.adapters.store.sqlite").joinpath("migrations")
             assert db.execute("PRAGMA user_version").fetchone() == (len(list(steps.iterdir())),)
             assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
@@ -92,7 +92,7 @@ class TestOpening:
 class TestFailing:
     @waits
     async def test_a_full_disk_commits_nothing_and_can_be_freed(self, path: Path) -> None:
-        database = Database(path, busy_timeout_s=1.0)
+        database = SqliteDatabase(path, busy_timeout_s=1.0)
         with closing(SqliteStore(database, "local")) as store:
             await begin(store, url())
             lease = await claim_one(store)
@@ -182,7 +182,7 @@ class TestDamage:
 CRASHING = """
 import asyncio, sys
 from pathlib import Path
-from geomi.adapters.sqlite import open_sqlite
+from geomi.adapters.store.sqlite import open_sqlite
 from tests.contracts.suites.material import batch, begin, claim, give_back, page, url, visit
 from tests.contracts.suites.material import config
 
@@ -234,16 +234,16 @@ class TestStatements:
         "name",
         sorted(
             file.name.removesuffix(".sql")
-            for file in resources.files("geomi.adapters.sqlite").joinpath("sql").iterdir()
+            for file in resources.files("geomi.adapters.store.sqlite").joinpath("sql").iterdir()
         ),
     )
     def test_each_says_what_it_does(self, name: str) -> None:
-        for text in statements("sqlite", name).values():
+        for text in statements("store.sqlite", name).values():
             assert text.startswith("-- ")
             assert sqlite3.complete_statement(text + ";")
 
     def test_links_are_looked_up_by_their_keys_alone(self, store: SqliteStore, path: Path) -> None:
-        asked = statements("sqlite", "links")["absent"].replace("/* asked */", "(0,?,?,?)")
+        asked = statements("store.sqlite", "links")["absent"].replace("/* asked */", "(0,?,?,?)")
         with closing(sqlite3.connect(path)) as db:
             plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", (1, b"x" * 16, 0)).fetchall()
         assert any("USING COVERING INDEX entries_key" in line for *_, line in plan)
@@ -272,7 +272,7 @@ class TestStatements:
         self, store: SqliteStore, path: Path
     ) -> None:
         with closing(sqlite3.connect(path)) as db:
-            asked = statements("sqlite", "documents")["collections"]
+            asked = statements("store.sqlite", "documents")["collections"]
             plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", ("local",)).fetchall()
         assert [line for *_, line in plan] == [
             "SEARCH documents USING COVERING INDEX documents_of_collection (tenant=?)"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.adapters.ledger.window import permitted_s
+from geomi.adapters.store.accounting.hosts import permitted_s
 from tests.contracts.reference.windows import permit
 
 HOUR_S, DAY_S = 3600.0, 86_400.0

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import pytest
 
-from geomi.adapters.sqlite.pages import SqlitePages
+from geomi.adapters.store.sqlite.pages import SqlitePages
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Outcome, State

@@ -30,7 +30,7 @@ from geomi.model.dataset.queue import (
 )
 from geomi.model.dataset.seed import ErrorType, Partition, PartitionFilter, SeedRules
 from geomi.model.event import SeedFailed
-from geomi.ports.queues import Queues
+from geomi.ports.dataset import SeedQueues
 from tests.engine.by_hand import TICK_S, Hand, hand_in
 from tests.engine.running import run
 
@@ -64,7 +64,7 @@ class Bench:
     calls: list[tuple[float, str]] = field(default_factory=list)
 
     @property
-    def queues(self) -> Queues:
+    def queues(self) -> SeedQueues:
         return self.seeding.queues
 
     @property
@@ -488,7 +488,7 @@ def test_what_ends_after_its_loan_was_lost_is_not_counted(tmp_path: Path) -> Non
 class Away:
     """Queues that renew nothing: their server is away. How often they are looked at is counted."""
 
-    inner: Queues
+    inner: SeedQueues
     renewals: int = 0
     looks: int = 0
     is_away: bool = True

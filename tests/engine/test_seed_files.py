@@ -34,8 +34,7 @@ from geomi.model.dataset.seed import (
     SeedUrl,
 )
 from geomi.model.event import SeedFileDone, SeedSendFailed, SeedSkipped
-from geomi.ports.dataset import Dataset
-from geomi.ports.queues import Queues
+from geomi.ports.dataset import Dataset, SeedQueues
 from geomi.text.identifiers import new_ulid
 from tests.engine.by_hand import Hand, hand_in
 from tests.engine.running import run
@@ -73,7 +72,7 @@ class Ground:
 
     root: Path
     hand: Hand
-    queues: Queues
+    queues: SeedQueues
     rules: SeedRules = RULES
 
     @property
@@ -134,7 +133,7 @@ def on(tmp_path: Path, work: Callable[[Ground], Awaitable[None]]) -> None:
 class Stubborn:
     """Queues that do not take certain messages, and count what they are sent together."""
 
-    inner: Queues
+    inner: SeedQueues
     refused: str = "nothing"
     takes_unknown: bool = True
     sizes: list[int] = field(default_factory=list)

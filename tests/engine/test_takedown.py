@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.outlet.job_folder import remove_job
-from geomi.adapters.sqlite import SqliteStore
+from geomi.adapters.store.sqlite import SqliteStore
 from geomi.app import DataDirectory
 from geomi.app.use import deletion, providers
 from geomi.app.use.deletion import MAX_REASON_CHARS, provider_holdings, take_down_provider

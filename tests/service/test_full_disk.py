@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.sqlite.store import SqliteStore
+from geomi.adapters.store.sqlite.store import SqliteStore
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
 from geomi.model.worker import WorkerRole

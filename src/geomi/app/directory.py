@@ -41,9 +41,8 @@ from geomi.errors import StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import WorkerCard, WorkerRole
-from geomi.ports.clock import Clock
-from geomi.ports.ready import ReadySource
-from geomi.ports.sink import EventSink
+from geomi.ports.external_docs import ExternalDocsSource
+from geomi.ports.runtime import Clock, EventSink
 from geomi.ports.store import KeptArchive
 from geomi.settings.options import Settings
 from geomi.text.identifiers import new_ulid
@@ -91,7 +90,7 @@ class DataDirectory:
     world: World
     heart: Heartbeat
     watch: SilenceWatch = field(default_factory=SilenceWatch)
-    ready: ReadySource | None = None
+    ready: ExternalDocsSource | None = None
 
     def open_for(self, tenant: str) -> DataDirectory:
         """Return the same directory with another tenant's handles; both are closed with the first.

@@ -22,8 +22,8 @@ from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Extraction, Render, Scope
 from geomi.model.job import CrawlJob
-from geomi.ports.clock import Clock
-from geomi.ports.ready import ReadySource
+from geomi.ports.external_docs import ExternalDocsSource
+from geomi.ports.runtime import Clock
 from geomi.seed.external_docs import document_urls
 from geomi.settings.options import Settings
 
@@ -38,7 +38,7 @@ def check_source(settings: Settings) -> None:
         json_headers(settings.context7_key)
 
 
-def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ReadySource | None:
+def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ExternalDocsSource | None:
     """Open the way to the source of ready documents, if one is named; nothing is asked yet."""
     if not settings.context7_url:
         return None
@@ -68,7 +68,7 @@ def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan
     return replace(plan, seeds=read_seeds(document_urls(source, library)), resolved=resolved)
 
 
-def refuse_unserved(job: CrawlJob, source: ReadySource | None) -> None:
+def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
     """Raise where a job is for documents of a source that this process does not know."""
     if not library_of(job):
         return
@@ -79,7 +79,7 @@ def refuse_unserved(job: CrawlJob, source: ReadySource | None) -> None:
         )
 
 
-def world_for_job(world: World, job: CrawlJob, source: ReadySource | None) -> World:
+def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None) -> World:
     """Return the world that a job's worker sees: one of ready documents asks their source."""
     library = library_of(job)
     if not library:

@@ -24,8 +24,7 @@ from geomi.app.directory import DataDirectory, egress_rules
 from geomi.engine.enrich.language_model import LanguageModels
 from geomi.errors import ConfigError
 from geomi.model.index.language_model import FREE, ModelPurpose, ModelReply
-from geomi.ports.language import LanguageModel
-from geomi.ports.models import Embedder
+from geomi.ports.models import Embedder, LanguageModel
 from geomi.ports.web import Fetcher
 from geomi.settings.options import Settings
 from geomi.settings.prices import read_prices

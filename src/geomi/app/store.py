@@ -24,14 +24,14 @@ from geomi.adapters.machine.clock import (
     open_clock,
     open_shared_clock,
 )
-from geomi.adapters.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.errors import ConfigError, StoreMissing
 from geomi.ports.workers import Workers
 from geomi.settings.options import Settings
 
 if TYPE_CHECKING:
-    from geomi.adapters.postgres import PostgresStore
+    from geomi.adapters.store.postgres import PostgresStore
 
     Store = SqliteStore | PostgresStore
 
@@ -88,7 +88,7 @@ def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:
             "a PostgreSQL database needs psycopg, which is not installed",
             hint="pip install 'geomi[postgres]'",
         )
-    from geomi.adapters.postgres import open_postgres  # an extra
+    from geomi.adapters.store.postgres import open_postgres  # an extra
 
     return open_postgres(url, tenant=TENANT, create=create, waits=waits)
 

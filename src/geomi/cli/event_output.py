@@ -21,8 +21,7 @@ from geomi.engine.worker.supervisor import CrawlReport
 from geomi.engine.world import World
 from geomi.model.event import JobEnded, JobStarted, RobotsFetched, Warned
 from geomi.model.job import StopReason
-from geomi.ports.clock import Clock
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import Clock, EventSink
 
 
 class CrawlPrinter:

@@ -16,8 +16,8 @@ from geomi.model.entry import UrlEntry
 from geomi.model.external_docs import ExternalDocument, LibraryCandidate
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome, State
-from geomi.ports.clock import Clock
-from geomi.ports.ready import ReadySource
+from geomi.ports.external_docs import ExternalDocsSource
+from geomi.ports.runtime import Clock
 from geomi.seed.external_docs import TOPICS, choose_library, topic_of, write_document
 
 MOST_ERRORS = 5  # in a row (G-22)
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class ExternalDocsClient:
     """Asks one source for one run, patiently, and not for ever."""
 
-    def __init__(self, source: ReadySource, clock: Clock) -> None:
+    def __init__(self, source: ExternalDocsSource, clock: Clock) -> None:
         self.address = source.address
         self._source = source
         self._clock = clock

@@ -18,14 +18,12 @@ from typing import ParamSpec, TypeVar
 
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
-from geomi.ports.census import Census
-from geomi.ports.clock import Clock
-from geomi.ports.compute import Compute
-from geomi.ports.knowledge import Costs, Documents
-from geomi.ports.recrawl import Histories, Sweeps
-from geomi.ports.sink import EventSink
-from geomi.ports.site import Providers, Ranks, Refusals, SiteRules
-from geomi.ports.spool import Spool
+from geomi.ports.archive import Spool
+from geomi.ports.frontier import Census
+from geomi.ports.jobs import JobRoster, Quotas
+from geomi.ports.pages import Costs, Documents, Histories, Sweeps
+from geomi.ports.runtime import Clock, Compute, EventSink
+from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import (
     Archive,
     Frontier,
@@ -34,7 +32,6 @@ from geomi.ports.store import (
     RequestLog,
     RobotsCopies,
 )
-from geomi.ports.tenancy import Quotas, Roster
 from geomi.ports.web import Fetcher, Resolver
 from geomi.ports.workers import Workers
 
@@ -135,7 +132,7 @@ class World:
     sweeps: Sweeps
     documents: Documents
     costs: Costs
-    roster: Roster
+    roster: JobRoster
     quotas: Quotas
     archive: Archive
     spool: Spool

@@ -1,4 +1,8 @@
-"""What embedders are asked for."""
+"""What models are asked for: vectors of texts, and answers of a language model.
+
+Every method raises `ModelError` where it cannot answer, and `ModelBusy` where asking again may
+help.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]  # one a row, each of length 1
+from geomi.model.index.language_model import ModelReply, Prompt
 
+Vectors = NDArray[np.float32]  # one a row, each of length 1
 BATCH = 25  # texts that a model is given at once (EMB-01)
 
 
@@ -40,4 +45,17 @@ class Embedder(Protocol):
 
         Raise `ModelError` where that cannot be, `ModelBusy` for now.
         """
+        ...
+
+
+class LanguageModel(Protocol):
+    """A model that is given a page's text and no tools."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in records and in the ledger of costs."""
+        ...
+
+    async def answer(self, prompt: Prompt) -> ModelReply:
+        """Answer one question; raise `ModelError` where that cannot be, `ModelBusy` for now."""
         ...

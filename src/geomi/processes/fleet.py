@@ -32,7 +32,7 @@ from geomi.app.store import clock_of, open_store
 from geomi.engine.worker.job_pool import MOST_JOBS, JobPool
 from geomi.errors import ClusterError, ConfigError, GeomiError
 from geomi.model.event import JobEnded, JobStarted, Warned
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.settings.options import Settings
 

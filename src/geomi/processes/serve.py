@@ -32,7 +32,7 @@ from geomi.engine.world import wait_for_event
 from geomi.errors import GeomiError
 from geomi.model.event import Warned
 from geomi.model.job import StopReason
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import EventSink
 from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.service.enrichment import enrich_for_all
 from geomi.service.seeds import work_for_all

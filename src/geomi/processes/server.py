@@ -19,7 +19,7 @@ from geomi.app.use.datasets import seed_config
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.errors import ConfigError
 from geomi.model.worker import WorkerRole
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import EventSink
 from geomi.processes.crawl import CONCURRENCY
 from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
 from geomi.service.background_tasks import run_background_tasks

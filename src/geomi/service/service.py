@@ -20,10 +20,9 @@ from geomi.engine.enrich.loop import SearchIndex
 from geomi.engine.world import World, wait_for_event
 from geomi.errors import QuotaReached
 from geomi.model.named_value import SYSTEM
-from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset
-from geomi.ports.drawers import Drawers
-from geomi.ports.sink import EventSink
+from geomi.ports.named_values import NamedValues
+from geomi.ports.runtime import Clock, EventSink
 from geomi.settings.options import Settings
 from geomi.text.identifiers import new_ulid
 
@@ -94,7 +93,7 @@ class TenantService:
         return self.home.world
 
     @property
-    def slips(self) -> Drawers:
+    def slips(self) -> NamedValues:
         """Its drawers."""
         return self.home.store.drawers
 

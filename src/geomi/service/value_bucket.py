@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from geomi.errors import StoreBusy
 from geomi.model.named_value import MAX_LISTED_VALUES, NamedValue
-from geomi.ports.drawers import Drawers
+from geomi.ports.named_values import NamedValues
 from geomi.service.service import Service
 
 # Whoever loses that often against others is better told than kept.
@@ -41,7 +41,7 @@ class StoredValue(Generic[T]):
 class ValueBucket(Generic[T]):
     """One drawer of one tenant, or of the system."""
 
-    def __init__(self, slips: Drawers, name: str, kind: type[T]) -> None:
+    def __init__(self, slips: NamedValues, name: str, kind: type[T]) -> None:
         self.name = name
         self._slips = slips
         self._kind: TypeAdapter[T] = TypeAdapter(kind)

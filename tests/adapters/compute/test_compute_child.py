@@ -28,7 +28,7 @@ from geomi.errors import GeomiError
 from geomi.extract.page import extract
 from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from geomi.model.page import Article, Link
-from geomi.ports.compute import Compute
+from geomi.ports.runtime import Compute
 
 URL = "https://a.test/page"
 HTML = "text/html; charset=utf-8"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.adapters.ledger.cash import Payment, Purse, inherit, once, pay, pays
-from geomi.adapters.ledger.terms import Terms
+from geomi.adapters.store.accounting.budget import JobTerms
+from geomi.adapters.store.accounting.opic import CashPayment, UrlCash, inherit, once, pay, pays
 from geomi.frontier.importance import LIFT, points
 from geomi.model.entry import Settlement, Target, UrlEntry
 from geomi.model.verdict import State
 from tests.contracts.reference.world import Book, Queue
 
 
-def settle_cash(book: Book, terms: Terms, visits: Sequence[Settlement]) -> None:
+def settle_cash(book: Book, terms: JobTerms, visits: Sequence[Settlement]) -> None:
     """Give what settled pages hold to their links; new ones are there by now."""
     if terms.share is None:
         return
@@ -24,7 +24,7 @@ def settle_cash(book: Book, terms: Terms, visits: Sequence[Settlement]) -> None:
     _write(book, terms.share, pay(terms, held))
 
 
-def inherit_cash(book: Book, terms: Terms, added: Sequence[Target]) -> None:
+def inherit_cash(book: Book, terms: JobTerms, added: Sequence[Target]) -> None:
     """Let what was added from outside share what the virtual root holds."""
     if terms.share is not None:
         _write(book, terms.share, inherit(terms, added))
@@ -47,13 +47,13 @@ def _spend(queue: Queue, visit: Settlement, counted: int) -> None:
         queue.pending[key] = ended
 
 
-def _write(book: Book, share: float, payment: Payment) -> None:
+def _write(book: Book, share: float, payment: CashPayment) -> None:
     for (host, url_hash), gift in payment.gifts.items():
         queue = book.queues.get(host)
         entry = queue.pending.get(url_hash) if queue else None
         if queue is None or entry is None:
             continue
-        purse = Purse(queue.cash.get(url_hash, 0.0), entry.priority).plus(gift, share)
+        purse = UrlCash(queue.cash.get(url_hash, 0.0), entry.priority).plus(gift, share)
         queue.cash[url_hash] = purse.cash
         queue.put(replace(entry, priority=purse.priority))
     book.root = max(0.0, book.root + payment.to_root)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.ledger.host import HostRow, bury, free_s
-from geomi.adapters.ledger.view import check_prefix, shown
+from geomi.adapters.store.accounting.hosts import HostRow, end_dead_lease, free_s
+from geomi.adapters.store.tables.census import check_prefix, entries_shown
 from geomi.model.entry import (
     MAX_LOOKED_AT,
     EntryFilter,
@@ -20,7 +20,7 @@ from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.page import PageRecord
 from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
-from geomi.ports.census import Ending
+from geomi.ports.frontier import EntryEnding
 from tests.contracts.reference.claim import hosts_left, pages_left
 from tests.contracts.reference.world import Book, World
 
@@ -84,7 +84,7 @@ class MemoryCensus:
                 found.setdefault(key, []).append(page)
         return [_quality(*key, pages, thin_words) for key, pages in sorted(found.items())]
 
-    async def outcomes(self, job: str) -> Mapping[Ending, int]:
+    async def outcomes(self, job: str) -> Mapping[EntryEnding, int]:
         """Count a job's entries by state, outcome and status."""
         entries = _entries(self._world.find_book(job, self._tenant))
         return Counter((entry.state, entry.outcome, entry.status) for entry in entries)
@@ -103,22 +103,22 @@ class MemoryCensus:
         walk = sorted(place for place in places if place > after)
         edge = walk[MAX_LOOKED_AT - 1] if len(walk) >= MAX_LOOKED_AT else None
         found = [place for place in walk[:MAX_LOOKED_AT] if _is_meant(places[place], which)]
-        found = found[: shown(limit)]
-        is_full = bool(found) and len(found) == shown(limit)
+        found = found[: entries_shown(limit)]
+        is_full = bool(found) and len(found) == entries_shown(limit)
         return EntryPage(tuple(places[place] for place in found), found[-1] if is_full else edge)
 
     async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
         """List the hosts that the tenant's own jobs have met, by name."""
         own = (book for book in self._world.books.values() if book.job.tenant == self._tenant)
         names = sorted({host for book in own for host in book.queues if host > after})
-        return [_view(self._world.host(host)) for host in names[: shown(limit)]]
+        return [_view(self._world.host(host)) for host in names[: entries_shown(limit)]]
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         world = self._world
         held = [row for row in world.hosts.values() if row.owner in owners]
         for row in held:
-            world.put_host(bury(row, world.demands_on(row.state.host), now_s=now_s))
+            world.put_host(end_dead_lease(row, world.demands_on(row.state.host), now_s=now_s))
         for task in world.seed_tasks.values():
             if task.owner in owners and task.ready_s is not None:
                 task.ready_s = min(task.ready_s, now_s)

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from geomi.adapters.ledger.host import CROWDED_S, YIELD_S, as_lease, free_s, lend
-from geomi.adapters.ledger.line import LINE_S, has_to_yield
-from geomi.adapters.ledger.terms import share_of
+from geomi.adapters.store.accounting.budget import share_of
+from geomi.adapters.store.accounting.hosts import (
+    CROWDED_S,
+    LINE_S,
+    YIELD_S,
+    as_lease,
+    free_s,
+    has_to_yield,
+    lend,
+)
 from geomi.frontier.importance import LONG_LEASE, lease_length
 from geomi.model.entry import Lease
 from tests.contracts.reference.cash import lift

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator, Sequence
 
-from geomi.adapters.ledger.cost import added, key_of, summed
+from geomi.adapters.store.tables.costs import added, key_of, summed
 from geomi.model.index.language_model import CostLine
 from tests.contracts.reference.world import World
 

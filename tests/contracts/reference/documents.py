@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.ledger.document import conditions, listed, newest
+from geomi.adapters.store.tables.documents import conditions, documents_listed, newest
 from geomi.model.index.document import (
     CollectionCounts,
     DocumentCounts,
@@ -41,7 +41,7 @@ class MemoryDocuments:
     ) -> builtins.list[DocumentRow]:
         """List documents in the order of their ids."""
         found = (row for row in self._own() if row.id > after and _matches(row, which))
-        return sorted(found, key=lambda row: row.id)[: listed(limit)]
+        return sorted(found, key=lambda row: row.id)[: documents_listed(limit)]
 
     async def delete(self, which: DocumentFilter) -> int:
         """Forget documents."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import replace
 
-from geomi.adapters.ledger.drawer import check_slip, listed_slips
+from geomi.adapters.store.tables.named_values import check_named_value, values_listed
 from geomi.model.named_value import NamedValue
 from tests.contracts.reference.world import World
 
@@ -21,13 +21,13 @@ class MemoryDrawers:
         self, drawer: str, name: str, body: bytes, *, due_at_s: float | None = None
     ) -> bool:
         """Put something into a drawer; False where the name is taken."""
-        check_slip(drawer, name, body)
+        check_named_value(drawer, name, body)
         slip = NamedValue(self._tenant, drawer, name, body, due_at_s=due_at_s)
         return self._slips.setdefault((self._tenant, drawer, name), slip) is slip
 
     async def change(self, slip: NamedValue) -> bool:
         """Write body and due time of a slip that is still at this revision."""
-        check_slip(slip.drawer, slip.name, slip.body)
+        check_named_value(slip.drawer, slip.name, slip.body)
         if not self._is_current(slip):
             return False
         key = (self._tenant, slip.drawer, slip.name)
@@ -47,7 +47,7 @@ class MemoryDrawers:
             names = [name for name in names if not after or name < after]
         else:
             names = [name for name in names if name > after]
-        return [self._slips[self._tenant, drawer, name] for name in names[: listed_slips(limit)]]
+        return [self._slips[self._tenant, drawer, name] for name in names[: values_listed(limit)]]
 
     async def remove(self, slip: NamedValue) -> bool:
         """Remove a slip that is still at this revision."""
@@ -79,7 +79,7 @@ class MemoryDueSlips:
         """List what is due in the drawers of this name, longest due first."""
         dated = [(due_at_s, slip) for due_at_s, slip in self._dated(drawer) if due_at_s <= wall_s]
         dated.sort(key=lambda one: (one[0], one[1].tenant, one[1].name))
-        return [slip for _, slip in dated[: listed_slips(limit)]]
+        return [slip for _, slip in dated[: values_listed(limit)]]
 
     async def next_due_s(self, drawer: str) -> float | None:
         """Return when the first of them is due."""

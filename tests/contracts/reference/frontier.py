@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.adapters.ledger.host import as_lease, prolong
+from geomi.adapters.store.accounting.hosts import as_lease, prolong
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 from tests.contracts.reference.claim import Ask, claim, reserve
 from tests.contracts.reference.settle import add, reopen, settle

@@ -6,7 +6,7 @@ import builtins
 from collections import Counter
 from dataclasses import replace
 
-from geomi.adapters.ledger.job import check_new, gone_on_too_late, listed_jobs, meant_columns
+from geomi.adapters.store.tables.jobs import check_new, gone_on_too_late, listed_jobs, meant_columns
 from geomi.errors import StoreError
 from geomi.model.job import BEGUN, CrawlJob, CrawlStats, JobFilter, JobState
 from tests.contracts.reference.journal import write_step

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.adapters.ledger.journal import (
-    check_slips,
+from geomi.adapters.store.tables.journal import (
+    check_named_values,
     is_step,
     is_told,
     listed_events,
@@ -43,7 +43,7 @@ class MemoryUntold:
 
     async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
         """Note that an event is told, and put what has to be delivered into drawers, or neither."""
-        check_slips(slips)
+        check_named_values(slips)
         found = self._world.untold.get((event.job, event.n))
         if found is None or found.tenant != event.tenant:
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.ledger.band import band_keys
+from geomi.adapters.store.keys import band_keys
 from geomi.dedup.sketch import PAGES_PER_BAND
 from geomi.model.page import CaptureRow, KnownPage, PageRecord
 from tests.contracts.reference.world import World

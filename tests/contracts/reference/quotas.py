@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from geomi.adapters.ledger.quota import check_quota, day_of, entries_left, stored_bytes, used
+from geomi.adapters.store.accounting.quota import (
+    check_quota,
+    day_of,
+    entries_left,
+    stored_bytes,
+    used,
+)
 from geomi.model.entry import Settlement
 from geomi.model.tenant import Quota, TenantUsage
 from tests.contracts.reference.world import World

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import islice
 from math import inf
 
-from geomi.adapters.ledger.job import DAY_S
+from geomi.adapters.store.tables.jobs import DAY_S
 from geomi.model.job import CrawlJob, Expired
-from geomi.ports.retention import Stretch
+from geomi.ports.jobs import RetentionStep
 from tests.contracts.reference.world import Book, World
 
 _GOING = (Expired.URLS_GOING, Expired.JOB_GOING)
@@ -55,7 +55,7 @@ class MemoryRetention:
             book.job = replace(book.job, expired=Expired.URLS)
         return limit - left
 
-    async def forget_pages(self, job: str, *, after: int, limit: int) -> Stretch:
+    async def forget_pages(self, job: str, *, after: int, limit: int) -> RetentionStep:
         """Forget pages and histories whose newest copy is in a job that is going."""
         book, world = self._going(job), self._world
         captures = [(s, page) for s, page in book.captures.items() if s > after] if book else []
@@ -67,7 +67,7 @@ class MemoryRetention:
                 world.histories.pop(key, None)
                 world.versions.pop(key, None)
                 count += 1
-        return Stretch(captures[:limit][-1][0] if captures else 0, count)
+        return RetentionStep(captures[:limit][-1][0] if captures else 0, count)
 
     async def forget_captures(self, job: str, *, limit: int) -> int:
         """Forget some captures of a job that is going."""
@@ -78,14 +78,14 @@ class MemoryRetention:
             del book.captures[seq]
         return len(gone)
 
-    async def forget_requests(self, job: str, *, after: int, limit: int) -> Stretch:
+    async def forget_requests(self, job: str, *, after: int, limit: int) -> RetentionStep:
         """Look at the request log and forget what is of a job that is going; it is one stretch."""
         if self._going(job) is None:
-            return Stretch(0, 0)
+            return RetentionStep(0, 0)
         gone = [key for key, one in self._world.requests.items() if one.job == job]
         for key in gone:
             del self._world.requests[key]
-        return Stretch(0, len(gone))
+        return RetentionStep(0, len(gone))
 
     def _going(self, job: str) -> Book | None:
         """Return a job of which something is going; of no other is anything forgotten."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from geomi.model.job import CrawlJob, JobState
-from geomi.ports.tenancy import Own
+from geomi.ports.jobs import TenantJob
 from tests.contracts.reference.world import World
 
 _WAITING = (JobState.PENDING, JobState.INITIALIZING, JobState.DISCOVERING)
@@ -18,16 +18,16 @@ class MemoryRoster:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    async def active(self, limit: int) -> list[Own]:
+    async def active(self, limit: int) -> list[TenantJob]:
         """Name the jobs that workers may take up, oldest first."""
         begun = self._in((JobState.PROCESSING, JobState.FINALIZING))
         taken = [job for job in begun if job.state is JobState.PROCESSING or not job.collection]
         return [(job.tenant, job.id) for job in taken][: max(0, limit)]
 
-    async def waiting(self, limit: int) -> list[Own]:
+    async def waiting(self, limit: int) -> list[TenantJob]:
         """Name the service's jobs that have not come to their first page, oldest first."""
         places: Counter[str] = Counter()
-        in_turn: list[tuple[int, Own]] = []
+        in_turn: list[tuple[int, TenantJob]] = []
         for job in self._in(_WAITING):
             if job.collection:
                 places[job.tenant] += 1
@@ -35,7 +35,7 @@ class MemoryRoster:
         in_turn.sort(key=lambda one: one[0])
         return [own for _, own in in_turn][: max(0, limit)]
 
-    async def finalizing(self, limit: int) -> list[Own]:
+    async def finalizing(self, limit: int) -> list[TenantJob]:
         """Name the service's jobs that have nothing left to fetch and are not finished."""
         own = [job for job in self._in((JobState.FINALIZING,)) if job.collection]
         return [(job.tenant, job.id) for job in own][: max(0, limit)]

@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.adapters.ledger.budget import Rooms
-from geomi.adapters.ledger.cash import pays
-from geomi.adapters.ledger.count import all_asked, count, total, with_examples
-from geomi.adapters.ledger.host import HostRow, close, update
-from geomi.adapters.ledger.pattern import after, grown, kin
-from geomi.adapters.ledger.terms import Terms, beside
+from geomi.adapters.store.accounting.budget import JobTerms, QueueRoom, beside
+from geomi.adapters.store.accounting.counters import (
+    all_asked,
+    count,
+    finds_of_own_pattern,
+    tally_with_growth,
+    tally_with_visit,
+    total,
+    with_examples,
+)
+from geomi.adapters.store.accounting.hosts import HostRow, close, update
+from geomi.adapters.store.accounting.opic import pays
 from geomi.model.entry import (
     Batch,
     Discovered,
@@ -45,7 +51,7 @@ def settle(world: World, batch: Batch, *, tenant: str, max_queued: int) -> Settl
     """
     lost: dict[str, None] = {}
     visits: dict[str, list[Settlement]] = {}
-    terms: dict[str, Terms] = {}
+    terms: dict[str, JobTerms] = {}
     for visit in batch.settlements:
         book = world.find_book(visit.entry.job, tenant)
         if book is None or world.host(visit.entry.host).token != visit.token:
@@ -75,7 +81,7 @@ def add(world: World, book: Book, urls: Sequence[Discovered], *, now_s: float) -
     return len(new)
 
 
-def _terms(world: World, book: Book, max_queued: int) -> Terms:
+def _terms(world: World, book: Book, max_queued: int) -> JobTerms:
     terms = book.terms()
     if not max_queued:
         return terms
@@ -85,7 +91,7 @@ def _terms(world: World, book: Book, max_queued: int) -> Terms:
 
 
 def _add_finds(
-    world: World, book: Book, terms: Terms, visits: Sequence[Settlement]
+    world: World, book: Book, terms: JobTerms, visits: Sequence[Settlement]
 ) -> tuple[int, set[bytes]]:
     """Put what visits found into a job's queues, as far as there is room."""
     by_host: dict[str, list[tuple[Discovered, float]]] = {}
@@ -93,7 +99,7 @@ def _add_finds(
         for url in visit.discovered:
             by_host.setdefault(url.host, []).append((url, visit.settled_s))
     waiting = terms.waiting - sum(map(pays, visits))
-    rooms = Rooms(terms.budget, waiting, book.waiting_on, book.waiting_of)
+    rooms = QueueRoom(terms.budget, waiting, book.waiting_on, book.waiting_of)
     new, left_out = 0, set[bytes]()
     for host, found in by_host.items():
         queue = world.open_queue(book, host)
@@ -131,11 +137,13 @@ def _close(world: World, book: Book, visit: Settlement) -> bool:
 
 def _count(queue: Queue, pattern: str, visit: Settlement, novelty: Novelty) -> None:
     """Add a visit to its pattern; others of its kind may have grown by it."""
-    larger = {of for url_hash, of in kin(visit).items() if url_hash not in queue.entries}
+    larger = {
+        of for url_hash, of in finds_of_own_pattern(visit).items() if url_hash not in queue.entries
+    }
     for other in larger & queue.patterns.keys():
-        queue.patterns[other] = grown(queue.patterns[other])
+        queue.patterns[other] = tally_with_growth(queue.patterns[other])
     tally = queue.patterns.get(pattern, Tally())
-    queue.patterns[pattern] = after(tally, novelty, grew=pattern in larger)
+    queue.patterns[pattern] = tally_with_visit(tally, novelty, grew=pattern in larger)
 
 
 def _end(queue: Queue, entry: UrlEntry, visit: Settlement) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.adapters.ledger.anchor import Anchor
+from geomi.ports.runtime import ClockAnchor
 from tests.contracts.reference.census import MemoryCensus
 from tests.contracts.reference.costs import MemoryCosts
 from tests.contracts.reference.documents import MemoryDocuments
@@ -64,11 +64,11 @@ class MemoryStore:
         """Open the same store for another tenant."""
         return MemoryStore(self._world, tenant)
 
-    def anchor(self) -> Anchor | None:
+    def anchor(self) -> ClockAnchor | None:
         """Return what ties the store's time to this machine's clock."""
         return self._world.anchor
 
-    def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor:
+    def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
         """Tie the store's time anew unless somebody else did; return the anchor that holds."""
         held = self._world.anchor
         if held is None or held == instead_of:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from geomi.adapters.ledger.window import DAY, minute_of, oldest_counted, permitted_s
+from geomi.adapters.store.accounting.hosts import (
+    MINUTES_PER_DAY,
+    minute_of,
+    oldest_counted,
+    permitted_s,
+)
 
 
 def permit(minutes: dict[int, int], *, per_hour: int, per_day: int, now_s: float) -> float:
@@ -12,6 +17,6 @@ def permit(minutes: dict[int, int], *, per_hour: int, per_day: int, now_s: float
     earliest_s = permitted_s(counts, per_hour=per_hour, per_day=per_day, now_s=now_s)
     if earliest_s <= now_s:
         minutes[minute] = minutes.get(minute, 0) + 1
-        for old in [one for one in minutes if one < oldest_counted(minute, DAY)]:
+        for old in [one for one in minutes if one < oldest_counted(minute, MINUTES_PER_DAY)]:
             del minutes[old]
     return earliest_s

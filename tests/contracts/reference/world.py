@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from geomi.adapters.ledger.anchor import Anchor
-from geomi.adapters.ledger.cost import CostKey
-from geomi.adapters.ledger.host import Demands, HostRow, demands_of
-from geomi.adapters.ledger.terms import Terms, budget_of, share_of
+from geomi.adapters.store.accounting.budget import JobTerms, budget_of, share_of
+from geomi.adapters.store.accounting.hosts import HostDemands, HostRow, demands_of
+from geomi.adapters.store.tables.costs import CostKey
 from geomi.errors import UnknownName
 from geomi.frontier.importance import FIRST_CASH
 from geomi.model.dataset.queue import DeadLetter, Message, TaskResult, TaskState
@@ -26,6 +25,7 @@ from geomi.model.site import Provider, Refusal, SiteRule, Takedown
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
 from geomi.model.worker import WorkerCard
+from geomi.ports.runtime import ClockAnchor
 
 SeedTaskKey = tuple[str, str, str, str]  # tenant, dataset, queue, task
 RequestKey = tuple[str, str, str, str, float, float]  # host, job, owner, URL, start, end
@@ -101,11 +101,11 @@ class Book:
         queue = self.queues.get(host)
         return sum(one.pattern == pattern for one in queue.pending.values()) if queue else 0
 
-    def terms(self) -> Terms:
+    def terms(self) -> JobTerms:
         """Return what the job's row says in other stores."""
         config = self.job.config
         waiting = sum(len(queue.pending) for queue in self.queues.values())
-        return Terms(0, share_of(config), self.root, waiting, budget_of(config))
+        return JobTerms(0, share_of(config), self.root, waiting, budget_of(config))
 
 
 @dataclass(slots=True)
@@ -167,7 +167,7 @@ class World:
     untold: dict[tuple[str, int], JobEvent] = field(default_factory=dict)  # by job and number
     quotas: dict[str, Quota] = field(default_factory=dict)
     daily_pages: dict[tuple[str, str], int] = field(default_factory=dict)  # by tenant and day
-    anchor: Anchor | None = None
+    anchor: ClockAnchor | None = None
     last_queue: int = 0
     last_capture: int = 0
 
@@ -224,10 +224,10 @@ class World:
             if book.is_active and queue and queue.pending:
                 yield book, queue
 
-    def demands_on(self, host: str) -> Demands:
+    def demands_on(self, host: str) -> HostDemands:
         """Return what the active jobs of a host ask of everybody."""
         asked = [demands_of(book.job.config) for book, _ in self.waiting(host)]
-        return Demands(
+        return HostDemands(
             max((one.floor_s for one in asked), default=0.0),
             max((one.cap_s for one in asked), default=0.0),
         )

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.anchor import Anchor
 from geomi.errors import StoreError, UnknownName
 from geomi.model.job import JobState
 from geomi.model.verdict import Outcome, State
+from geomi.ports.runtime import ClockAnchor
 from tests.contracts.suites.alike import sketch_of
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.keeping import keep
@@ -137,7 +137,7 @@ class TestTime:
     @waits
     async def test_only_who_read_the_last_anchor_may_lay_the_next(self, stores: Stores) -> None:
         store, other = stores("local"), stores("other")
-        first, second = Anchor("boot-1", 5.0, 1e9), Anchor("boot-1", 6.0, 2e9)
+        first, second = ClockAnchor("boot-1", 5.0, 1e9), ClockAnchor("boot-1", 6.0, 2e9)
         assert (store.anchor(), store.greatest_end_s()) == (None, 0.0)
         assert store.set_anchor(first, instead_of=None) == first
         assert other.set_anchor(second, instead_of=None) == first

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.adapters.ledger.anchor import Anchor
 from geomi.model.index.document import DocumentFilter
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Exclusion
+from geomi.ports.runtime import ClockAnchor
 from tests.contracts.suites.handles import Store
 from tests.contracts.suites.knowing import document
 from tests.contracts.suites.material import (
@@ -77,7 +77,7 @@ async def fill(store: Store) -> None:
     await store.documents.put([document()])
     await store.costs.add([cost()])
     await bury(store.queues, "1", "L1")
-    store.set_anchor(Anchor("boot", 1.0, 2.0), instead_of=None)
+    store.set_anchor(ClockAnchor("boot", 1.0, 2.0), instead_of=None)
 
 
 async def read_all(store: Store) -> None:

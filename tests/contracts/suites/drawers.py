@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.names import MAX_NAME_BYTES
+from geomi.adapters.store.keys import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, SYSTEM, NamedValue
-from geomi.ports.drawers import Drawers
+from geomi.ports.named_values import NamedValues
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import waits
 
@@ -19,13 +19,13 @@ __all__ = ["TestDrawers", "TestDueSlips"]
 BODY = '{"이름": "\\u0000"}'.encode()
 
 
-async def names(drawers: Drawers, **asked: object) -> str:
+async def names(drawers: NamedValues, **asked: object) -> str:
     """Return the names in a drawer, as they are listed."""
     found = await drawers.list("hooks", **{"limit": 10, **asked})  # type: ignore[arg-type]
     return "".join(slip.name for slip in found)
 
 
-async def fill(drawers: Drawers, *them: str) -> None:
+async def fill(drawers: NamedValues, *them: str) -> None:
     """Put things of some names into a drawer."""
     for name in them:
         assert await drawers.add("hooks", name, BODY)

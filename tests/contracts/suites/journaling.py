@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.journal import MAX_ERROR_CHARS
+from geomi.adapters.store.tables.journal import MAX_ERROR_CHARS
 from geomi.errors import StoreError
 from geomi.model.job import MAX_LISTED_EVENTS, STATE_EVENT, CrawlJob, JobEvent, JobState, StopReason
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, NamedValue

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.cost import MAX_AMOUNT
-from geomi.adapters.ledger.names import MAX_NAME_BYTES
+from geomi.adapters.store.keys import MAX_NAME_BYTES
+from geomi.adapters.store.tables.costs import MAX_AMOUNT
 from geomi.errors import StoreError
 from geomi.model.index.language_model import CostLine, ModelPurpose
 from geomi.model.site import Takedown

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from geomi.adapters.ledger.names import MAX_NAME_BYTES
+from geomi.adapters.store.keys import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.dataset.queue import (
     MAX_MESSAGE_BYTES,
@@ -20,7 +20,7 @@ from geomi.model.dataset.queue import (
     TaskTally,
 )
 from geomi.model.dataset.seed import ErrorType, Partition, PartitionFilter
-from geomi.ports.queues import Queues
+from geomi.ports.dataset import SeedQueues
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import LEASE_S, START_S, waits
 
@@ -36,14 +36,14 @@ def sent(name: str, task: str = "", *, partition: Partition = NEWS, due_s: float
     return Message("domain", name, task or name, partition, f"body of {name}".encode(), due_s=due_s)
 
 
-async def borrow(queues: Queues, *, now_s: float = START_S, tasks: int = 10) -> Sequence[Loan]:
+async def borrow(queues: SeedQueues, *, now_s: float = START_S, tasks: int = 10) -> Sequence[Loan]:
     """Claim as a worker does."""
     return await queues.claim(
         DATASET, "domain", owner="worker", tasks=tasks, lease_s=LEASE_S, now_s=now_s
     )
 
 
-async def borrow_one(queues: Queues, *, now_s: float = START_S) -> Loan:
+async def borrow_one(queues: SeedQueues, *, now_s: float = START_S) -> Loan:
     """Claim where exactly one task is due."""
     (loan,) = await borrow(queues, now_s=now_s)
     return loan
@@ -64,7 +64,7 @@ def buried(message: Message, letter: str = "1") -> DeadLetter:
     )
 
 
-async def bury(queues: Queues, name: str, letter: str, task: str = "") -> Message:
+async def bury(queues: SeedQueues, name: str, letter: str, task: str = "") -> Message:
     """Send a message and give it up; return it."""
     await queues.send(DATASET, [sent(name, task)])
     loan = await borrow_one(queues)
@@ -144,7 +144,7 @@ class TestSending:
     async def test_a_body_has_a_limit(
         self, stores: Stores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("geomi.adapters.ledger.queue.MAX_MESSAGE_BYTES", 1000)
+        monkeypatch.setattr("geomi.adapters.store.tables.seed_queues.MAX_MESSAGE_BYTES", 1000)
         queues = stores("a").queues
         assert MAX_MESSAGE_BYTES > 1000
         await queues.send(DATASET, [Message("domain", "1", "1", NEWS, b"x" * 1000)])

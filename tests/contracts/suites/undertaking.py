@@ -10,7 +10,7 @@ import pytest
 
 from geomi.model.dataset.queue import MAX_LISTED, LoanSettlement, QueueDepth, TaskResult, TaskTally
 from geomi.model.dataset.seed import Partition, PartitionFilter
-from geomi.ports.queues import Queues
+from geomi.ports.dataset import SeedQueues
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.losing import DurableStores
@@ -267,7 +267,7 @@ class TestQueuesAtOnce:
         messages = [sent(f"{task}#{one}", str(task)) for task in range(40) for one in range(3)]
         in_hand = set[str]()
 
-        async def work(queues: Queues) -> tuple[int, list[str]]:
+        async def work(queues: SeedQueues) -> tuple[int, list[str]]:
             new, done = await queues.send(DATASET, messages), list[str]()
             while loans := await borrow(queues, tasks=3):
                 tasks = {loan.task for loan in loans}

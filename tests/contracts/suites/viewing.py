@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.ledger.view import MAX_PREFIX_CHARS
+from geomi.adapters.store.tables.census import MAX_PREFIX_CHARS
 from geomi.errors import StoreError
 from geomi.model.entry import MAX_ENTRIES, MAX_LOOKED_AT, EntryFilter, HostState, HostUpdate
 from geomi.model.history import FIRST_CURSOR, PageCursor

@@ -34,7 +34,7 @@ from geomi.errors import LibraryUnknown, SourceBusy, SourceError
 from geomi.fetch.retry import parse_retry_after
 from geomi.model.external_docs import ExternalDocument, LibraryCandidate, LibrarySection
 from geomi.model.page import Fetched, Request
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.ports.web import Fetcher
 from geomi.seed.external_docs import close_fence, fenced, is_library
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from geomi.adapters.blob.bucket import Bucket
 from geomi.adapters.dataset.keys import checked_key, checked_prefix, too_large, writable_key
 from geomi.errors import BytesMissing
-from geomi.ports.dataset import Listed
+from geomi.ports.dataset import DatasetFile
 
 
 class BucketDataset:
@@ -22,17 +22,17 @@ class BucketDataset:
         """The dataset's URL, with its server where one is named: queues go by it."""
         return self._name
 
-    async def list(self, prefix: str) -> AsyncIterator[Listed]:
+    async def list(self, prefix: str) -> AsyncIterator[DatasetFile]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""
         folder, _, start = checked_prefix(prefix).rpartition("/")
-        empty: Listed | None = None
+        empty: DatasetFile | None = None
         async for key, size in self._bucket.walk(folder):
             if not key.startswith(f"{folder}/{start}" if folder else start):
                 continue
             # An object of no bytes before a folder of its name stands for the folder.
             if empty is not None and not key.startswith(f"{empty.key}/"):
                 yield empty
-            found = Listed(key, size)
+            found = DatasetFile(key, size)
             empty = None if size else found
             if size:
                 yield found

@@ -25,7 +25,7 @@ from uuid import uuid4
 from geomi.adapters.dataset.keys import checked_key, checked_prefix, too_large, writable_key
 from geomi.adapters.machine.disk import refusal, sync_folder, whole_file
 from geomi.errors import StoreError
-from geomi.ports.dataset import Listed
+from geomi.ports.dataset import DatasetFile
 
 LISTED_AT_ONCE = 1000
 
@@ -43,7 +43,7 @@ class DirectoryDataset:
         """The dataset's URL: one, however its path was written."""
         return self._root.as_uri()
 
-    async def list(self, prefix: str) -> AsyncIterator[Listed]:
+    async def list(self, prefix: str) -> AsyncIterator[DatasetFile]:
         """Name the files whose keys begin with a prefix, those of a folder in order."""
         folder, _, start = checked_prefix(prefix).rpartition("/")
         await asyncio.to_thread(self._check_root)
@@ -72,7 +72,7 @@ class DirectoryDataset:
         """Remove a file; one that is not there may be named."""
         await asyncio.to_thread(self._remove, writable_key(key))
 
-    def _walk(self, folder: str, start: str) -> Iterator[Listed]:
+    def _walk(self, folder: str, start: str) -> Iterator[DatasetFile]:
         """Walk a folder, whose name ends in `/`."""
         try:
             with os.scandir(self._path(folder)) as entries:
@@ -94,7 +94,7 @@ class DirectoryDataset:
             if name.endswith("/"):
                 yield from self._walk(folder + name, "")
             elif (size := self._size_at(self._root / folder / name)) is not None:
-                yield Listed(folder + name, size)
+                yield DatasetFile(folder + name, size)
 
     def _is_within(self, key: str, *, is_link: bool) -> bool:
         """Whether something that lies there has a key, and leads to nowhere else.

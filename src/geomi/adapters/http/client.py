@@ -32,7 +32,7 @@ from geomi.adapters.http.rules import Proxy
 from geomi.errors import ConfigError
 from geomi.model.page import Fetched, Headers, Request
 from geomi.model.verdict import Outcome
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.url.parse import DEFAULT_PORTS, Url, parse
 
 # asyncio's own choice for one read.

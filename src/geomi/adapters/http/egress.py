@@ -23,7 +23,7 @@ from geomi.adapters.http.tunnel import open_tunnel
 from geomi.admit.address import judge_address
 from geomi.errors import ConfigError
 from geomi.model.verdict import Outcome, Verdict
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.ports.web import Resolution
 
 # A name may have dozens of addresses; when four in a row do not answer, the host is down.

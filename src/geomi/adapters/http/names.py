@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 
 KEPT_S = 300.0  # where nobody tells a TTL: the system's resolver never does
 LEAST_KEPT_S, MOST_KEPT_S = 60.0, 3600.0

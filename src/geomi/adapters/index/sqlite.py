@@ -31,7 +31,7 @@ from geomi.adapters.index.sqlite_file import (
 from geomi.adapters.index.sqlite_file import INDEX_SQL as INDEX
 from geomi.adapters.index.sqlite_search import SEARCH_SQL as SEARCH
 from geomi.adapters.index.sqlite_search import match_words, parameters
-from geomi.adapters.statements import statements
+from geomi.adapters.store.statements import statements
 from geomi.model.index.search import (
     NO_FILTERS,
     ChunkKey,

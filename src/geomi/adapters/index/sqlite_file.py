@@ -25,8 +25,8 @@ from typing import NamedTuple, TypeVar
 
 from geomi.adapters.index.chunk_words import body_words, head_words, headings_text, kept_text
 from geomi.adapters.machine.disk import refusal
-from geomi.adapters.sqlite.connection import Database
-from geomi.adapters.statements import statements
+from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.statements import statements
 from geomi.model.index.chunk import Chunk
 from geomi.model.index.search import IndexDocument, IndexScope, KeptText
 from geomi.search.tokens import VERSION
@@ -64,7 +64,7 @@ class IndexFile:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise refusal(error, path.parent) from error
-        self._database = Database(path, busy_timeout_s=BUSY_TIMEOUT_S, package="index")
+        self._database = SqliteDatabase(path, busy_timeout_s=BUSY_TIMEOUT_S, package="index")
         self._reading = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-index")
         self._database.write_now(renew_words)
 

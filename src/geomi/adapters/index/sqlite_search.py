@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from geomi.adapters.index.chunk_words import UNORDERED
-from geomi.adapters.statements import statements
+from geomi.adapters.store.statements import statements
 from geomi.model.index.search import ChunkKey, Filters, Match, Query
 
 SEARCH_SQL = statements("index", "search")

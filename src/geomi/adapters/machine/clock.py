@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from geomi.adapters.ledger.anchor import Anchor, Comparison
+from geomi.ports.runtime import ClockAnchor, ClockComparison
 
 # A sleep is cut into parts: asyncio's timer stands still while the machine sleeps, ours does not.
 LONGEST_SLEEP_S = 30.0
@@ -44,11 +44,11 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class AnchorKeeper(Protocol):
     """What a store has to remember for its clock."""
 
-    def anchor(self) -> Anchor | None:
+    def anchor(self) -> ClockAnchor | None:
         """Return the anchor that holds, if any was laid."""
         ...
 
-    def set_anchor(self, anchor: Anchor, *, instead_of: Anchor | None) -> Anchor:
+    def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
         """Lay an anchor in place of the one that was read; return the one that holds."""
         ...
 
@@ -68,7 +68,7 @@ class TimeKeeper(Protocol):
         """Return the latest time at which any response is known to have ended."""
         ...
 
-    async def compare(self, now_s: Callable[[], float]) -> Comparison:
+    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
         """Say how far the store's time is ahead of a clock."""
         ...
 
@@ -104,7 +104,7 @@ def open_clock(store: AnchorKeeper, readings: Readings | None = None) -> SystemC
     if held and held.boot_id == readings.boot_id and held.reading_s <= reading_s:
         return SystemClock(held, readings)
     time_s = max(readings.wall_s(), store.greatest_end_s())
-    anchor = Anchor(readings.boot_id, reading_s, time_s)
+    anchor = ClockAnchor(readings.boot_id, reading_s, time_s)
     if readings.boot_id:
         anchor = store.set_anchor(anchor, instead_of=held)
     return SystemClock(anchor, readings)
@@ -118,7 +118,7 @@ def open_shared_clock(store: TimeKeeper, readings: Readings | None = None) -> Sy
     """
     readings = readings or system_readings()
     time_s = max(store.time_s(), store.greatest_end_s())
-    return SystemClock(Anchor("", readings.passing_s(), time_s), readings)
+    return SystemClock(ClockAnchor("", readings.passing_s(), time_s), readings)
 
 
 async def keep_time(
@@ -157,7 +157,7 @@ def stood_still(ahead_s: float, now_s: float, beats_s: Sequence[float]) -> bool:
 class SystemClock:
     """`ports.clock.Clock` of one process."""
 
-    def __init__(self, anchor: Anchor, readings: Readings) -> None:
+    def __init__(self, anchor: ClockAnchor, readings: Readings) -> None:
         self._passing_s, self._wall_s = readings.passing_s, readings.wall_s
         self._ahead_s = anchor.time_s - anchor.reading_s
         self._least_s = float("-inf")

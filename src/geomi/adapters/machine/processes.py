@@ -27,7 +27,7 @@ from geomi.engine.worker.loop import Worker
 from geomi.errors import GeomiError
 from geomi.model.event import Event
 from geomi.model.job import StopReason
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import EventSink
 
 # A page makes thousands of values and hardly a cycle among them. Looking for cycles less often
 # saved 5 % of a crawl's CPU at the same resident size (bench/crawl.py, 5,000 pages, two workers).

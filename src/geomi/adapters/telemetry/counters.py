@@ -12,7 +12,7 @@ from threading import Lock
 
 from geomi.model.event import Event, JobEnded, PageSettled, Progressed
 from geomi.model.verdict import Outcome
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 
 RATE_WINDOW_S = 10
 # Enough for any crawl a person watches, and at most some 20 MB; past it, `hosts` stands still.

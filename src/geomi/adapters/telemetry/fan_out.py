@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from geomi.model.event import Event, SeedEvent, Warned
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import EventSink
 
 
 class EventFanOut:

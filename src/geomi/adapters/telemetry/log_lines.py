@@ -35,7 +35,7 @@ from geomi.model.event import (
 )
 from geomi.model.job import JobState
 from geomi.model.verdict import State
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.recrawl.report import write_notice
 
 WRITTEN_AS = {

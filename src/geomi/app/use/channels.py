@@ -33,7 +33,7 @@ from geomi.model.external_docs import LibraryFinding
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.named_value import MAX_LISTED_VALUES
 from geomi.model.site import Channel, Provider
-from geomi.ports.drawers import Drawers
+from geomi.ports.named_values import NamedValues
 from geomi.seed.external_docs import TOPICS
 from geomi.settings.options import Settings
 
@@ -258,7 +258,7 @@ async def _remember(home: DataDirectory, finding: LibraryFinding) -> None:
         await drawers.change(replace(slip, body=body))
 
 
-async def _every(drawers: Drawers) -> dict[str, LibraryFinding]:
+async def _every(drawers: NamedValues) -> dict[str, LibraryFinding]:
     found: dict[str, LibraryFinding] = {}
     after = ""
     while slips := await drawers.list(FINDINGS_BUCKET, after=after, limit=MAX_LISTED_VALUES):

@@ -22,7 +22,7 @@ import typer
 from geomi.adapters.blob.segment_names import SUFFIX
 from geomi.adapters.machine.disk import refusal
 from geomi.adapters.outlet.job_folder import LINKS, WHOLE
-from geomi.adapters.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.app import DATABASE, TENANT, DataDirectory
 from geomi.app.use.providers import EVERY_JOB
 from geomi.cli.console import note, print_json
@@ -30,7 +30,7 @@ from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import AsJson, Directory, data_directory_path
 from geomi.engine.inspect.export import segment_ends
 from geomi.errors import ConfigError, StoreError
-from geomi.ports.tenancy import Own
+from geomi.ports.jobs import TenantJob
 
 COMPRESSED = (".gz", ".tgz")
 
@@ -104,7 +104,7 @@ async def _contents(store: SqliteStore) -> _Contents:
     return _Contents(jobs, lengths)
 
 
-async def _every_job(store: SqliteStore) -> list[Own]:
+async def _every_job(store: SqliteStore) -> list[TenantJob]:
     """Name the jobs of all tenants, each with whose it is."""
     return [
         (tenant, job.id)

@@ -29,9 +29,8 @@ from geomi.cli.options import Configured, configure
 from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.context import SeedContext
 from geomi.model.dataset.seed import PartitionFilter
-from geomi.ports.clock import Clock
 from geomi.ports.dataset import Dataset
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import Clock, EventSink
 from geomi.settings.layers import Layer
 
 T = TypeVar("T")

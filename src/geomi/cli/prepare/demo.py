@@ -37,8 +37,7 @@ from geomi.errors import GeomiError
 from geomi.library import Page
 from geomi.model.index.search import NO_FILTERS
 from geomi.model.verdict import Outcome, State
-from geomi.ports.clock import Clock
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import Clock, EventSink
 from geomi.settings.layers import Layer, resolve
 from geomi.settings.options import Settings
 

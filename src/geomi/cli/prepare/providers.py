@@ -22,7 +22,7 @@ from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import AsJson, Directory, find_data_directory
 from geomi.errors import ConfigError, SourceError
 from geomi.model.site import Provider, Takedown
-from geomi.ports.tenancy import Own
+from geomi.ports.jobs import TenantJob
 from geomi.service.access import tenants
 from geomi.service.service import Service
 from geomi.settings.providers import (
@@ -169,7 +169,7 @@ def takedown(
 ) -> None:
     """Erase everything that was collected of a provider, and never crawl it again."""
 
-    async def work(home: DataDirectory) -> tuple[Takedown, list[Own]]:
+    async def work(home: DataDirectory) -> tuple[Takedown, list[TenantJob]]:
         homes = [home.open_for(tenant) for tenant in await tenants.all_names(Service(home))]
         known = await _known(homes, key)
         found = [(one, await provider_holdings(one, key, known)) for one in homes]

@@ -46,8 +46,7 @@ from geomi.model.event import (
     SeedSendFailed,
     Warned,
 )
-from geomi.ports.clock import Clock
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import Clock, EventSink
 from geomi.processes.seeds import live
 
 LOOK_S = 0.5

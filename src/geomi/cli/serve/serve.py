@@ -24,8 +24,7 @@ from geomi.cli.options import (
     configure,
     process_flags,
 )
-from geomi.ports.clock import Clock
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import Clock, EventSink
 from geomi.processes.crawl import CONCURRENCY
 from geomi.service.access.tenants import first_key
 from geomi.service.seeds import unknown_tenants

@@ -27,8 +27,7 @@ from geomi.cli.options import (
     process_flags,
 )
 from geomi.engine.worker.job_pool import JobPool
-from geomi.ports.clock import Clock
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import Clock, EventSink
 from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
 from geomi.settings.options import Settings
 

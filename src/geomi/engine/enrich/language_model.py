@@ -63,7 +63,7 @@ from geomi.model.index.analysis import (
 )
 from geomi.model.index.language_model import MICROS, CostLine, ModelPurpose, ModelReply, Prompt
 from geomi.model.job import CrawlJob
-from geomi.ports.language import LanguageModel
+from geomi.ports.models import LanguageModel
 
 # The weights are right in 96 of 100 cases where they are at least so sure (`kinds.json`).
 SURE = 0.8

@@ -8,8 +8,7 @@ from typing import Protocol
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.queue import Loan
-from geomi.ports.dataset import Dataset
-from geomi.ports.queues import Queues
+from geomi.ports.dataset import Dataset, SeedQueues
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class SeedContext:
 
     world: World
     config: CrawlConfig
-    queues: Queues
+    queues: SeedQueues
     dataset: Dataset
 
 

@@ -33,7 +33,7 @@ from geomi.model.entry import Batch
 from geomi.model.page import Fetched, Headers, Request
 from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import Outcome
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.ports.web import Fetcher
 from geomi.seed.sitemap import lastmod_s
 from geomi.text.encoding import iso_utc, replace_surrogates

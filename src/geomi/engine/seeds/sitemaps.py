@@ -30,7 +30,7 @@ from geomi.model.dataset.contract import SitemapFacts
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.page import Fetched
 from geomi.model.verdict import Verdict
-from geomi.ports.clock import Clock
+from geomi.ports.runtime import Clock
 from geomi.seed.sitemap import MAX_BYTES, Sitemap, SitemapReader, lastmod_s
 from geomi.text.encoding import iso_utc
 from geomi.url.parse import Url

@@ -54,7 +54,7 @@ from geomi.model.dataset.seed import (
     PartitionFilter,
     SeedRules,
 )
-from geomi.ports.dataset import Dataset, Listed
+from geomi.ports.dataset import Dataset, DatasetFile
 
 _EVERYTHING = PartitionFilter()
 # Where the contract of each domain is, and the processed raw files that name it.
@@ -126,7 +126,7 @@ async def check_raw(
 @dataclass(slots=True)
 class _Folder:
     partition: Partition
-    files: list[Listed] = field(default_factory=list)
+    files: list[DatasetFile] = field(default_factory=list)
     checkpoints: set[str] = field(default_factory=set)  # by the key of the raw file
     metadata: str = ""
 

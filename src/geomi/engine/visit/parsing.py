@@ -28,7 +28,7 @@ from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, Sink, Template
-from geomi.ports.sink import EventSink
+from geomi.ports.runtime import EventSink
 from geomi.seed import llms
 from geomi.seed.sitemap import SitemapReader
 from geomi.url.parse import split

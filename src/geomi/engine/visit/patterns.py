@@ -19,7 +19,7 @@ from geomi.engine.visit.identity import UrlIdentity
 from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
-from geomi.ports.site import Providers, SiteRules
+from geomi.ports.sites import Providers, SiteRules
 from geomi.url.host import split_authority
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split

@@ -16,7 +16,7 @@ from geomi.model.index.document import DocumentCounts
 from geomi.model.job import CrawlJob
 from geomi.model.site import HostView
 from geomi.model.verdict import Outcome, State
-from geomi.ports.census import Ending
+from geomi.ports.frontier import EntryEnding
 from geomi.service.service import TenantService
 
 MAX_HOSTS = 20  # the busiest; the list of sites has all
@@ -97,7 +97,7 @@ def elapsed(desk: TenantService, job: CrawlJob) -> float:
     return max(0.0, (job.ended_at_s or desk.wall_s) - job.started_at_s)
 
 
-def _statuses(endings: Mapping[Ending, int]) -> tuple[tuple[int, int], ...]:
+def _statuses(endings: Mapping[EntryEnding, int]) -> tuple[tuple[int, int], ...]:
     counts: Counter[int] = Counter()
     for (_, _, status), many in endings.items():
         if status is not None:
@@ -105,7 +105,7 @@ def _statuses(endings: Mapping[Ending, int]) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(counts.items()))
 
 
-def _reasons(endings: Mapping[Ending, int]) -> tuple[tuple[Outcome, int], ...]:
+def _reasons(endings: Mapping[EntryEnding, int]) -> tuple[tuple[Outcome, int], ...]:
     counts: Counter[Outcome] = Counter()
     for (state, outcome, _), many in endings.items():
         if outcome is not None and outcome not in _GOOD and state is not State.PENDING:

@@ -1,0 +1,88 @@
+"""One connection while some work has it: statements by name, rows as tuples, in binary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import psycopg
+
+from geomi.adapters.store.postgres.arrays import packed
+from geomi.adapters.store.rows import Row
+
+Values = Mapping[str, object]
+Answer = psycopg.Cursor[Row]
+_NOTHING: Values = {}
+
+
+class TransactionClash(Exception):
+    """What a transaction has read is not true any more: it has to be done once more."""
+
+
+class PostgresSession:
+    """Statements of one transaction, or single reads.
+
+    In a transaction what is sent is not waited for until something is asked: statements that depend
+    on no answer cost no way there and back. A fault of one is told at the next answer, or at the
+    end.
+    """
+
+    __slots__ = ("_db", "_pipeline")
+
+    def __init__(self, db: psycopg.Connection, pipeline: psycopg.Pipeline | None = None) -> None:
+        self._db = db
+        self._pipeline = pipeline
+
+    def rows(self, statement: str, values: Values = _NOTHING) -> list[Row]:
+        """Return every row."""
+        return self.ask(statement, values).fetchall()
+
+    def row(self, statement: str, values: Values = _NOTHING) -> Row | None:
+        """Return the first row, if there is one."""
+        return self.ask(statement, values).fetchone()
+
+    def value(self, statement: str, values: Values = _NOTHING) -> Any:
+        """Return the first column of a row that is always there."""
+        row = self.row(statement, values)
+        assert row is not None
+        return row[0]
+
+    def ask(self, statement: str, values: Values = _NOTHING) -> Answer:
+        """Send a question whose answer is read later, with others on one way."""
+        return self._db.execute(statement, _packed(values), binary=True)
+
+    def send(self, statement: str, values: Values = _NOTHING) -> None:
+        """Change something, whatever the number of rows."""
+        self._db.execute(statement, _packed(values))
+
+    def run(self, statement: str, values: Values = _NOTHING) -> int:
+        """Return how many rows were changed."""
+        done = self._db.execute(statement, _packed(values))
+        if self._pipeline is not None:
+            self._pipeline.sync()
+        return done.rowcount
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Make one transaction of what follows."""
+        return self._db.transaction()
+
+    def script(self, text: str) -> None:
+        """Run several statements without values."""
+        self._db.execute(text)
+
+
+def columns(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Turn rows into one array for each column, by name: many rows are one statement.
+
+    Statements take arrays in binary (`%(name)b`): as text, 16 bytes take 17 µs instead of 0.3.
+    """
+    if not rows:
+        return {name: [] for name in names}
+    return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _packed(values: Values) -> Values:
+    return {
+        name: packed(value) if isinstance(value, list) else value for name, value in values.items()
+    }

@@ -1,0 +1,200 @@
+"""A store opened for one tenant, and the anchor of its time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from geomi.adapters.store.postgres.address import read_address
+from geomi.adapters.store.postgres.census import PostgresCensus
+from geomi.adapters.store.postgres.connection import PostgresDatabase
+from geomi.adapters.store.postgres.costs import PostgresCosts
+from geomi.adapters.store.postgres.documents import PostgresDocuments
+from geomi.adapters.store.postgres.drawers import PostgresDueValues, PostgresNamedValues
+from geomi.adapters.store.postgres.frontier import PostgresFrontier
+from geomi.adapters.store.postgres.hosts import SQL as HOSTS
+from geomi.adapters.store.postgres.jobs import PostgresJobs
+from geomi.adapters.store.postgres.journal import PostgresJournal, PostgresUnsentEvents
+from geomi.adapters.store.postgres.log import PostgresRequestLog
+from geomi.adapters.store.postgres.migrate import SQL
+from geomi.adapters.store.postgres.pages import PostgresPages
+from geomi.adapters.store.postgres.providers import PostgresProviders
+from geomi.adapters.store.postgres.queues import PostgresQueues
+from geomi.adapters.store.postgres.quotas import PostgresQuotas
+from geomi.adapters.store.postgres.ranks import PostgresRanks
+from geomi.adapters.store.postgres.recrawl import PostgresHistories, PostgresSweeps
+from geomi.adapters.store.postgres.retention import PostgresRetention
+from geomi.adapters.store.postgres.robots import PostgresRobotsCopies
+from geomi.adapters.store.postgres.roster import PostgresRoster
+from geomi.adapters.store.postgres.segments import PostgresSegments
+from geomi.adapters.store.postgres.session import PostgresSession
+from geomi.adapters.store.postgres.sites import PostgresRefusals, PostgresSiteRules
+from geomi.adapters.store.postgres.workers import SQL as WORKERS
+from geomi.adapters.store.postgres.workers import PostgresWorkers
+from geomi.adapters.store.rows import legible
+from geomi.errors import StoreError
+from geomi.ports.runtime import ClockAnchor, ClockComparison
+
+# Ten pages settle in some 10 ms: a process that waits for a lock this long is stuck behind another.
+BUSY_TIMEOUT_S = 30.0
+
+_READINGS = 5
+
+OFFSET = "offset"
+
+
+def open_postgres(
+    url: str,
+    *,
+    tenant: str,
+    busy_timeout_s: float = BUSY_TIMEOUT_S,
+    create: bool = True,
+    waits: bool = False,
+) -> PostgresStore:
+    """Open the store at a URL, and bring it to this version's schema if need be.
+
+    Args:
+        create: make the store where the database holds none.
+        waits: give a server that is not there the time to come back.
+    """
+    address = read_address(url)
+    database = PostgresDatabase(address, busy_timeout_s=busy_timeout_s, create=create, waits=waits)
+    return PostgresStore(database, tenant)
+
+
+class PostgresStore:
+    """Handles of one tenant on one database."""
+
+    def __init__(self, database: PostgresDatabase, tenant: str) -> None:
+        self._database = database
+        self.tenant = tenant
+        self.frontier = PostgresFrontier(database, tenant)
+        self.census = PostgresCensus(database, tenant)
+        self.jobs = PostgresJobs(database, tenant)
+        self.pages = PostgresPages(database, tenant)
+        self.robots = PostgresRobotsCopies(database)
+        self.requests = PostgresRequestLog(database)
+        self.refusals = PostgresRefusals(database, tenant)
+        self.sites = PostgresSiteRules(database, tenant)
+        self.providers = PostgresProviders(database, tenant)
+        self.ranks = PostgresRanks(database)
+        self.segments = PostgresSegments(database, tenant)
+        self.workers = PostgresWorkers(database)
+        self.histories = PostgresHistories(database, tenant)
+        self.sweeps = PostgresSweeps(database, tenant)
+        self.documents = PostgresDocuments(database, tenant)
+        self.costs = PostgresCosts(database, tenant)
+        self.drawers = PostgresNamedValues(database, tenant)
+        self.due_slips = PostgresDueValues(database)
+        self.retention = PostgresRetention(database, tenant)
+        self.roster = PostgresRoster(database)
+        self.queues = PostgresQueues(database, tenant)
+        self.quotas = PostgresQuotas(database, tenant)
+        self.journal = PostgresJournal(database, tenant)
+        self.untold = PostgresUnsentEvents(database)
+
+    @property
+    def shown(self) -> str:
+        """The URL of the store, without its password."""
+        return self._database.shown
+
+    def open_for(self, tenant: str) -> PostgresStore:
+        """Open the same store for another tenant; both are closed with either."""
+        other = PostgresStore(self._database, tenant)
+        other.frontier.max_queued = self.frontier.max_queued
+        return other
+
+    def anchor(self) -> ClockAnchor | None:
+        """Return what ties the store's time to a machine's clock."""
+        return self._database.read_now(_anchor)
+
+    def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
+        """Tie the store's time anew unless another process did; return the anchor that holds."""
+        return self._database.write_now(partial(_set_anchor, anchor=anchor, instead_of=instead_of))
+
+    def greatest_end_s(self) -> float:
+        """Return the latest time at which any response is known to have ended."""
+        return self._database.read_now(lambda db: float(db.value(HOSTS["greatest_end"])))
+
+    def time_s(self) -> float:
+        """Return the store's time, as near as the quickest of some answers tells it.
+
+        It is not before the last sign of any worker, whatever became of the server's clock.
+        """
+        found = self._database.read_now(partial(_compare, now_s=time.monotonic))
+        heard_s = self._database.read_now(lambda db: float(db.value(WORKERS["last_beat"])))
+        return max(found.ahead_s + time.monotonic(), heard_s)
+
+    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
+        """Say how far the store's time is ahead of a clock."""
+        return await self._database.read(partial(_compare, now_s=now_s))
+
+    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
+        """Let the store's time differ from its server's by so much; False where another did."""
+        work = partial(_set_offset, offset_s=offset_s, instead_of=instead_of)
+        return await self._database.write(work)
+
+    def lease_owners(self) -> list[str]:
+        """Name whoever holds a lease that was never given back, also one that has run out."""
+        rows = self._database.read_now(lambda db: db.rows(HOSTS["lease_owners"]))
+        return [owner for (owner,) in rows]
+
+    def backup(self, target: Path) -> None:
+        """Refuse: a database server has better tools for that."""
+        raise StoreError(
+            f"the store `{self.shown}` is not a file that could be copied to `{target}`",
+            hint="back it up with pg_dump or pg_basebackup, and the data directory beside it",
+        )
+
+    async def scrub(self) -> None:
+        """Free the place of what was deleted, so that it is written over."""
+        await self._database.read(lambda db: db.script(SQL["vacuum"]))
+
+    def close(self) -> None:
+        """Finish what is under way and close the connections."""
+        self._database.close()
+
+
+def _anchor(db: PostgresSession) -> ClockAnchor | None:
+    row = db.row(SQL["get"], {"key": "anchor"})
+    with legible("meta", "anchor"):
+        return ClockAnchor(*json.loads(row[0])) if row else None
+
+
+def _set_anchor(
+    db: PostgresSession, *, anchor: ClockAnchor, instead_of: ClockAnchor | None
+) -> ClockAnchor:
+    db.row(SQL["lock_fact"], {"key": "anchor"})
+    holding = _anchor(db)
+    if holding is not None and holding != instead_of:
+        return holding
+    value = json.dumps([anchor.boot_id, anchor.reading_s, anchor.time_s])
+    db.run(SQL["put"], {"key": "anchor", "value": value})
+    return anchor
+
+
+def _compare(db: PostgresSession, *, now_s: Callable[[], float]) -> ClockComparison:
+    """Ask some times; half of the shortest way there and back is how old the answer is."""
+    best, shortest_s = ClockComparison(0.0, 0.0), float("inf")
+    for _ in range(_READINGS):
+        asked_s = now_s()
+        row = db.row(SQL["server_time"])
+        read_s = now_s()
+        assert row is not None
+        if read_s - asked_s < shortest_s:
+            shortest_s = read_s - asked_s
+            told_s, offset_s = row
+            best = ClockComparison(told_s + offset_s + shortest_s / 2 - read_s, offset_s)
+    return best
+
+
+def _set_offset(db: PostgresSession, *, offset_s: float, instead_of: float) -> bool:
+    db.row(SQL["lock_fact"], {"key": OFFSET})
+    row = db.row(SQL["get"], {"key": OFFSET})
+    if (float(row[0]) if row else 0.0) != instead_of:
+        return False
+    db.run(SQL["put"], {"key": OFFSET, "value": repr(offset_s)})
+    return True

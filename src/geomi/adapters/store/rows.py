@@ -1,0 +1,261 @@
+"""Rows to values and back, in the column order of the `.sql` files.
+
+A row that cannot be read, because somebody or a bad disk has changed it, is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from geomi.adapters.store.accounting.hosts import HostRow
+from geomi.adapters.store.codec import decode, decode_strings, encode
+from geomi.errors import StoreError
+from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
+from geomi.model.page import (
+    NO_TEMPLATE,
+    CaptureRow,
+    DuplicateReason,
+    Fingerprint,
+    PageRecord,
+    Ref,
+    Template,
+)
+from geomi.model.request_log import RequestPurpose, SentRequest
+from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.site import Provider, Refusal, Review, SiteRule
+from geomi.model.verdict import Outcome, State
+
+Row = tuple[Any, ...]
+_NO_TALLY = Tally()
+
+
+@contextmanager
+def legible(table: str, row: object) -> Iterator[None]:
+    """Name the row that could not be read."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"row `{row}` of table `{table}` in the store is damaged: {error}",
+            hint="restore the store from a backup, or use another data directory",
+        ) from error
+
+
+def host_row(row: Row) -> HostRow:
+    """Read a host."""
+    with legible("hosts", row[0]):
+        template = decode(Template, row[7]) if row[7] else NO_TEMPLATE
+    return HostRow(HostState(*(*row[:7], template)), *row[8:])
+
+
+def host_columns(row: HostRow) -> Row:
+    """Write a host."""
+    state = row.state
+    template = encode(state.template) if state.template != NO_TEMPLATE else None
+    return (
+        state.host, state.last_end_s, state.crawl_delay_s, state.backoff_s, state.errors,
+        state.latency_s, state.ip, template, row.next_s, row.token, row.owner, row.job, row.leased,
+        row.lease_until_s,
+    )  # fmt: skip
+
+
+def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) -> UrlEntry:
+    """Read an entry."""
+    (
+        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+        state, attempts, due_s, settled_s, outcome, status, detail, nesting, pattern, lastmod_s,
+        *tally,
+    ) = row  # fmt: skip
+    with legible("entries", url):
+        return UrlEntry(
+            job=job,
+            url_hash=url_hash,
+            url=url,
+            host=host,
+            depth=depth,
+            priority=priority,
+            source=Source(source),
+            kind=EntryKind(kind),
+            parent=parent,
+            origin=origin,
+            hops=hops,
+            state=State(state),
+            attempts=attempts,
+            due_s=due_s,
+            discovered_s=discovered_s,
+            settled_s=settled_s,
+            outcome=Outcome(outcome) if outcome else None,
+            status=status,
+            detail=detail,
+            nesting=nesting,
+            pattern=pattern or "",
+            lastmod_s=lastmod_s,
+            tally=Tally(*tally) if tally[0] else _NO_TALLY,
+            is_known=is_known,
+        )
+
+
+def ending_of(row: Row) -> tuple[State, Outcome | None, int | None]:
+    """Read how some entries ended."""
+    with legible("entries", row):
+        return State(row[0]), Outcome(row[1]) if row[1] else None, row[2]
+
+
+def found_columns(queue: int, url: Discovered, found_s: float) -> Row:
+    """Write a URL that was just found."""
+    return (
+        queue, url.url_hash, url.url, url.depth, url.priority, url.source.value, url.kind.value,
+        url.parent, url.origin, url.hops, url.nesting, url.pattern or None, url.lastmod_s, found_s,
+    )  # fmt: skip
+
+
+def examples_of(rule: str, examples: str) -> tuple[str, ...]:
+    """Read the URLs that a rule kept out."""
+    with legible("exclusions", rule):
+        return decode_strings(examples)
+
+
+def page_of(row: Row) -> PageRecord:
+    """Read a page."""
+    url_hash, url, final_url, status, content_type, fetched_at_s, due_s = row[:7]
+    content_hash, html_hash, exact_key, simhash, sketch, words = row[7:13]
+    etag, last_modified, title, duplicate_of, reason, strategy, confidence = row[19:]
+    with legible("pages", url):
+        return PageRecord(
+            url_hash=url_hash,
+            url=url,
+            final_url=final_url,
+            status=status,
+            content_type=content_type,
+            fetched_at_s=fetched_at_s,
+            due_s=due_s,
+            fingerprint=Fingerprint(
+                content_hash, html_hash, exact_key, _unsigned(simhash), sketch, words
+            ),
+            record=Ref(*row[13:16]),
+            response=_place_of(row[16:19]),
+            etag=etag,
+            last_modified=last_modified,
+            title=title,
+            duplicate_of=duplicate_of,
+            duplicate_reason=DuplicateReason(reason) if reason else None,
+            strategy=strategy,
+            confidence=confidence,
+        )
+
+
+def page_columns(page: PageRecord) -> Row:
+    """Write a page."""
+    mark = page.fingerprint
+    return (
+        page.url_hash, page.url, page.final_url, page.status, page.content_type,
+        page.fetched_at_s, page.due_s, mark.content_hash, mark.html_hash, mark.exact_key,
+        _signed(mark.simhash), mark.sketch, mark.words, *_places(page), page.etag,
+        page.last_modified, page.title, page.duplicate_of,
+        page.duplicate_reason and page.duplicate_reason.value, page.strategy, page.confidence,
+    )  # fmt: skip
+
+
+def capture_of(row: Row) -> CaptureRow:
+    """Read a capture."""
+    return CaptureRow(row[0], row[1], Ref(*row[2:5]), _place_of(row[5:8]))
+
+
+def capture_columns(page: PageRecord) -> Row:
+    """Write a capture."""
+    return (page.url_hash, page.url, *_places(page), page.fingerprint.exact_key or None)
+
+
+def _place_of(where: Row) -> Ref | None:
+    return None if where[0] is None else Ref(*where)
+
+
+def _signed(simhash: int) -> int:
+    """Write 64 bits as SQLite's signed integer."""
+    return simhash - (1 << 64) if simhash >> 63 else simhash
+
+
+def _unsigned(simhash: int) -> int:
+    """Read 64 bits back."""
+    return simhash & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _places(page: PageRecord) -> Row:
+    record, response = page.record, page.response
+    where = (response.segment, response.offset, response.length) if response else (None,) * 3
+    return (record.segment, record.offset, record.length, *where)
+
+
+def asked_of(row: Row) -> SentRequest:
+    """Read a request, its names spelt out."""
+    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, *right = row
+    for time_s in (started_s, ended_s, right[0], right[1] or 0.0):
+        if not isinstance(time_s, float):
+            raise ValueError(f"{time_s!r} is no time, and a log with such a row proves nothing")
+    return SentRequest(
+        host, job, owner, ip or "", RequestPurpose(purpose), url, started_s, ended_s, status,
+        Outcome(outcome), *right,
+    )  # fmt: skip
+
+
+def asked_columns(one: SentRequest) -> Row:
+    """Write a request, without the names that stand for numbers."""
+    return (
+        one.purpose.value, one.url, one.started_s, one.ended_s, one.status, one.outcome.value,
+        one.floor_s, one.robots_at_s, one.robots_line,
+    )  # fmt: skip
+
+
+def robots_of(key: RobotsKey, row: Row) -> RobotsCopy:
+    """Read a robots.txt."""
+    status, body, fetched_s, failure, detail, max_age_s, redirects = row
+    with legible("robots", key.host):
+        return RobotsCopy(
+            key=key,
+            status=status,
+            body=body,
+            fetched_s=fetched_s,
+            failure=Outcome(failure) if failure else None,
+            detail=detail,
+            max_age_s=max_age_s,
+            redirects=redirects,
+        )
+
+
+def robots_columns(copy: RobotsCopy) -> Row:
+    """Write a robots.txt."""
+    key = copy.key
+    return (
+        key.scheme, key.host, key.token, copy.status, copy.body, copy.fetched_s,
+        copy.failure.value if copy.failure else None, copy.detail, copy.max_age_s,
+        copy.redirects,
+    )  # fmt: skip
+
+
+def refusal_columns(tenant: str, refusal: Refusal) -> Row:
+    """Write a refusal."""
+    return (
+        tenant, refusal.url_hash, refusal.url, refusal.status, refusal.reason,
+        refusal.since_s, refusal.until_s,
+    )  # fmt: skip
+
+
+def rule_of(row: Row) -> SiteRule:
+    """Read what people decided about a host."""
+    host, pattern, review, note, since_s = row
+    with legible("site_rules", host):
+        return SiteRule(host, pattern, Review(review), note, since_s)
+
+
+def rule_columns(tenant: str, rule: SiteRule) -> Row:
+    """Write what people decided about a host."""
+    return (tenant, rule.host, rule.pattern, rule.review.value, rule.note, rule.since_s)
+
+
+def provider_of(row: Row) -> Provider:
+    """Read a provider."""
+    key, provider = row
+    with legible("providers", key):
+        return decode(Provider, provider)

@@ -1,0 +1,116 @@
+"""The cash of URLs that wait, where a job's order keeps any, and the terms that a job settles by.
+
+Cash is read, spent and given by the batch. The terms say how much room a job's limits leave.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from geomi.adapters.store.accounting.budget import JobTerms, QueueRoom, beside, terms_of
+from geomi.adapters.store.accounting.opic import CashPayment, UrlCash, inherit, once, pay, pays
+from geomi.adapters.store.sqlite.jobs import number_of
+from geomi.adapters.store.sqlite.look_up import by_size, look_up
+from geomi.adapters.store.statements import statements
+from geomi.frontier.importance import points
+from geomi.model.entry import Settlement, Target
+
+SQL = statements("store.sqlite", "cash")
+_PURSES = by_size(SQL["purses"])
+FindQueue = Callable[[str], int | None]  # a host's queue in one job
+
+
+def cash_of(db: sqlite3.Connection, queue: int | None, url_hash: bytes) -> float:
+    """Return what a URL holds."""
+    row = db.execute(SQL["cash"], (queue, url_hash)).fetchone()
+    return row[0] if row and row[0] is not None else 0.0
+
+
+def settle_cash(
+    db: sqlite3.Connection,
+    terms: JobTerms,
+    visits: Sequence[tuple[Settlement, float]],
+    queue_of: FindQueue,
+) -> None:
+    """Give what settled pages hold to their links; new ones are there by now."""
+    share = terms.share or 0.0
+    held = once(visits)
+    spent = (
+        (points(share, cash), queue_of(visit.entry.host), visit.entry.url_hash)
+        for visit, cash in held
+        if pays(visit)
+    )
+    db.executemany(SQL["spend"], spent)
+    _write(db, terms, pay(terms, held), queue_of)
+
+
+def inherit_cash(
+    db: sqlite3.Connection, terms: JobTerms, added: Sequence[Target], queue_of: FindQueue
+) -> None:
+    """Let what was added from outside share what the virtual root holds."""
+    _write(db, terms, inherit(terms, added), queue_of)
+
+
+def _write(
+    db: sqlite3.Connection, terms: JobTerms, payment: CashPayment, queue_of: FindQueue
+) -> None:
+    by_host: dict[str, dict[bytes, float]] = {}
+    for (host, url_hash), gift in payment.gifts.items():
+        by_host.setdefault(host, {})[url_hash] = gift
+    for host, gifts in by_host.items():
+        queue = queue_of(host)
+        if queue is not None:
+            db.executemany(SQL["give"], _given(db, queue, gifts, terms.share or 0.0))
+    if payment.to_root:
+        db.execute(SQL["to_root"], {"job": terms.number, "more": payment.to_root})
+
+
+def _given(
+    db: sqlite3.Connection, queue: int, gifts: Mapping[bytes, float], share: float
+) -> Iterable[tuple[float, int, int]]:
+    for seq, url_hash, cash, priority in look_up(db, _PURSES, queue, list(gifts)):
+        purse = UrlCash(cash or 0.0, priority).plus(gifts[url_hash], share)
+        yield purse.cash, purse.priority, seq
+
+
+def find_terms(
+    db: sqlite3.Connection, job: str, tenant: str, *, max_queued: int = 0
+) -> JobTerms | None:
+    """Read the terms of a job of this tenant, if it is there.
+
+    Args:
+        max_queued: how many URLs of all jobs may wait; 0 is no limit.
+    """
+    row = db.execute(SQL["terms"], (job, tenant)).fetchone()
+    terms = terms_of(row) if row else None
+    if terms is None or not max_queued:
+        return terms
+    (others,) = db.execute(SQL["others"], (terms.number,)).fetchone()
+    return beside(terms, others, overall=max_queued)
+
+
+def terms_here(db: sqlite3.Connection, job: str, tenant: str) -> JobTerms:
+    """Read the terms of a job that has to be there."""
+    number_of(db, job, tenant)
+    terms = find_terms(db, job, tenant)
+    assert terms is not None
+    return terms
+
+
+def rooms_of(db: sqlite3.Connection, terms: JobTerms, waiting: int) -> QueueRoom:
+    """Return how much room a job has left."""
+
+    def in_host(host: str) -> int:
+        return int(db.execute(SQL["in_host"], (host, terms.number)).fetchone()[0])
+
+    def in_pattern(host: str, pattern: str) -> int:
+        values = {
+            "host": host,
+            "job": terms.number,
+            "pattern": pattern,
+            "most": terms.budget.per_pattern,
+        }
+        return int(db.execute(SQL["in_pattern"], values).fetchone()[0])
+
+    return QueueRoom(terms.budget, waiting, in_host, in_pattern)

@@ -1,0 +1,130 @@
+"""A store opened for one tenant, its copy, and the anchor of its time."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+from geomi.adapters.store.rows import legible
+from geomi.adapters.store.sqlite.census import SqliteCensus
+from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.costs import SqliteCosts
+from geomi.adapters.store.sqlite.documents import SqliteDocuments
+from geomi.adapters.store.sqlite.drawers import SqliteDueValues, SqliteNamedValues
+from geomi.adapters.store.sqlite.frontier import SqliteFrontier
+from geomi.adapters.store.sqlite.hosts import SQL as HOSTS
+from geomi.adapters.store.sqlite.jobs import SqliteJobs
+from geomi.adapters.store.sqlite.journal import SqliteJournal, SqliteUnsentEvents
+from geomi.adapters.store.sqlite.log import SqliteRequestLog
+from geomi.adapters.store.sqlite.pages import SqlitePages
+from geomi.adapters.store.sqlite.providers import SqliteProviders
+from geomi.adapters.store.sqlite.queues import SqliteQueues
+from geomi.adapters.store.sqlite.quotas import SqliteQuotas
+from geomi.adapters.store.sqlite.ranks import SqliteRanks
+from geomi.adapters.store.sqlite.recrawl import SqliteHistories, SqliteSweeps
+from geomi.adapters.store.sqlite.retention import SqliteRetention
+from geomi.adapters.store.sqlite.robots import SqliteRobotsCopies
+from geomi.adapters.store.sqlite.roster import SqliteRoster
+from geomi.adapters.store.sqlite.segments import SqliteSegments
+from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
+from geomi.adapters.store.sqlite.workers import SqliteWorkers
+from geomi.adapters.store.statements import statements
+from geomi.ports.runtime import ClockAnchor
+
+SQL = statements("store.sqlite", "meta")
+
+# Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
+BUSY_TIMEOUT_S = 30.0
+
+
+def open_sqlite(path: Path, *, tenant: str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> SqliteStore:
+    """Open the store in a file, which is made or brought to this version's schema if need be."""
+    return SqliteStore(SqliteDatabase(path, busy_timeout_s=busy_timeout_s), tenant)
+
+
+class SqliteStore:
+    """Handles of one tenant on one file; its reads belong to the event loop's thread."""
+
+    def __init__(self, database: SqliteDatabase, tenant: str) -> None:
+        self._database = database
+        self.tenant = tenant
+        self.frontier = SqliteFrontier(database, tenant)
+        self.census = SqliteCensus(database, tenant)
+        self.jobs = SqliteJobs(database, tenant)
+        self.pages = SqlitePages(database, tenant)
+        self.robots = SqliteRobotsCopies(database)
+        self.requests = SqliteRequestLog(database)
+        self.refusals = SqliteRefusals(database, tenant)
+        self.sites = SqliteSiteRules(database, tenant)
+        self.providers = SqliteProviders(database, tenant)
+        self.ranks = SqliteRanks(database)
+        self.segments = SqliteSegments(database, tenant)
+        self.workers = SqliteWorkers(database)
+        self.histories = SqliteHistories(database, tenant)
+        self.sweeps = SqliteSweeps(database, tenant)
+        self.documents = SqliteDocuments(database, tenant)
+        self.costs = SqliteCosts(database, tenant)
+        self.drawers = SqliteNamedValues(database, tenant)
+        self.due_slips = SqliteDueValues(database)
+        self.retention = SqliteRetention(database, tenant)
+        self.roster = SqliteRoster(database)
+        self.queues = SqliteQueues(database, tenant)
+        self.quotas = SqliteQuotas(database, tenant)
+        self.journal = SqliteJournal(database, tenant)
+        self.untold = SqliteUnsentEvents(database)
+
+    def open_for(self, tenant: str) -> SqliteStore:
+        """Open the same store for another tenant; both are closed with either."""
+        other = SqliteStore(self._database, tenant)
+        other.frontier.max_queued = self.frontier.max_queued
+        return other
+
+    def anchor(self) -> ClockAnchor | None:
+        """Return what ties the store's time to this machine's clock."""
+        with self._database.read() as db:
+            return _anchor(db)
+
+    def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
+        """Tie the store's time anew unless another process did; return the anchor that holds."""
+        return self._database.write_now(partial(_set_anchor, anchor=anchor, instead_of=instead_of))
+
+    def greatest_end_s(self) -> float:
+        """Return the latest time at which any response is known to have ended."""
+        with self._database.read() as db:
+            return float(db.execute(HOSTS["greatest_end"]).fetchone()[0])
+
+    def lease_owners(self) -> list[str]:
+        """Name whoever holds a lease that was never given back, also one that has run out."""
+        with self._database.read() as db:
+            return [owner for (owner,) in db.execute(HOSTS["lease_owners"])]
+
+    def backup(self, target: Path) -> None:
+        """Copy the store as it is now, while others go on writing."""
+        self._database.backup(target)
+
+    async def scrub(self) -> None:
+        """Leave nothing in the file of what was deleted from it."""
+        await self._database.scrub()
+
+    def close(self) -> None:
+        """Finish the write under way and close the file."""
+        self._database.close()
+
+
+def _anchor(db: sqlite3.Connection) -> ClockAnchor | None:
+    row = db.execute(SQL["get"], ("anchor",)).fetchone()
+    with legible("meta", "anchor"):
+        return ClockAnchor(*json.loads(row[0])) if row else None
+
+
+def _set_anchor(
+    db: sqlite3.Connection, *, anchor: ClockAnchor, instead_of: ClockAnchor | None
+) -> ClockAnchor:
+    holding = _anchor(db)
+    if holding is not None and holding != instead_of:
+        return holding
+    value = json.dumps([anchor.boot_id, anchor.reading_s, anchor.time_s])
+    db.execute(SQL["put"], ("anchor", value))
+    return anchor

@@ -1,0 +1,133 @@
+"""What is kept about jobs: their journal, their retention, and whose they are.
+
+The store writes a journal event in the transaction that changes a job, so no event is missing and
+none is false. Retention deletes in short transactions: `begin` first writes down what is going,
+then nothing uses it again. `Quotas` says what a tenant may use; `settle` counts, `claim` obeys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from geomi.model.job import Expired, JobEvent
+from geomi.model.named_value import NamedValue
+from geomi.model.tenant import Quota, TenantUsage
+
+TenantJob = tuple[str, str]  # a tenant, and the id of one of its jobs
+
+
+class JobJournal(Protocol):
+    """The events of one tenant's jobs; they are forgotten with their job."""
+
+    async def read(self, job: str, *, after: int = 0, limit: int) -> Sequence[JobEvent]:
+        """List a job's events after one, in their order.
+
+        There are never more than `MAX_LISTED_EVENTS` at once: what ends a walk is an empty list.
+        """
+        ...
+
+
+class UnsentEvents(Protocol):
+    """The events of the service's jobs that nobody was told of yet, for every tenant."""
+
+    async def untold(self, limit: int) -> Sequence[JobEvent]:
+        """List events that nobody was told of, oldest first."""
+        ...
+
+    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
+        """Note that an event is told, and put what has to be delivered into drawers, or neither.
+
+        False, and nothing written, where it was told before, or is forgotten. A slip whose name is
+        taken stays as it is.
+        """
+        ...
+
+
+class JobRoster(Protocol):
+    """The jobs of every tenant, for whoever serves all of them.
+
+    A paused job is on no list. Jobs of the service are those with a collection; what begins and
+    ends a job of the command line is the command.
+    """
+
+    async def active(self, limit: int) -> Sequence[TenantJob]:
+        """Name the jobs that workers may take up, oldest first.
+
+        Once nothing is left to fetch, a job of the service is left to whoever finishes it.
+        """
+        ...
+
+    async def waiting(self, limit: int) -> Sequence[TenantJob]:
+        """Name the service's jobs that have not come to their first page, oldest first.
+
+        First the oldest of each tenant, then the second of each: one with many keeps nobody from
+        the list.
+        """
+        ...
+
+    async def finalizing(self, limit: int) -> Sequence[TenantJob]:
+        """Name the service's jobs that have nothing left to fetch and are not finished."""
+        ...
+
+    async def tenant_of(self, job: str) -> str | None:
+        """Return whose a job is; None where there is none."""
+        ...
+
+    async def tenants(self) -> Sequence[str]:
+        """Name everybody who has a job, in whatever state it is, in the order of their names."""
+        ...
+
+
+class Quotas(Protocol):
+    """What one tenant may use, and has used.
+
+    `settle` counts, in its own transaction, and `claim` lends no more than is left. A tenant that
+    was never allowed anything has no limit, and nothing of it is counted.
+    """
+
+    async def allow(self, quota: Quota) -> None:
+        """Write what the tenant may use from now on; what it has used stays counted."""
+        ...
+
+    async def standing(self, *, wall_s: float) -> TenantUsage:
+        """Return what the tenant may use, and has used on the day of this time."""
+        ...
+
+
+class RetentionStep(NamedTuple):
+    """One stretch of a walk: where the next begins, 0 at the end, and how much has gone."""
+
+    after: int
+    gone: int
+
+
+class JobRetention(Protocol):
+    """The jobs of one tenant whose time is over.
+
+    A crawl ages as a whole: the time of each of its jobs counts from the end of the last of them.
+    """
+
+    async def due(self, *, wall_s: float, limit: int) -> list[tuple[str, Expired]]:
+        """Name jobs that have something to lose, and what: `URLS_GOING` or `JOB_GOING`."""
+        ...
+
+    async def begin(self, job: str, what: Expired, *, wall_s: float) -> bool:
+        """Write down that something is going; False where it is not due any more."""
+        ...
+
+    async def forget_urls(self, job: str, *, limit: int) -> int:
+        """Forget some URLs of a job that is going, and return how many; 0 when all have gone."""
+        ...
+
+    async def forget_pages(self, job: str, *, after: int, limit: int) -> RetentionStep:
+        """Forget pages and histories whose newest copy is in a job that is going."""
+        ...
+
+    async def forget_captures(self, job: str, *, limit: int) -> int:
+        """Forget some captures of a job that is going, and return how many."""
+        ...
+
+    async def forget_requests(self, job: str, *, after: int, limit: int) -> RetentionStep:
+        """Look at a part of the request log and forget what is of a job that is going."""
+        ...

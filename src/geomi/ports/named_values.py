@@ -1,0 +1,60 @@
+"""Small values kept by name, of one tenant or of the system, some with a time at which they are
+due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from geomi.model.named_value import NamedValue
+
+
+class NamedValues(Protocol):
+    """The drawers of one tenant."""
+
+    async def add(
+        self, drawer: str, name: str, body: bytes, *, due_at_s: float | None = None
+    ) -> bool:
+        """Put something into a drawer; False, and nothing written, where the name is taken."""
+        ...
+
+    async def change(self, slip: NamedValue) -> bool:
+        """Write body and due time of a slip that is still at this revision, which then grows.
+
+        False, and nothing written, where somebody else has changed or removed it.
+        """
+        ...
+
+    async def get(self, drawer: str, name: str) -> NamedValue | None:
+        """Find something by its name."""
+        ...
+
+    async def list(
+        self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
+    ) -> Sequence[NamedValue]:
+        """List a drawer in the order of names, for paging: after a name, or backwards before it.
+
+        There are never more than `MAX_LISTED_VALUES` at once: what ends a walk is an empty list.
+        """
+        ...
+
+    async def remove(self, slip: NamedValue) -> bool:
+        """Remove a slip that is still at this revision; False where it is not."""
+        ...
+
+    async def count(self, drawer: str) -> int:
+        """Return how many things are in a drawer."""
+        ...
+
+
+class DueValues(Protocol):
+    """What somebody has to look at, for every tenant."""
+
+    async def due(self, drawer: str, *, wall_s: float, limit: int) -> Sequence[NamedValue]:
+        """List what is due in the drawers of this name, longest due first."""
+        ...
+
+    async def next_due_s(self, drawer: str) -> float | None:
+        """Return when the first of them is due."""
+        ...

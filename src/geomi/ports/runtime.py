@@ -1,0 +1,77 @@
+"""What a process gives the engine: time, a process for heavy work, and a listener for events.
+
+`Clock` is the only source of time. `Compute` runs native code that cannot be interrupted, in a
+process that can be killed. `EventSink` takes events; it never waits and never fails a crawl.
+`ClockAnchor` and `ClockComparison` are how a store ties its time to a clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from geomi.model.config import Extraction
+from geomi.model.event import Event
+from geomi.model.page import Article
+
+
+class Clock(Protocol):
+    """Two readings and one wait; nothing else in geomi knows what time it is."""
+
+    def now_s(self) -> float:
+        """Return scheduling time: it never runs backwards, across restarts too."""
+        ...
+
+    def wall_s(self) -> float:
+        """Return the time of day, for people and for the archive only."""
+        ...
+
+    async def sleep_until(self, when_s: float) -> None:
+        """Wait until scheduling time has reached `when_s`."""
+        ...
+
+
+class Compute(Protocol):
+    """Extraction in a process that can be killed."""
+
+    async def extract(
+        self,
+        body: bytes,
+        url: str,
+        content_type: str,
+        rules: Extraction,
+        *,
+        max_links: int,
+        deadline_s: float,
+    ) -> Article | None:
+        """Extract a large page; None when it took too long or too much memory."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the process."""
+        ...
+
+
+class EventSink(Protocol):
+    """A listener that must not wait and must not fail the crawl."""
+
+    def emit(self, event: Event) -> None:
+        """Take one event."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClockAnchor:
+    """One moment on two axes: the boot clock of one boot, and scheduling time."""
+
+    boot_id: str
+    reading_s: float
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClockComparison:
+    """How far the time of a store is ahead of a clock, and its offset from the server's time."""
+
+    ahead_s: float
+    offset_s: float
