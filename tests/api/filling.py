@@ -10,7 +10,7 @@ from geomi.model.job import CrawlJob
 from geomi.service.service import TenantService
 from geomi.settings.options import RunOptions
 from tests.api.asking import Client, Json
-from tests.engine.running import page
+from tests.support.crawl import page
 from tests.support.server import Reply, Site
 
 FERRY = "The ferry leaves at noon and returns before the night."

@@ -15,7 +15,7 @@ from geomi.service.access.keys import KeyRole
 from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, OTHER, TENANT, Client, everything_in, run, serving
 from tests.api.filling import WEB, filled, worked_off
-from tests.engine.running import page
+from tests.support.crawl import page
 from tests.support.server import Site
 
 

@@ -18,7 +18,7 @@ from geomi.service.seeds import seeding_of
 from tests.api.asking import LOCAL, Client, Ground, Json, run, serving
 from tests.api.filling import WEB, filled
 from tests.api.test_document import operations
-from tests.service.raw_files import given_up
+from tests.support.raw_files import given_up
 from tests.support.server import Site
 
 SECRET = "a-word-of-theirs"

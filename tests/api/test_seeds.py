@@ -18,7 +18,7 @@ from geomi.service.seeds import seeding_of
 from geomi.service.service import open_service
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, TENANT, Ground, run, serving
-from tests.service.raw_files import given_up, put_raw, put_success, worked
+from tests.support.raw_files import given_up, put_raw, put_success, worked
 
 PROD = "prod/country=sg/category=news/date=2026-01-28"
 RULES = seed_config(LOCAL).seeds

@@ -24,9 +24,9 @@ from geomi.dataset.partition import raw_path
 from geomi.model.dataset.seed import Partition
 from tests.chaos.process import Crawl, Nursery
 from tests.chaos.seed_life import Life
-from tests.engine.seed_ground import record, server_context
 from tests.support.postgres import Cluster
 from tests.support.s3 import S3Server
+from tests.support.seed_dataset import record, server_context
 from tests.support.server import Reply, Site
 
 PLACE = Partition("sg", "news", "2026-01-28")

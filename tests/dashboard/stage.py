@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.e2e.command import clean_env
 from tests.e2e.serving import Served
-from tests.service.raw_files import put_raw
 from tests.service.seed_web import seed_web
+from tests.support.raw_files import put_raw
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 HOSTS = ("www", "docs", "blog", "shop")

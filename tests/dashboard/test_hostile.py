@@ -11,7 +11,7 @@ from geomi.dashboard.markdown import MAX_BLOCK_CHARS, MAX_BLOCKS, DisplayBlockKi
 from tests.api.asking import run
 from tests.api.filling import filled
 from tests.dashboard.visiting import seen, serving, text
-from tests.engine.running import robots
+from tests.support.crawl import robots
 from tests.support.server import Reply, Site
 
 SCRIPT = "<script>window.broken = 1</script>"

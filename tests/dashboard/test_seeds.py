@@ -20,7 +20,7 @@ from geomi.service.access.keys import KeyScope
 from geomi.service.seeds import seeding_of
 from tests.api.asking import LOCAL, TENANT, run
 from tests.dashboard.visiting import House, seen, serving, text
-from tests.service.raw_files import given_up, put_raw, worked
+from tests.support.raw_files import given_up, put_raw, worked
 
 RULES = seed_config(LOCAL).seeds
 PROD = "prod/country=sg/category=news/date=2026-01-28"

@@ -10,7 +10,7 @@ import pytest
 
 from geomi.app import DataDirectory
 from geomi.cli.program import main
-from tests.engine.running import Ear, crawl_in, home_in, plan, run
+from tests.support.crawl import Ear, crawl_in, home_in, plan, run
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -23,9 +23,9 @@ from geomi.engine.seeds.queue import work_on_queues
 from geomi.model.dataset.seed import OrchestrationReport, PartitionFilter
 from geomi.settings.options import Settings
 from tests.e2e.command import records, run
-from tests.engine.running import Ear, profile_config
-from tests.engine.seed_contracts import SG
-from tests.engine.seed_ground import record
+from tests.support.crawl import Ear, profile_config
+from tests.support.seed_contracts import SG
+from tests.support.seed_dataset import record
 from tests.support.server import Reply, Site
 
 SITEMAP = b"<urlset><url><loc>http://mom.gov.sg/listed</loc></url></urlset>"

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import LOCAL, records, run, start
-from tests.engine.private_site import traces
-from tests.engine.test_enrich import told
-from tests.engine.test_previews import NEEDLES, QUERY, lighthouse, waiting
+from tests.engine.enrich.test_loop import told
+from tests.engine.visit.test_preview_text import NEEDLES, QUERY, lighthouse, waiting
+from tests.support.private_site import traces
 from tests.support.server import Site
 
 

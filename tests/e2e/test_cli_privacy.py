@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import LOCAL, records, run
-from tests.engine.private_site import EMAIL, NEEDLES, large, routes, traces
+from tests.support.private_site import EMAIL, NEEDLES, large, routes, traces
 from tests.support.server import Site
 
 REDACT = ["--set", "safety.pii=redact"]

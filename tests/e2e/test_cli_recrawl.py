@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import LOCAL, run
-from tests.engine.running import page
+from tests.support.crawl import page
 from tests.support.server import Route, Site
 
 SHIFT_S = 8 * 86_400.0

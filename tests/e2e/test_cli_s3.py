@@ -16,9 +16,9 @@ import pytest
 
 from geomi.errors import StoreError
 from tests.e2e.command import LOCAL, clean_env, records, run, start
-from tests.engine.seed_contracts import lay_contract
 from tests.service.seed_web import WEB, seed_web
 from tests.support.s3 import S3Server
+from tests.support.seed_contracts import lay_contract
 from tests.support.server import Reply, Site
 from tests.support.webs import random_web
 

@@ -25,9 +25,9 @@ import pytest
 from geomi.cli.program import main
 from tests.e2e.command import GEOMI, clean_env, run
 from tests.e2e.serving import Served
-from tests.service.raw_files import FOLDER, put_raw
 from tests.service.seed_web import ROBOTS, WEB, Web, seed_web
 from tests.support.postgres import Cluster
+from tests.support.raw_files import FOLDER, put_raw
 from tests.support.server import Raw, Reply, Seen
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "prepare-domains.md"

@@ -9,9 +9,9 @@ import pytest
 
 from geomi.app.use import providers
 from geomi.model.request_log import RequestPurpose
+from tests.app.test_providers import plan_for, provider_of
 from tests.e2e.served import Command, archived, commands, serve_to
-from tests.engine.running import Ear, crawl_in, home_in, page, run
-from tests.engine.test_providers import plan_for, provider_of
+from tests.support.crawl import Ear, crawl_in, home_in, page, run
 from tests.support.server import Site
 
 ROUTES = {"/": page("home", "/a"), "/a": page("next")}

@@ -27,7 +27,7 @@ from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
 from tests.e2e.command import LOCAL, run, start
-from tests.engine.running import Ear, home_in
+from tests.support.crawl import Ear, home_in
 from tests.support.server import End, Raw, Reply, Route, Seen, Site
 
 DELAY_S = 0.05

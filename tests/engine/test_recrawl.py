@@ -24,10 +24,10 @@ from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.rate import stage
 from geomi.recrawl.report import Changes, PageChange
-from tests.engine.by_hand import Hand, hand_in
-from tests.engine.running import page, paths, profile_config, robots, run
-from tests.engine.test_revisits import tagged
+from tests.engine.visit.test_revisits import tagged
+from tests.support.crawl import page, paths, profile_config, robots, run
 from tests.support.server import Reply, Route, Site
+from tests.support.timed_crawl import Hand, hand_in
 
 DAY_S = 86_400.0
 CONFIG = CrawlConfig(

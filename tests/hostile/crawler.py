@@ -18,7 +18,7 @@ from pathlib import Path
 
 from geomi.app import crawl as run_crawl
 from geomi.model.event import PageSettled
-from tests.engine.running import LOCAL, Ear, home_in, plan, read_records
+from tests.support.crawl import LOCAL, Ear, home_in, plan, read_records
 
 BEAT_S = 0.02
 MAX_ENTRIES = 100_000

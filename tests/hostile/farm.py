@@ -18,10 +18,10 @@ from pathlib import Path
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import ENCODERS
 from tests.conftest import ROOT
-from tests.engine.running import page, robots, to
 from tests.hostile import documents, maps
 from tests.hostile.crawler import Order, Report
 from tests.hostile.evils import BOMBS, EVILS, SLOW, Endless, Evil, bomb, encoding
+from tests.support.crawl import page, robots, to
 from tests.support.server import Answer, Raw, Reply, Route, Seen, Site
 
 TIMEOUT_S = 3.0

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from geomi.model.verdict import Outcome
-from tests.engine.running import to
 from tests.hostile.evils import BOMB_BYTES, BOMBS, CHUNKED, DRIP_S, OK, Endless, bomb, encoding, raw
+from tests.support.crawl import to
 from tests.support.server import Answer, End, Raw, Reply, Route, Seen
 
 XML = "application/xml"

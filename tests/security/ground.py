@@ -16,9 +16,9 @@ from typing import Any
 from geomi.model.entry import UrlEntry
 from geomi.model.verdict import Outcome
 from geomi.settings.options import Settings
-from tests.engine.running import Crawled, crawl_site
 from tests.security.network import Wire
 from tests.security.spellings import SPELLINGS, Spelling
+from tests.support.crawl import Crawled, crawl_site
 from tests.support.server import Route, Site
 
 EVIL = "evil.example"

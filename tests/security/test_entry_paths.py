@@ -22,9 +22,9 @@ from geomi.model.event import RobotsFetched
 from geomi.model.verdict import Outcome
 from geomi.settings.layers import flags_layer, resolve, settings_layer
 from geomi.settings.options import Settings
-from tests.engine.running import LOCAL, crawl_site, page, robots, to
 from tests.security.ground import ALONE, EVIL, Ground, Numbered, in_one_line, numbered
 from tests.security.spellings import SCHEMES, SPELLINGS
+from tests.support.crawl import LOCAL, crawl_site, page, robots, to
 from tests.support.server import Reply, Route, Seen, Site
 
 HOME = f"http://{EVIL}/"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import trustme
 
-from tests.engine.seed_ground import server_context
+from tests.support.seed_dataset import server_context
 from tests.support.server import Reply, Route, Site
 
 ROBOTS = Reply(b"User-agent: *\nAllow: /\n", content_type="text/plain")

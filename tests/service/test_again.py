@@ -16,8 +16,8 @@ from geomi.service.service import TenantService
 from tests.api.asking import LOCAL, Ground, run, serving
 from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
-from tests.engine.running import Ear, page
 from tests.service.working import crawled, is_over, understood
+from tests.support.crawl import Ear, page
 from tests.support.server import Site
 
 FERRY = "The ferry leaves at noon and returns before the night. " * 6

@@ -14,7 +14,7 @@ from geomi.model.job import JobState
 from geomi.service import alarms, deliveries
 from tests.api.asking import LOCAL, Ground, Json, run, serving
 from tests.api.filling import EAGER, worked_off
-from tests.engine.running import Ear, page
+from tests.support.crawl import Ear, page
 from tests.support.server import Reply, Site
 
 MANY = 5

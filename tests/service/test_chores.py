@@ -12,7 +12,7 @@ from geomi.service import background_tasks
 from geomi.service.background_tasks import DUTY, BackgroundTask, run_background_tasks
 from geomi.service.service import Service
 from tests.api.asking import LOCAL, run, serving
-from tests.engine.running import Ear
+from tests.support.crawl import Ear
 
 LONGEST_S = 20.0
 ENOUGH = 3

@@ -14,8 +14,8 @@ from geomi.adapters.machine.processes import StartedProcess, start_worker
 from geomi.processes import serve
 from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
 from tests.api.asking import LOCAL, run
-from tests.engine.running import Ear
 from tests.service.working import until
+from tests.support.crawl import Ear
 
 
 def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(

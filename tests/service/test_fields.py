@@ -10,8 +10,8 @@ import pytest
 
 from tests.api.asking import CRAWL, TENANT, run, serving
 from tests.api.filling import EAGER, WEB, filled
-from tests.engine.running import crawl_site
 from tests.service.working import crawled
+from tests.support.crawl import crawl_site
 from tests.support.server import Reply, Site
 
 HTML = b"""<html lang="en"><head><title>Looms</title>

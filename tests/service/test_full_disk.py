@@ -14,8 +14,8 @@ from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
 from geomi.model.worker import WorkerRole
 from tests.api.asking import CRAWL, LOCAL, Client, Ground, run, serving
-from tests.engine.running import Ear
 from tests.service.working import until
+from tests.support.crawl import Ear
 
 QUICK = replace(LOCAL, silence_s=0.5)
 WRITTEN = ("UPDATE ON workers", "INSERT ON jobs", "UPDATE ON drawers", "INSERT ON drawers")

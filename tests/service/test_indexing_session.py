@@ -16,8 +16,8 @@ from geomi.service.provider_runs import indexing_session, stop_large_sessions
 from geomi.service.service import Service, TenantService
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, Ground, run, serving
-from tests.engine.running import Ear, page
 from tests.service.working import crawled
+from tests.support.crawl import Ear, page
 from tests.support.server import Site
 
 

@@ -19,8 +19,8 @@ from geomi.service.background_tasks import BACKGROUND_TASKS
 from geomi.settings.providers import presets
 from tests.api.asking import LOCAL, Ground, run, serving
 from tests.api.test_admin import PROVIDER
-from tests.engine.running import Ear, page
 from tests.service.working import crawled, is_over, understood
+from tests.support.crawl import Ear, page
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy
 from tests.support.server import Site
 

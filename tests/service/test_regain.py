@@ -16,8 +16,8 @@ from geomi.service.enrichment import IndexRebuild
 from geomi.service.service import open_service
 from tests.api.asking import LOCAL, TENANT, Ground, run, serving
 from tests.api.filling import WEB, filled
-from tests.engine.running import Ear
 from tests.service.working import understood
+from tests.support.crawl import Ear
 from tests.support.server import Site
 
 COLLECTIONS, DELETED = ("harbour", "village"), "market"

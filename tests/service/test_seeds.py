@@ -22,10 +22,10 @@ from geomi.service.seeds import seeding_of, work_for_all
 from geomi.service.service import Service
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, TENANT, Ground, Json, run, serving
-from tests.engine.running import Ear
-from tests.service.raw_files import given_up, put_raw, worked
 from tests.service.seed_web import seed_web
 from tests.service.working import until
+from tests.support.crawl import Ear
+from tests.support.raw_files import given_up, put_raw, worked
 from tests.support.server import Reply, Site
 
 RULES = seed_config(LOCAL).seeds

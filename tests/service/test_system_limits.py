@@ -15,7 +15,7 @@ from geomi.service.crawling.crawls import begin_waiting
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, run, serving
 from tests.api.filling import EAGER
-from tests.engine.running import Ear, home_in, page
+from tests.support.crawl import Ear, home_in, page
 from tests.support.server import Raw, Reply, Seen, Site
 
 SITES = 5

@@ -11,7 +11,7 @@ from geomi.engine.seeds import handover as handing
 from geomi.errors import ConfigError, UnknownName
 from geomi.settings.layers import flags_layer, resolve
 from geomi.settings.options import Settings
-from tests.engine.seed_contracts import lay_contract
+from tests.support.seed_contracts import lay_contract
 
 
 def test_urls_alone() -> None:

@@ -12,7 +12,7 @@ from geomi.model.verdict import Outcome
 from geomi.robots.match import Judgement, judge
 from geomi.robots.parse import parse
 from geomi.robots.policy import PolicyKind, decide
-from tests.unit.robots.scanner import SCANNER
+from tests.support.scanner_rules import SCANNER
 
 TOKEN = "WebKillerAI"
 RFC = RobotsRules()

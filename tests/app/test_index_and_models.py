@@ -1,0 +1,133 @@
+"""What settings name: another index, an embedder, a model that advises; and what they refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import orjson
+import pytest
+
+from geomi.app.index import open_search_index, search_pages
+from geomi.errors import ConfigError
+from geomi.model.index.document import DocumentFilter
+from geomi.model.index.language_model import ModelPurpose
+from geomi.model.index.search import NO_FILTERS
+from geomi.settings.options import Settings
+from tests.conftest import missing_part
+from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan, run
+from tests.support.models import ModelServer
+from tests.support.onnx import write_model
+from tests.support.server import Site
+
+WEB = {
+    "/": page("start", "/car", "/boat", text="A village by the sea. " * 12),
+    "/car": page("car", text="The automobile of the doctor stands behind the church. " * 6),
+    "/boat": page("boat", text="The ferry leaves at noon and returns before the night. " * 6),
+}
+NEAR = {"automobile": (1.0, 0.0), "vehicle": (0.9, 0.1), "ferry": (0.0, 1.0)}
+EVERY = ("analysis.quality_threshold=0",)
+
+
+async def crawled(tmp_path: Path) -> None:
+    ear = Ear()
+    async with home_in(tmp_path, ear) as home:
+        with Site(WEB) as site:
+            await crawl_in(home, ear, plan([site.url("/")], assignments=EVERY))
+
+
+async def answers(tmp_path: Path, settings: Settings, query: str) -> list[str]:
+    """Return the pages that answer a query, best first."""
+    async with home_in(tmp_path, Ear(), settings) as home:
+        searched = await search_pages(home, query, NO_FILTERS, limit=10)
+        return [hit.passage.url.rpartition("/")[2] for hit in searched.found.hits]
+
+
+@pytest.mark.req("IDX-01")
+def test_an_embedder_finds_what_no_word_says(tmp_path: Path) -> None:
+    if find_spec("onnxruntime") is None:
+        missing_part("no onnxruntime: pip install 'geomi[onnx]'")
+    write_model(tmp_path / "tiny", NEAR)
+
+    async def work() -> None:
+        await crawled(tmp_path)
+        assert await answers(tmp_path, LOCAL, "vehicle") == []
+        embedding = replace(LOCAL, embedder=f"onnx:{tmp_path / 'tiny'}")
+        assert (await answers(tmp_path, embedding, "vehicle"))[0] == "car"
+
+    run(work())
+
+
+@pytest.mark.slow
+def test_an_index_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    if find_spec("lancedb") is None:
+        missing_part("no lancedb: pip install 'geomi[lance]'")
+
+    async def work() -> None:
+        await crawled(tmp_path)
+        shared = replace(LOCAL, index=str(tmp_path / "shared"))
+        assert await answers(tmp_path, shared, "ferry noon") == ["boat"]
+        assert (tmp_path / "shared").is_dir() and not (tmp_path / "index").exists()
+
+    run(work())
+
+
+def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
+    quality = (
+        '{"scores": {"originality": 9, "depth": 9, "readability": 9, "relevance": 9}, '
+        '"overall": 9, "flags": [], "summary": "s"}'
+    )
+
+    async def work(server: ModelServer) -> None:
+        await crawled(tmp_path)
+        advised = replace(
+            LOCAL, model_endpoint=server.endpoint, model="tiny", model_prices=("tiny=1/2",)
+        )
+        await answers(tmp_path, advised, "ferry")
+        async with home_in(tmp_path, Ear(), advised) as home:
+            lines = {line.purpose: line for line in await home.world.costs.list()}
+        assert lines[ModelPurpose.QUALITY].tokens_in >= 100
+        assert lines[ModelPurpose.QUALITY].micros >= 140
+        assert {asked["model"] for asked in server.asked} == {"tiny"}
+        # Whoever searches without the model does not undo what it said, nor asks again.
+        asked = len(server.asked)
+        for settings in (LOCAL, advised):
+            await answers(tmp_path, settings, "ferry")
+            async with home_in(tmp_path, Ear(), settings) as home:
+                rows = await home.world.documents.list(DocumentFilter(), after="", limit=10)
+                assert {
+                    orjson.loads(row.analysis)["quality"]["engine"]["name"] for row in rows
+                } == {"tiny"}
+        assert len(server.asked) == asked
+
+    with ModelServer([quality] * 20) as server:
+        run(work(server))
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        (Settings(embedder="word2vec:x"), "`word2vec:x` is no embedder"),
+        (Settings(embedder="onnx:"), "`onnx:` is no embedder"),
+        (Settings(embedder="openai:ada"), "no server is named"),
+        (Settings(model="gpt"), "no server is named"),
+        (Settings(model="gpt", model_endpoint="nonsense"), "plain http or https URL"),
+        (
+            Settings(model="m", model_endpoint="http://127.0.0.1:1/v1", model_prices=("m=x",)),
+            "`m=x` is no price",
+        ),
+        (Settings(index="s3://UPPER"), "does not name a bucket"),
+    ],
+    ids=["kind", "no folder", "no server", "model", "endpoint", "price", "bucket"],
+)
+def test_settings_that_make_no_sense_are_refused(
+    tmp_path: Path, settings: Settings, word: str
+) -> None:
+    async def work() -> None:
+        async with home_in(tmp_path, Ear(), settings) as home, open_search_index(home):
+            pass
+
+    with pytest.raises(ConfigError, match=word) as refused:
+        run(work())
+    assert refused.value.hint

@@ -1,0 +1,226 @@
+"""A crawl for a provider: what is asked of it, what is told, and what keeps it from beginning."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from geomi.adapters.telemetry.fan_out import EventFanOut
+from geomi.adapters.telemetry.log_lines import ChangeReportLines
+from geomi.app import Plan, crawl, make_plan, open_directory
+from geomi.app.use import providers
+from geomi.errors import ConfigError
+from geomi.model.event import Reported
+from geomi.model.site import Channel, Provider
+from geomi.settings.layers import flags_layer, settings_layer
+from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.providers import presets, provider_layer, read_provider
+from tests.support.crawl import LOCAL, Crawled, Ear, crawl_in, home_in, page, run
+from tests.support.server import Reply, Route, Site
+
+ID = "8d5f6f5e-7a11-4a53-9d3c-0f5ad1f0a001"
+ROUTES = {
+    "/docs": page("docs", "/docs/a", "/docs/changelog/1", "/blog/x"),
+    "/docs/a": page("a"),
+    "/docs/changelog/1": page("changelog"),
+    "/blog/x": page("blog"),
+}
+
+
+def provider_of(site: Site, **changes: object) -> Provider:
+    """Describe a provider that lives on a site."""
+    payload: dict[str, object] = {
+        "seed_urls": [site.url("/docs")],
+        "allowed_path_patterns": ["/docs/**"],
+        "blocked_path_patterns": ["/docs/changelog/**"],
+        "tos_reviewed_at": "2026-01-31",
+        "tos_allows_crawling": True,
+    }
+    return read_provider(payload | changes, key="example", provider_id=ID)
+
+
+def plan_for(provider: Provider, *, resume: bool = False, **options: object) -> Plan:
+    """Plan a crawl of a provider without its pauses, as `--provider` does."""
+    flags = flags_layer({"profile": "default", "delay": 0.0, **options})
+    layers = [flags, settings_layer(LOCAL), provider_layer(provider)]
+    return make_plan(
+        provider.seed_urls,
+        resolve_under_profile(layers),
+        flags,
+        resume=resume,
+        provider=provider.key,
+    )
+
+
+def crawl_for(root: Path, site: Site, provider: Provider, *, registers: bool = True) -> Crawled:
+    """Register a provider and crawl it."""
+
+    async def work() -> Crawled:
+        ear = Ear()
+        async with home_in(root, ear) as home:
+            if registers:
+                await providers.add(home.world, provider)
+            return await crawl_in(home, ear, plan_for(provider))
+
+    return run(work())
+
+
+@pytest.mark.req("CFG-01")
+def test_links_are_discovered_from_its_seeds_within_its_patterns(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
+        crawled = crawl_for(tmp_path, site, provider_of(site))
+        assert sorted(crawled.urls) == [site.url("/docs"), site.url("/docs/a")]
+        assert crawled.report.job.provider == "example"
+        assert crawled.entries[site.url("/docs")].depth == 0
+        assert crawled.exclusions["exclude"][1] == (site.url("/docs/changelog/1"),)
+        assert crawled.exclusions["include"][1] == (site.url("/blog/x"),)
+        assert crawled.ear.warnings == []
+
+
+@pytest.mark.req("FUT-05", "CFG-09", "CFG-12", "LNK-16")
+def test_the_sitemap_that_it_names_is_read(tmp_path: Path) -> None:
+    routes: dict[str, Route] = {**ROUTES, "/docs/hidden": page("hidden")}
+    with Site(routes) as site:
+        listing = "".join(
+            f"<url><loc>{site.url(path)}</loc></url>" for path in ("/docs/hidden", "/blog/x")
+        )
+        urlset = f"<urlset>{listing}</urlset>".encode()
+        routes["/map.xml"] = Reply(urlset, content_type="text/xml")
+        crawled = crawl_for(tmp_path, site, provider_of(site, sitemap_url=site.url("/map.xml")))
+        wanted = [site.url(path) for path in ("/docs", "/docs/a", "/docs/hidden")]
+        assert sorted(crawled.urls) == wanted
+        assert crawled.record(site.url("/docs/hidden"))["source"] == "sitemap"
+        assert crawled.entries[site.url("/map.xml")].parent is None
+
+
+@pytest.mark.req("LEG-03", "LEG-05")
+def test_a_preset_warns_of_terms_that_nobody_read_and_of_a_better_channel(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
+        preset = presets()["openai"]
+        stand_in = provider_of(site, key=preset.key)
+        crawled = crawl_for(tmp_path, site, stand_in, registers=False)
+    assert preset.channel is Channel.CONTEXT7
+    assert crawled.ear.warnings == [
+        "the terms of provider openai have not been reviewed here",
+        "provider openai is served by Context7 first; this crawl is a fallback",
+    ]
+
+
+@pytest.mark.req("LEG-04", "G-21")
+def test_a_provider_that_forbids_it_is_not_crawled_by_any_road(tmp_path: Path) -> None:
+    """Not for it, not going on with a job of it, not from its host, not through a link."""
+    with (
+        Site({"/docs": page("docs")}) as site,
+        Site({"/": page("elsewhere", site.url("/docs"))}, address="127.0.0.2") as elsewhere,
+    ):
+        provider = provider_of(site)
+
+        async def work() -> Crawled:
+            ear = Ear()
+            async with home_in(tmp_path, ear) as home:
+                await providers.add(home.world, provider)
+                await crawl_in(home, ear, plan_for(provider))
+                asked = len(site.log)
+                await providers.review(
+                    home.world, "example", allows=False, reviewed_at="2026-02-01"
+                )
+                for plan in (plan_for(provider), plan_for(provider, resume=True)):
+                    with pytest.raises(ConfigError, match="does not allow crawling") as caught:
+                        await crawl_in(home, ear, plan)
+                    assert "review example --allows" in caught.value.hint
+                flags = flags_layer({"delay": 0.0, "scope": "any"})
+                resolved = resolve_under_profile([flags, settings_layer(LOCAL)])
+                with pytest.raises(ConfigError, match="provider example forbids crawling"):
+                    await crawl_in(home, ear, make_plan([site.url("/docs")], resolved, flags))
+                linked = await crawl_in(home, ear, make_plan([elsewhere.url("/")], resolved, flags))
+                assert len(site.log) == asked
+                return linked
+
+        linked = run(work())
+        assert linked.urls == [elsewhere.url("/")]
+        assert linked.exclusions["site.excluded"][1] == (site.url("/docs"),)
+
+
+def test_a_registration_keeps_its_id_and_a_removed_one_uncovers_its_preset(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
+        described = provider_of(site, key="openai")
+
+    async def work() -> None:
+        async with home_in(tmp_path, Ear()) as home:
+            world = home.world
+            assert (await providers.add(world, described, has_own_id=True)).provider_id == ID
+            await providers.remove(world, "openai")
+            added = await providers.add(world, described)
+            assert added.provider_id == presets()["openai"].provider_id
+            assert await providers.find(world, "openai") == added
+            await providers.remove(world, "openai")
+            assert await providers.find(world, "openai") == presets()["openai"]
+            with pytest.raises(ConfigError, match="comes with geomi and cannot be removed"):
+                await providers.remove(world, "openai")
+            with pytest.raises(ConfigError, match="unknown provider: `opnai`") as caught:
+                await providers.find(world, "opnai")
+            assert caught.value.hint == "did you mean `openai`?"
+
+    run(work())
+
+
+@pytest.mark.req("JOB-07")
+@pytest.mark.parametrize(("most", "stop", "is_told"), [(1, "max_pages", True), (9, "done", False)])
+def test_at_its_page_limit_its_crawl_ends_with_a_warning(
+    tmp_path: Path, most: int, stop: str, is_told: bool
+) -> None:
+    with Site(ROUTES) as site:
+        crawled = crawl_for(tmp_path, site, provider_of(site, max_pages=most))
+        assert crawled.report.job.stop == stop
+        assert len(crawled.urls) == min(most, 2)
+        told = [text for text in crawled.ear.warnings if "reached its limit of 1 pages" in text]
+        assert bool(told) is is_told and len(told) <= 1
+
+
+@pytest.mark.req("RPT-01", "RPT-02")
+def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
+    first: dict[str, Route] = {
+        "/docs": page("docs", "/docs/a", "/docs/b", "/docs/c"),
+        **{f"/docs/{name}": page(name) for name in "abc"},
+    }
+    second: dict[str, Route] = {
+        "/docs": first["/docs"],
+        "/docs/a": first["/docs/a"],
+        "/docs/b": page("b", text="All of it was written anew, and nothing is as it was. " * 9),
+    }
+
+    async def work() -> tuple[Ear, str]:
+        ear, log = Ear(), StringIO()
+        with Site(first) as site:
+            provider = replace(provider_of(site), name="Example Docs")
+            async with open_directory(
+                tmp_path, LOCAL, lambda clock: EventFanOut(ear, ChangeReportLines(log, clock))
+            ) as home:
+                await providers.add(home.world, provider)
+                await crawl(home, plan_for(provider))
+                site.routes = second
+                await crawl(home, plan_for(provider))
+        return ear, log.getvalue()
+
+    ear, log = run(work())
+    one, two = ear.of(Reported)
+    assert (one.provider, one.total, one.new) == ("Example Docs", 4, 4)
+    assert one.change_percent == one.success_percent == 100
+    assert (two.total, two.new, two.updated, two.deleted) == (4, 0, 1, 1)
+    assert (two.change_percent, two.success_percent) == (50, 75)
+    lines = log.splitlines()
+    assert len(lines) == 14
+    stamp = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
+    assert re.fullmatch(stamp + r" \[CRAWL_REPORT\] Provider: Example Docs", lines[7])
+    assert lines[8:12] == [
+        "  - Total Pages: 4",
+        "  - New: 0, Updated: 1, Deleted: 1",
+        "  - Change Rate: 50.0%",
+        "  - Success Rate: 75.0%",
+    ]
+    assert re.fullmatch(r"  - Avg Response Time: \d+ms", lines[12])
+    assert re.fullmatch(r"  - Duration: \d+m \d+s", lines[13])
