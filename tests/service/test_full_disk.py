@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.store import SqliteStore
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
@@ -43,7 +43,7 @@ class Disk:
         self._database.write_now(lambda db: db.execute(f"PRAGMA max_page_count = {most}"))
 
 
-def _let_every_write_grow(db: sqlite3.Connection) -> None:
+def _let_every_write_grow(db: SqliteSession) -> None:
     db.execute("CREATE TABLE ballast (bytes BLOB)")
     for number, written in enumerate(WRITTEN):
         db.execute(

@@ -21,13 +21,13 @@ class MemoryDrawers:
         self, drawer: str, name: str, body: bytes, *, due_at_s: float | None = None
     ) -> bool:
         """Put something into a drawer; False where the name is taken."""
-        check_named_value(drawer, name, body)
         slip = NamedValue(self._tenant, drawer, name, body, due_at_s=due_at_s)
+        check_named_value(slip)
         return self._slips.setdefault((self._tenant, drawer, name), slip) is slip
 
     async def change(self, slip: NamedValue) -> bool:
         """Write body and due time of a slip that is still at this revision."""
-        check_named_value(slip.drawer, slip.name, slip.body)
+        check_named_value(slip)
         if not self._is_current(slip):
             return False
         key = (self._tenant, slip.drawer, slip.name)

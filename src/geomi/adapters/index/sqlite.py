@@ -9,7 +9,6 @@ better place.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -31,6 +30,7 @@ from geomi.adapters.index.sqlite_file import (
 from geomi.adapters.index.sqlite_file import INDEX_SQL as INDEX
 from geomi.adapters.index.sqlite_search import SEARCH_SQL as SEARCH
 from geomi.adapters.index.sqlite_search import match_words, parameters
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.index.search import (
     NO_FILTERS,
@@ -106,7 +106,7 @@ class SqliteIndex:
         self._file.close()
 
 
-def _passages(db: sqlite3.Connection, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
+def _passages(db: SqliteSession, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
     named = json.dumps([(key.document, key.chunk) for key in keys])
     return [
         IndexedChunk(ChunkKey(document, chunk), url, title, tuple(json.loads(headings)), *rest)
@@ -144,7 +144,7 @@ class SqliteVectors:
 
     def _nearest(
         self,
-        db: sqlite3.Connection,
+        db: SqliteSession,
         embedder: str,
         vector: Vectors,
         filters: Filters,
@@ -178,7 +178,7 @@ class _Matrix:
         self._used = 0
         self._gone = 0
 
-    def catch_up(self, db: sqlite3.Connection) -> None:
+    def catch_up(self, db: SqliteSession) -> None:
         """Read what was written since the last time, and drop what was taken out."""
         (gone,) = db.execute(INDEX["get_fact"], (VECTORS_GONE,)).fetchone() or (0,)
         last = int(self._written[self._used - 1]) if self._used else 0
@@ -231,9 +231,7 @@ class _Matrix:
         self._used = left
 
 
-def _put(
-    db: sqlite3.Connection, *, embedder: str, keys: Sequence[ChunkKey], vectors: Vectors
-) -> int:
+def _put(db: SqliteSession, *, embedder: str, keys: Sequence[ChunkKey], vectors: Vectors) -> int:
     found = db.execute(VECTOR_SQL["find_embedder"], (embedder,)).fetchone()
     if found is None:
         number = db.execute(VECTOR_SQL["add_embedder"], (embedder, vectors.shape[1])).lastrowid

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sqlite3
 import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +24,7 @@ from typing import NamedTuple, TypeVar
 
 from geomi.adapters.index.chunk_words import body_words, head_words, headings_text, kept_text
 from geomi.adapters.machine.disk import refusal
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.index.chunk import Chunk
 from geomi.model.index.search import IndexDocument, IndexScope, KeptText
@@ -68,11 +67,11 @@ class IndexFile:
         self._reading = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-index")
         self._database.write_now(renew_words)
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, work: Callable[[SqliteSession], T]) -> T:
         """Run one transaction."""
         return await self._database.write(work)
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[SqliteSession], T]) -> T:
         """Run reads that see one state; ranking takes milliseconds, too long for the loop."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._reading, self._read, work)
@@ -87,8 +86,8 @@ class IndexFile:
         self._reading.shutdown()
         self._database.close()
 
-    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._database.read() as db:
+    def _read(self, work: Callable[[SqliteSession], T]) -> T:
+        with self._database.reading() as db:
             db.execute("BEGIN")
             try:
                 return work(db)
@@ -114,7 +113,7 @@ class _Row(NamedTuple):
     bag: bytes | None
 
 
-def put_documents(db: sqlite3.Connection, documents: Sequence[IndexDocument]) -> None:
+def put_documents(db: SqliteSession, documents: Sequence[IndexDocument]) -> None:
     """Keep documents in place of those before; one that has no chunks left is taken out."""
     for document in documents:
         if document.chunks:
@@ -123,7 +122,7 @@ def put_documents(db: sqlite3.Connection, documents: Sequence[IndexDocument]) ->
             delete_some(db, IndexScope.DOCUMENT, document.id)
 
 
-def delete_some(db: sqlite3.Connection, scope: IndexScope, name: str) -> int:
+def delete_some(db: SqliteSession, scope: IndexScope, name: str) -> int:
     """Take out some documents of a scope; return how many, 0 when none is left."""
     found = db.execute(_SOME[scope], (name, DELETED_AT_ONCE)).fetchall()
     for known in (_Known(*row) for row in found):
@@ -133,7 +132,7 @@ def delete_some(db: sqlite3.Connection, scope: IndexScope, name: str) -> int:
     return len(found)
 
 
-def delete_all(db: sqlite3.Connection) -> int:
+def delete_all(db: SqliteSession) -> int:
     """Take out everything; return how many documents there were."""
     (documents, *_) = db.execute(INDEX_SQL["counts"]).fetchone()
     for name in ("words", "vectors", "chunks", "documents"):
@@ -142,7 +141,7 @@ def delete_all(db: sqlite3.Connection) -> int:
     return int(documents)
 
 
-def renew_words(db: sqlite3.Connection) -> None:
+def renew_words(db: SqliteSession) -> None:
     """Index every chunk anew if the rules of tokens have changed since.
 
     Where a text was not kept there is nothing to make its words of: those of its body stay until
@@ -159,13 +158,13 @@ def renew_words(db: sqlite3.Connection) -> None:
     db.execute(INDEX_SQL["put_fact"], (TOKENS_VERSION, VERSION))
 
 
-def bump(db: sqlite3.Connection, fact: str) -> None:
+def bump(db: SqliteSession, fact: str) -> None:
     """Add one to a fact that readers watch."""
     found = db.execute(INDEX_SQL["get_fact"], (fact,)).fetchone()
     db.execute(INDEX_SQL["put_fact"], (fact, found[0] + 1 if found else 1))
 
 
-def _put(db: sqlite3.Connection, document: IndexDocument) -> None:
+def _put(db: SqliteSession, document: IndexDocument) -> None:
     """Write a document; chunks that are the same as before stay as they are."""
     found = db.execute(INDEX_SQL["find_document"], (document.id,)).fetchone()
     columns = {
@@ -184,7 +183,7 @@ def _put(db: sqlite3.Connection, document: IndexDocument) -> None:
         _add_chunks(db, known.number, document, new)
 
 
-def _keep_same(db: sqlite3.Connection, known: _Known, document: IndexDocument) -> list[Chunk]:
+def _keep_same(db: SqliteSession, known: _Known, document: IndexDocument) -> list[Chunk]:
     """Take out what has changed, and return the chunks that have to be added."""
     is_same = (known.title, known.kept) == (document.title, document.kept)
     wanted = {(chunk.id, headings_text(chunk)): chunk for chunk in document.chunks}
@@ -201,7 +200,7 @@ def _keep_same(db: sqlite3.Connection, known: _Known, document: IndexDocument) -
 
 
 def _add_chunks(
-    db: sqlite3.Connection, number: int, document: IndexDocument, chunks: Sequence[Chunk]
+    db: SqliteSession, number: int, document: IndexDocument, chunks: Sequence[Chunk]
 ) -> None:
     for chunk in chunks:
         body, headings = body_words(chunk.text, document.kept), headings_text(chunk)
@@ -216,7 +215,7 @@ def _add_chunks(
         db.execute(INDEX_SQL["add_words"], (row, head, body))
 
 
-def _forget(db: sqlite3.Connection, known: _Known, row: _Row) -> None:
+def _forget(db: SqliteSession, known: _Known, row: _Row) -> None:
     body = body_words(row.text, KeptText.FULL) if row.bag is None else _unpacked(row.bag)
     head = head_words(known.title, row.headings, known.kept)
     db.execute(INDEX_SQL["forget_words"], (row.number, head, body))

@@ -9,10 +9,10 @@ all words choose. An index with fewer chunks than `RANKED_CHUNKS` is always rank
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
 from geomi.adapters.index.chunk_words import UNORDERED
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.index.search import ChunkKey, Filters, Match, Query
 
@@ -26,7 +26,7 @@ ENOUGH = 20
 Parameters = dict[str, str | float | None]
 
 
-def match_words(db: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> list[Match]:
+def match_words(db: SqliteSession, query: Query, filters: Filters, limit: int) -> list[Match]:
     """Return the best chunks by their words."""
     if not query.tokens:
         return []
@@ -54,7 +54,7 @@ def parameters(filters: Filters) -> Parameters:
     }
 
 
-def _ask(db: sqlite3.Connection, expression: str, filters: Filters, limit: int) -> list[Match]:
+def _ask(db: SqliteSession, expression: str, filters: Filters, limit: int) -> list[Match]:
     values = {**parameters(filters), "expression": expression, "limit": limit}
     return [
         Match(ChunkKey(document, chunk), score)
@@ -62,7 +62,7 @@ def _ask(db: sqlite3.Connection, expression: str, filters: Filters, limit: int) 
     ]
 
 
-def _by_rarity(db: sqlite3.Connection, tokens: Sequence[str]) -> tuple[list[str], list[str]]:
+def _by_rarity(db: SqliteSession, tokens: Sequence[str]) -> tuple[list[str], list[str]]:
     """Part the words into those that choose and those that only rank."""
     counted = {
         token: db.execute(SEARCH_SQL["how_many"], (_quoted(token), RANKED_CHUNKS)).fetchone()[0]

@@ -26,19 +26,19 @@ def encode(value: object) -> str:
 def decode(kind: type[D], text: str) -> D:
     """Read a dataclass that `encode` wrote."""
     hint: Any = kind
-    value: D = _reviver(hint)(json.loads(text))
+    value: D = reviver(hint)(json.loads(text))
     return value
 
 
 def decode_strings(text: str) -> tuple[str, ...]:
     """Read an array of strings."""
-    strings: tuple[str, ...] = _reviver(tuple[str, ...])(json.loads(text))
+    strings: tuple[str, ...] = reviver(tuple[str, ...])(json.loads(text))
     return strings
 
 
 def decode_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Read pairs of strings."""
-    pairs: tuple[tuple[str, str], ...] = _reviver(tuple[tuple[str, str], ...])(json.loads(text))
+    pairs: tuple[tuple[str, str], ...] = reviver(tuple[tuple[str, str], ...])(json.loads(text))
     return pairs
 
 
@@ -53,7 +53,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 @cache
-def _reviver(hint: Any) -> Reviver:
+def reviver(hint: Any) -> Reviver:
     """Return what gives a JSON value the type its field asks for.
 
     Types are taken apart once and not for every value: hosts are read with each claim.
@@ -63,7 +63,7 @@ def _reviver(hint: Any) -> Reviver:
         return _tuple_reviver(get_args(hint))
     if origin in (types.UnionType, Union):
         (inner,) = (arg for arg in get_args(hint) if arg is not type(None))
-        revive = _reviver(inner)
+        revive = reviver(inner)
         return lambda value: None if value is None else revive(value)
     if dataclasses.is_dataclass(hint):
         return _fields_reviver(hint)
@@ -73,7 +73,7 @@ def _reviver(hint: Any) -> Reviver:
 
 
 def _tuple_reviver(hints: tuple[Any, ...]) -> Reviver:
-    parts = [_reviver(hint) for hint in hints if hint is not Ellipsis]
+    parts = [reviver(hint) for hint in hints if hint is not Ellipsis]
     if hints[-1] is Ellipsis:
         (part,) = parts
         return lambda value: tuple(map(part, _expect(list, value)))
@@ -83,7 +83,7 @@ def _tuple_reviver(hints: tuple[Any, ...]) -> Reviver:
 
 
 def _fields_reviver(kind: Any) -> Reviver:
-    known = {name: _reviver(hint) for name, hint in get_type_hints(kind).items()}
+    known = {name: reviver(hint) for name, hint in get_type_hints(kind).items()}
     return lambda value: kind(
         **{name: known[name](part) for name, part in _expect(dict, value).items() if name in known}
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.postgres.drawers import SQL as DRAWERS
 from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables import named_values
 from geomi.adapters.store.tables.journal import (
     check_named_values,
     event_of,
@@ -18,7 +18,6 @@ from geomi.adapters.store.tables.journal import (
     listed_events,
     step_of,
 )
-from geomi.adapters.store.tables.named_values import named_value_columns
 from geomi.model.job import CrawlJob, JobEvent
 from geomi.model.named_value import NamedValue
 
@@ -85,5 +84,5 @@ def _tell(db: PostgresSession, *, event: JobEvent, slips: Sequence[NamedValue]) 
     if db.run(SQL["tell"], values) == 0:
         return False
     for slip in slips:
-        db.send(DRAWERS["add"], named_value_columns(slip) | {"tenant": slip.tenant})
+        db.send(named_values.SQL["add"], named_values.ROWS.values(slip))
     return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.postgres.session import PostgresSession, Values
+from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.rows import robots_columns, robots_of
+from geomi.adapters.store.session import Values
 from geomi.adapters.store.statements import statements
 from geomi.model.robots import RobotsCopy, RobotsKey
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -10,10 +10,9 @@ import psycopg
 
 from geomi.adapters.store.postgres.arrays import packed
 from geomi.adapters.store.rows import Row
+from geomi.adapters.store.session import NO_VALUES, Statement, Values
 
-Values = Mapping[str, object]
 Answer = psycopg.Cursor[Row]
-_NOTHING: Values = {}
 
 
 class TransactionClash(Exception):
@@ -34,34 +33,47 @@ class PostgresSession:
         self._db = db
         self._pipeline = pipeline
 
-    def rows(self, statement: str, values: Values = _NOTHING) -> list[Row]:
+    def rows(self, statement: Statement | str, values: Values = NO_VALUES) -> list[Row]:
         """Return every row."""
         return self.ask(statement, values).fetchall()
 
-    def row(self, statement: str, values: Values = _NOTHING) -> Row | None:
+    def row(self, statement: Statement | str, values: Values = NO_VALUES) -> Row | None:
         """Return the first row, if there is one."""
         return self.ask(statement, values).fetchone()
 
-    def value(self, statement: str, values: Values = _NOTHING) -> Any:
+    def value(self, statement: Statement | str, values: Values = NO_VALUES) -> Any:
         """Return the first column of a row that is always there."""
         row = self.row(statement, values)
         assert row is not None
         return row[0]
 
-    def ask(self, statement: str, values: Values = _NOTHING) -> Answer:
+    def ask(self, statement: Statement | str, values: Values = NO_VALUES) -> Answer:
         """Send a question whose answer is read later, with others on one way."""
-        return self._db.execute(statement, _packed(values), binary=True)
+        return self._db.execute(_text(statement), _packed(values), binary=True)
 
-    def send(self, statement: str, values: Values = _NOTHING) -> None:
+    def send(self, statement: Statement | str, values: Values = NO_VALUES) -> None:
         """Change something, whatever the number of rows."""
-        self._db.execute(statement, _packed(values))
+        self._db.execute(_text(statement), _packed(values))
 
-    def run(self, statement: str, values: Values = _NOTHING) -> int:
+    def run(self, statement: Statement | str, values: Values = NO_VALUES) -> int:
         """Return how many rows were changed."""
-        done = self._db.execute(statement, _packed(values))
+        done = self._db.execute(_text(statement), _packed(values))
         if self._pipeline is not None:
             self._pipeline.sync()
         return done.rowcount
+
+    def rows_of_each(self, statement: Statement, many: Iterable[Values]) -> list[Row]:
+        """Ask the same for each of some values, all on one way; return every row in their order."""
+        with self._db.pipeline():
+            answers = [self.ask(statement, values) for values in many]
+            return [row for answer in answers for row in answer.fetchall()]
+
+    def run_each(self, statement: Statement, many: Iterable[Values]) -> int:
+        """Change the same for each of some values; return how many rows were changed."""
+        with self._db.pipeline() as pipeline:
+            done = [self.ask(statement, values) for values in many]
+            pipeline.sync()
+            return sum(each.rowcount for each in done)
 
     def transaction(self) -> AbstractContextManager[object]:
         """Make one transaction of what follows."""
@@ -80,6 +92,11 @@ def columns(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[str, li
     if not rows:
         return {name: [] for name in names}
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _text(statement: Statement | str) -> str:
+    """Return a text of PostgreSQL's own, or that of a statement for both databases."""
+    return statement if isinstance(statement, str) else statement.postgres
 
 
 def _packed(values: Values) -> Values:

@@ -11,9 +11,7 @@ from pathlib import Path
 from geomi.adapters.store.postgres.address import read_address
 from geomi.adapters.store.postgres.census import PostgresCensus
 from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.postgres.costs import PostgresCosts
 from geomi.adapters.store.postgres.documents import PostgresDocuments
-from geomi.adapters.store.postgres.drawers import PostgresDueValues, PostgresNamedValues
 from geomi.adapters.store.postgres.frontier import PostgresFrontier
 from geomi.adapters.store.postgres.hosts import SQL as HOSTS
 from geomi.adapters.store.postgres.jobs import PostgresJobs
@@ -35,6 +33,8 @@ from geomi.adapters.store.postgres.sites import PostgresRefusals, PostgresSiteRu
 from geomi.adapters.store.postgres.workers import SQL as WORKERS
 from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.rows import legible
+from geomi.adapters.store.tables.costs import CostTable
+from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 
@@ -86,9 +86,9 @@ class PostgresStore:
         self.histories = PostgresHistories(database, tenant)
         self.sweeps = PostgresSweeps(database, tenant)
         self.documents = PostgresDocuments(database, tenant)
-        self.costs = PostgresCosts(database, tenant)
-        self.drawers = PostgresNamedValues(database, tenant)
-        self.due_slips = PostgresDueValues(database)
+        self.costs = CostTable(database, tenant)
+        self.drawers = NamedValueTable(database, tenant)
+        self.due_slips = DueValueTable(database)
         self.retention = PostgresRetention(database, tenant)
         self.roster = PostgresRoster(database)
         self.queues = PostgresQueues(database, tenant)

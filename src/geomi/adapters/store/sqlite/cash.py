@@ -5,11 +5,11 @@ Cash is read, spent and given by the batch. The terms say how much room a job's 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from geomi.adapters.store.accounting.budget import JobTerms, QueueRoom, beside, terms_of
 from geomi.adapters.store.accounting.opic import CashPayment, UrlCash, inherit, once, pay, pays
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.jobs import number_of
 from geomi.adapters.store.sqlite.look_up import by_size, look_up
 from geomi.adapters.store.statements import statements
@@ -21,14 +21,14 @@ _PURSES = by_size(SQL["purses"])
 FindQueue = Callable[[str], int | None]  # a host's queue in one job
 
 
-def cash_of(db: sqlite3.Connection, queue: int | None, url_hash: bytes) -> float:
+def cash_of(db: SqliteSession, queue: int | None, url_hash: bytes) -> float:
     """Return what a URL holds."""
     row = db.execute(SQL["cash"], (queue, url_hash)).fetchone()
     return row[0] if row and row[0] is not None else 0.0
 
 
 def settle_cash(
-    db: sqlite3.Connection,
+    db: SqliteSession,
     terms: JobTerms,
     visits: Sequence[tuple[Settlement, float]],
     queue_of: FindQueue,
@@ -46,15 +46,13 @@ def settle_cash(
 
 
 def inherit_cash(
-    db: sqlite3.Connection, terms: JobTerms, added: Sequence[Target], queue_of: FindQueue
+    db: SqliteSession, terms: JobTerms, added: Sequence[Target], queue_of: FindQueue
 ) -> None:
     """Let what was added from outside share what the virtual root holds."""
     _write(db, terms, inherit(terms, added), queue_of)
 
 
-def _write(
-    db: sqlite3.Connection, terms: JobTerms, payment: CashPayment, queue_of: FindQueue
-) -> None:
+def _write(db: SqliteSession, terms: JobTerms, payment: CashPayment, queue_of: FindQueue) -> None:
     by_host: dict[str, dict[bytes, float]] = {}
     for (host, url_hash), gift in payment.gifts.items():
         by_host.setdefault(host, {})[url_hash] = gift
@@ -67,16 +65,14 @@ def _write(
 
 
 def _given(
-    db: sqlite3.Connection, queue: int, gifts: Mapping[bytes, float], share: float
+    db: SqliteSession, queue: int, gifts: Mapping[bytes, float], share: float
 ) -> Iterable[tuple[float, int, int]]:
     for seq, url_hash, cash, priority in look_up(db, _PURSES, queue, list(gifts)):
         purse = UrlCash(cash or 0.0, priority).plus(gifts[url_hash], share)
         yield purse.cash, purse.priority, seq
 
 
-def find_terms(
-    db: sqlite3.Connection, job: str, tenant: str, *, max_queued: int = 0
-) -> JobTerms | None:
+def find_terms(db: SqliteSession, job: str, tenant: str, *, max_queued: int = 0) -> JobTerms | None:
     """Read the terms of a job of this tenant, if it is there.
 
     Args:
@@ -90,7 +86,7 @@ def find_terms(
     return beside(terms, others, overall=max_queued)
 
 
-def terms_here(db: sqlite3.Connection, job: str, tenant: str) -> JobTerms:
+def terms_here(db: SqliteSession, job: str, tenant: str) -> JobTerms:
     """Read the terms of a job that has to be there."""
     number_of(db, job, tenant)
     terms = find_terms(db, job, tenant)
@@ -98,7 +94,7 @@ def terms_here(db: sqlite3.Connection, job: str, tenant: str) -> JobTerms:
     return terms
 
 
-def rooms_of(db: sqlite3.Connection, terms: JobTerms, waiting: int) -> QueueRoom:
+def rooms_of(db: SqliteSession, terms: JobTerms, waiting: int) -> QueueRoom:
     """Return how much room a job has left."""
 
     def in_host(host: str) -> int:

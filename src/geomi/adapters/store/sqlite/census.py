@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -12,7 +11,7 @@ from operator import attrgetter
 from geomi.adapters.store.accounting.hosts import end_dead_lease, free_s
 from geomi.adapters.store.rows import ending_of, entry_of, examples_of, host_row
 from geomi.adapters.store.sqlite.claim import MOST_LOOKS, first_due_s
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.store.sqlite.hosts import demands_on, lent_entries, lent_hosts, put_host
 from geomi.adapters.store.sqlite.queues import end_dead
@@ -44,7 +43,7 @@ class SqliteCensus:
 
     async def outlook(self, job: str, *, now_s: float) -> RemainingWork:
         """Say what is left of a job and when the next of it is due."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             row = db.execute(SQL["counts"], (job, self._tenant)).fetchone()
             if row is None:
                 return RemainingWork(pending=0, leased=0, next_s=None)
@@ -63,7 +62,7 @@ class SqliteCensus:
 
     async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:
         """Find one URL of a job: at once with its host, else by asking each of the job's queues."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             for queue, name in self._queues(db, job, host):
                 row = db.execute(SQL["entry"], (queue, url_hash)).fetchone()
                 if row is not None:
@@ -75,7 +74,7 @@ class SqliteCensus:
     ) -> list[UrlEntry]:
         """List a job's entries in the order of their hashes."""
         values = {"state": state and state.value, "after": after, "many": limit}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             runs = [
                 [
                     entry_of(row, job, name)
@@ -87,26 +86,26 @@ class SqliteCensus:
 
     async def exclusions(self, job: str) -> Mapping[str, tuple[int, tuple[str, ...]]]:
         """Return how often each rule kept a link out, with some examples."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["exclusions"], (job, self._tenant)).fetchall()
         return {rule: (count, examples_of(rule, examples)) for rule, count, examples in rows}
 
     async def patterns(self, job: str) -> list[tuple[str, str, Tally]]:
         """List (host, pattern, tally) of a job's counted patterns, the most visited first."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["patterns"], (job, self._tenant)).fetchall()
         return [(host, pattern, Tally(*tally)) for host, pattern, *tally in rows]
 
     async def qualities(self, job: str, *, thin_words: int) -> list[OutcomeCount]:
         """Count a job's pages by host, outcome and the way their content was found."""
         values = {"job": job, "tenant": self._tenant, "thin_words": thin_words}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["qualities"], values).fetchall()
         return [OutcomeCount(host, Outcome(outcome), *counts) for host, outcome, *counts in rows]
 
     async def outcomes(self, job: str) -> Mapping[EntryEnding, int]:
         """Count a job's entries by state, outcome and status."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["outcomes"], (job, self._tenant)).fetchall()
         return {ending_of(row): row[3] for row in rows}
 
@@ -116,26 +115,26 @@ class SqliteCensus:
         """List some entries of a job in an order that stays."""
         check_prefix(which)
         values: dict[str, object] = {"job": job, "tenant": self._tenant}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return _rows(db, values, which, after, entries_shown(limit))
 
     async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
         """List the hosts that the tenant's own jobs have met, by name."""
         values = {"tenant": self._tenant, "after": after, "many": entries_shown(limit)}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [HostView(*row) for row in db.execute(SQL["hosts"], values)]
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         return await self._database.write(partial(_release_dead, owners=owners, now_s=now_s))
 
-    def _queues(self, db: sqlite3.Connection, job: str, host: str | None) -> list[tuple[int, str]]:
+    def _queues(self, db: SqliteSession, job: str, host: str | None) -> list[tuple[int, str]]:
         values = {"job": job, "tenant": self._tenant, "host": host}
         return db.execute(SQL["queues"], values).fetchall()
 
 
 def _rows(
-    db: sqlite3.Connection, own: dict[str, object], which: EntryFilter, after: PageCursor, many: int
+    db: SqliteSession, own: dict[str, object], which: EntryFilter, after: PageCursor, many: int
 ) -> EntryPage:
     values = own | view_values(which, after, END) | {"looked": MAX_LOOKED_AT - 1, "many": many}
     edge: PageCursor | None = db.execute(SQL["edge"], values).fetchone()
@@ -144,7 +143,7 @@ def _rows(
     return entry_page(str(own["job"]), rows, edge, many)
 
 
-def _next_s(db: sqlite3.Connection, job: int) -> float | None:
+def _next_s(db: SqliteSession, job: int) -> float | None:
     """Return the earliest time at which a queue can be lent.
 
     `ready_s` is never later than that time, so the walk ends at the first queue that is looked at
@@ -161,7 +160,7 @@ def _next_s(db: sqlite3.Connection, job: int) -> float | None:
     return best_s
 
 
-def _release_dead(db: sqlite3.Connection, *, owners: Sequence[str], now_s: float) -> int:
+def _release_dead(db: SqliteSession, *, owners: Sequence[str], now_s: float) -> int:
     released = 0
     for owner in owners:
         for columns in db.execute(HOSTS["held_by"], (owner,)).fetchall():

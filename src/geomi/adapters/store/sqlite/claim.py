@@ -8,7 +8,6 @@ until then.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 
 from geomi.adapters.store.accounting.hosts import (
@@ -23,6 +22,7 @@ from geomi.adapters.store.accounting.hosts import (
 )
 from geomi.adapters.store.rows import Row, entry_of, host_row
 from geomi.adapters.store.sqlite.cash import SQL as CASH
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import (
     demands_on,
     get_host,
@@ -60,7 +60,7 @@ class ClaimRequest:
 
 
 def claim(
-    db: sqlite3.Connection, ask: ClaimRequest, *, hosts: int, urls: int, wall_s: float
+    db: SqliteSession, ask: ClaimRequest, *, hosts: int, urls: int, wall_s: float
 ) -> list[Lease]:
     """Lend up to `hosts` due hosts with up to `urls` due entries each."""
     terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
@@ -96,9 +96,7 @@ def claim(
     return leases
 
 
-def reserve(
-    db: sqlite3.Connection, ask: ClaimRequest, *, host: str, delay_s: float
-) -> Lease | float:
+def reserve(db: SqliteSession, ask: ClaimRequest, *, host: str, delay_s: float) -> Lease | float:
     """Lend one named host without entries, or say when it is free."""
     row = get_host(db, host)
     demands = demands_on(db, host)
@@ -114,7 +112,7 @@ def reserve(
     return as_lease(lent, ask.job, demands)
 
 
-def first_due_s(db: sqlite3.Connection, queue: int) -> float:
+def first_due_s(db: SqliteSession, queue: int) -> float:
     """Return when the first entry of a queue is due; 0 for at once."""
     return float(db.execute(SQL["first_due"], {"queue": queue}).fetchone()[0])
 
@@ -131,7 +129,7 @@ class _Turn:
     keeps_cash: bool
 
 
-def _look(db: sqlite3.Connection, ask: ClaimRequest, turn: _Turn, *, most: int) -> Lease | None:
+def _look(db: SqliteSession, ask: ClaimRequest, turn: _Turn, *, most: int) -> Lease | None:
     """Lend a queue's host, or put off the next look at it."""
     demands = demands_on(db, turn.row.state.host)
     later_s = _hindered_until_s(db, ask, turn, free_s(turn.row, demands))
@@ -148,7 +146,7 @@ def _look(db: sqlite3.Connection, ask: ClaimRequest, turn: _Turn, *, most: int) 
 
 
 def _hindered_until_s(
-    db: sqlite3.Connection, ask: ClaimRequest, turn: _Turn, host_free_s: float
+    db: SqliteSession, ask: ClaimRequest, turn: _Turn, host_free_s: float
 ) -> float | None:
     """Return when to look again at a host that may not be lent now."""
     now_s, state = ask.now_s, turn.row.state
@@ -161,7 +159,7 @@ def _hindered_until_s(
     return None
 
 
-def _has_place(db: sqlite3.Connection, turn: _Turn, ip: str, now_s: float) -> bool:
+def _has_place(db: SqliteSession, turn: _Turn, ip: str, now_s: float) -> bool:
     """Whether an address has a place for a job, and nobody came before it; else it stands in line.
 
     Most addresses have no line, and a look at none takes 4 µs.
@@ -177,7 +175,7 @@ def _has_place(db: sqlite3.Connection, turn: _Turn, ip: str, now_s: float) -> bo
     return True
 
 
-def _has_rivals(db: sqlite3.Connection, turn: _Turn, now_s: float) -> bool:
+def _has_rivals(db: SqliteSession, turn: _Turn, now_s: float) -> bool:
     values = {
         "host": turn.row.state.host,
         "queue": turn.queue,
@@ -188,7 +186,7 @@ def _has_rivals(db: sqlite3.Connection, turn: _Turn, now_s: float) -> bool:
 
 
 def _due_entries(
-    db: sqlite3.Connection, ask: ClaimRequest, turn: _Turn, most: int
+    db: SqliteSession, ask: ClaimRequest, turn: _Turn, most: int
 ) -> tuple[UrlEntry, ...]:
     if turn.keeps_cash and most >= LONG_LEASE:
         db.execute(CASH["lift"], {"queue": turn.queue, "now_s": ask.now_s, "lift": LIFT})

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from geomi.adapters.store.rows import Row
+from geomi.adapters.store.session import NO_VALUES, Statement, Values
 from geomi.adapters.store.sqlite.migrate import migrate
 from geomi.errors import StoreBusy, StoreError, StoreFull
 
@@ -35,6 +37,50 @@ _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
+class SqliteSession:
+    """Statements of one connection while some work has it.
+
+    Statements that are written for SQLite alone go to the connection itself, by `execute` and
+    `executemany`.
+    """
+
+    __slots__ = ("execute", "executemany")
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.execute = db.execute
+        self.executemany = db.executemany
+
+    def rows(self, statement: Statement, values: Values = NO_VALUES) -> list[Row]:
+        """Return every row."""
+        return self.execute(statement.sqlite, values).fetchall()
+
+    def row(self, statement: Statement, values: Values = NO_VALUES) -> Row | None:
+        """Return the first row, if there is one."""
+        row: Row | None = self.execute(statement.sqlite, values).fetchone()
+        return row
+
+    def value(self, statement: Statement, values: Values = NO_VALUES) -> Any:
+        """Return the first column of a row that is always there."""
+        return self.execute(statement.sqlite, values).fetchone()[0]
+
+    def run(self, statement: Statement, values: Values = NO_VALUES) -> int:
+        """Return how many rows were changed."""
+        return self.execute(statement.sqlite, values).rowcount
+
+    def send(self, statement: Statement, values: Values = NO_VALUES) -> None:
+        """Change something, whatever the number of rows."""
+        self.execute(statement.sqlite, values)
+
+    def rows_of_each(self, statement: Statement, many: Iterable[Values]) -> list[Row]:
+        """Ask the same for each of some values, and return every row in their order."""
+        text = statement.sqlite
+        return [row for values in many for row in self.execute(text, values).fetchall()]
+
+    def run_each(self, statement: Statement, many: Iterable[Values]) -> int:
+        """Change the same for each of some values; return how many rows were changed."""
+        return max(0, self.executemany(statement.sqlite, many).rowcount)
+
+
 class SqliteDatabase:
     """Transactions and reads of one file; its schema is that of a package of adapters."""
 
@@ -45,27 +91,38 @@ class SqliteDatabase:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-store")
         try:
             self._writer = self._thread.submit(self._open_writer).result()
+            self._writing = SqliteSession(self._writer)
             with translated(path):
                 self._reader = self._connect(READER_CACHE_KIB)
                 self._reader.execute("PRAGMA query_only = 1")
+                self._reading = SqliteSession(self._reader)
         except BaseException:
             self._thread.shutdown()
             raise
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, work: Callable[[SqliteSession], T]) -> T:
         """Run one transaction; it commits when `work` returns."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._transact, work)
 
-    def write_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def write_now(self, work: Callable[[SqliteSession], T]) -> T:
         """Run one transaction where there is no event loop yet."""
         return self._thread.submit(self._transact, work).result()
 
+    async def read(self, work: Callable[[SqliteSession], T]) -> T:
+        """Read in place."""
+        return self.read_now(work)
+
+    def read_now(self, work: Callable[[SqliteSession], T]) -> T:
+        """Read where there is no event loop yet."""
+        with translated(self.path):
+            return work(self._reading)
+
     @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[SqliteSession]:
         """Lend the reader."""
         with translated(self.path):
-            yield self._reader
+            yield self._reading
 
     def backup(self, target: Path) -> None:
         """Copy the store as it is now, while others go on writing."""
@@ -138,12 +195,12 @@ class SqliteDatabase:
                 hint="end the other process and give the same command again",
             )
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _transact(self, work: Callable[[SqliteSession], T]) -> T:
         db = self._writer
         with translated(self.path):
             db.execute("BEGIN IMMEDIATE")
             try:
-                result = work(db)
+                result = work(self._writing)
                 db.execute("COMMIT")
             except BaseException:
                 db.rollback()

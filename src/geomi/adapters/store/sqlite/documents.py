@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.documents import (
     conditions,
@@ -36,13 +35,13 @@ class SqliteDocuments:
 
     async def get(self, document: str) -> DocumentRow | None:
         """Find a document."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             row = db.execute(SQL["get"], (self._tenant, document)).fetchone()
         return document_of(row) if row else None
 
     async def known(self, documents: Sequence[str]) -> Mapping[str, tuple[int, str]]:
         """Return the capture and the version of those documents that are here."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = {
                 document: db.execute(SQL["known"], (self._tenant, document)).fetchone()
                 for document in documents
@@ -54,7 +53,7 @@ class SqliteDocuments:
     ) -> builtins.list[DocumentRow]:
         """List documents in the order of their ids."""
         values = {"tenant": self._tenant, "after": after, "many": documents_listed(limit)}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(narrowed("list", which), values | conditions(which))
             return [document_of(row) for row in rows]
 
@@ -71,13 +70,13 @@ class SqliteDocuments:
 
     async def collections(self) -> Sequence[CollectionCounts]:
         """Count documents by collection, in the order of their names."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["collections"], (self._tenant,))
             return [CollectionCounts(*row) for row in rows]
 
     async def counts(self, job: str) -> DocumentCounts:
         """Count the documents that were made of a job's pages."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return DocumentCounts(*db.execute(SQL["counts"], (self._tenant, job)).fetchone())
 
 
@@ -90,5 +89,5 @@ def narrowed(name: str, which: DocumentFilter) -> str:
     return SQL[name].replace("/* conditions */", asked)
 
 
-def _many(db: sqlite3.Connection, *, name: str, rows: Iterable[Row]) -> int:
+def _many(db: SqliteSession, *, name: str, rows: Iterable[Row]) -> int:
     return db.executemany(SQL[name], rows).rowcount

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,7 @@ from geomi.adapters.store.accounting.counters import FoundUrls
 from geomi.adapters.store.accounting.hosts import as_lease, prolong
 from geomi.adapters.store.sqlite.cash import inherit_cash, terms_here
 from geomi.adapters.store.sqlite.claim import ClaimRequest, claim, reserve
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.hosts import demands_on, get_host, is_crowded, permit, put_host
 from geomi.adapters.store.sqlite.jobs import number_of
 from geomi.adapters.store.sqlite.links import find_queue, insert_finds, new_targets, reopen
@@ -85,9 +84,7 @@ class SqliteFrontier:
             partial(settle, batch=batch, tenant=self._tenant, max_queued=self.max_queued)
         )
 
-    def _add(
-        self, db: sqlite3.Connection, *, job: str, urls: Sequence[Discovered], now_s: float
-    ) -> int:
+    def _add(self, db: SqliteSession, *, job: str, urls: Sequence[Discovered], now_s: float) -> int:
         terms = terms_here(db, job, self._tenant)
         finds = FoundUrls()
         finds.take(terms.number, urls, now_s)
@@ -98,12 +95,12 @@ class SqliteFrontier:
         inherit_cash(db, terms, added, partial(find_queue, db, terms.number))
         return new
 
-    def _reopen(self, db: sqlite3.Connection, *, job: str) -> int:
+    def _reopen(self, db: SqliteSession, *, job: str) -> int:
         return reopen(db, number_of(db, job, self._tenant))
 
 
 def _renew(
-    db: sqlite3.Connection, *, leases: Sequence[Lease], until_s: float, now_s: float
+    db: SqliteSession, *, leases: Sequence[Lease], until_s: float, now_s: float
 ) -> list[Lease]:
     renewed = []
     for lease in leases:
@@ -115,7 +112,7 @@ def _renew(
     return renewed
 
 
-def _place(db: sqlite3.Connection, *, lease: Lease, ip: str, per_ip: int, now_s: float) -> bool:
+def _place(db: SqliteSession, *, lease: Lease, ip: str, per_ip: int, now_s: float) -> bool:
     row = get_host(db, lease.host)
     if row.token != lease.token or not row.is_lent(now_s):
         return False

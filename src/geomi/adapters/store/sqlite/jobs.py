@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.journal import write_step
 from geomi.adapters.store.sqlite.quotas import store_bytes
 from geomi.adapters.store.statements import statements
@@ -44,12 +44,12 @@ class SqliteJobs:
 
     async def get(self, job: str) -> CrawlJob | None:
         """Find a job with its counters."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return _find(db, job, self._tenant)
 
     async def list(self, *, limit: int) -> builtins.list[CrawlJob]:
         """List jobs, newest first."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"tenant": self._tenant, "many": limit}
             return [job_of(row) for row in db.execute(SQL["list"], values)]
 
@@ -59,12 +59,12 @@ class SqliteJobs:
         """List jobs by their ids, newest first."""
         values = {"tenant": self._tenant, "before": before, "many": listed_jobs(limit)}
         values |= meant_columns(which)
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [job_of(row) for row in db.execute(_page(which, before), values)]
 
     async def counts(self) -> dict[JobState, int]:
         """Count jobs by state."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["counts"], {"tenant": self._tenant})
             return {JobState(state): many for state, many in rows}
 
@@ -102,13 +102,13 @@ class SqliteJobs:
         await self._database.write(partial(_delete, job=job, tenant=self._tenant))
 
 
-def find_number(db: sqlite3.Connection, job: str, tenant: str) -> int | None:
+def find_number(db: SqliteSession, job: str, tenant: str) -> int | None:
     """Return the number that stands for a job in keys, if there is one."""
     row = db.execute(SQL["number"], (job, tenant)).fetchone()
     return int(row[0]) if row else None
 
 
-def number_of(db: sqlite3.Connection, job: str, tenant: str) -> int:
+def number_of(db: SqliteSession, job: str, tenant: str) -> int:
     """Return the number that stands for a job in keys."""
     number = find_number(db, job, tenant)
     if number is None:
@@ -123,7 +123,7 @@ def _page(which: JobFilter, before: str) -> str:
     return SQL["page"].replace("/* conditions */", " ".join(asked))
 
 
-def _begin(db: sqlite3.Connection, *, job: str, tenant: str, most: int, wall_s: float) -> bool:
+def _begin(db: SqliteSession, *, job: str, tenant: str, most: int, wall_s: float) -> bool:
     before = _find(db, job, tenant)
     values = {"job": job, "tenant": tenant, "most": most, "wall_s": wall_s}
     if before is None or db.execute(SQL["begin"], values).rowcount == 0:
@@ -132,7 +132,7 @@ def _begin(db: sqlite3.Connection, *, job: str, tenant: str, most: int, wall_s: 
     return True
 
 
-def _create(db: sqlite3.Connection, *, job: CrawlJob) -> None:
+def _create(db: SqliteSession, *, job: CrawlJob) -> None:
     try:
         number = db.execute(SQL["create"], created_columns(job)).lastrowid
     except sqlite3.IntegrityError as error:
@@ -141,7 +141,7 @@ def _create(db: sqlite3.Connection, *, job: CrawlJob) -> None:
     write_step(db, number, None, replace(job, stats=CrawlStats()), wall_s=job.created_at_s)
 
 
-def _update(db: sqlite3.Connection, *, job: CrawlJob, tenant: str, wall_s: float | None) -> None:
+def _update(db: SqliteSession, *, job: CrawlJob, tenant: str, wall_s: float | None) -> None:
     values = running_columns(job) | {"number": number_of(db, job.id, tenant)}
     before = _find(db, job.id, tenant)
     if db.execute(SQL["update"], values).rowcount == 0:
@@ -150,7 +150,7 @@ def _update(db: sqlite3.Connection, *, job: CrawlJob, tenant: str, wall_s: float
 
 
 def _turn(
-    db: sqlite3.Connection,
+    db: SqliteSession,
     *,
     job: CrawlJob,
     tenant: str,
@@ -165,12 +165,12 @@ def _turn(
     return True
 
 
-def _find(db: sqlite3.Connection, job: str, tenant: str) -> CrawlJob | None:
+def _find(db: SqliteSession, job: str, tenant: str) -> CrawlJob | None:
     row = db.execute(SQL["get"], {"id": job, "tenant": tenant}).fetchone()
     return job_of(row) if row else None
 
 
-def _note(db: sqlite3.Connection, before: CrawlJob | None, wall_s: float | None) -> None:
+def _note(db: SqliteSession, before: CrawlJob | None, wall_s: float | None) -> None:
     """Write down what became of a job that was changed just now."""
     assert before is not None, "what was changed was there"
     after = _find(db, before.id, before.tenant)
@@ -178,11 +178,11 @@ def _note(db: sqlite3.Connection, before: CrawlJob | None, wall_s: float | None)
     write_step(db, number_of(db, after.id, after.tenant), before, after, wall_s=wall_s)
 
 
-def _worked(db: sqlite3.Connection, *, job: str, tenant: str, seconds: float) -> None:
+def _worked(db: SqliteSession, *, job: str, tenant: str, seconds: float) -> None:
     db.execute(SQL["worked"], {"number": number_of(db, job, tenant), "seconds": seconds})
 
 
-def _delete(db: sqlite3.Connection, *, job: str, tenant: str) -> None:
+def _delete(db: SqliteSession, *, job: str, tenant: str) -> None:
     number = number_of(db, job, tenant)
     (kept_bytes,) = db.execute(SQL["kept_bytes"], (number,)).fetchone()
     store_bytes(db, tenant, -kept_bytes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
-from geomi.adapters.store.sqlite.drawers import SQL as DRAWERS
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables import named_values
 from geomi.adapters.store.tables.journal import (
     check_named_values,
     event_of,
@@ -18,7 +17,6 @@ from geomi.adapters.store.tables.journal import (
     listed_events,
     step_of,
 )
-from geomi.adapters.store.tables.named_values import named_value_columns
 from geomi.model.job import CrawlJob, JobEvent
 from geomi.model.named_value import NamedValue
 
@@ -35,7 +33,7 @@ class SqliteJournal:
     async def read(self, job: str, *, after: int = 0, limit: int) -> list[JobEvent]:
         """List a job's events after one, in their order."""
         values = {"job": job, "tenant": self._tenant, "after": after, "many": listed_events(limit)}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [event_of(row) for row in db.execute(SQL["read"], values)]
 
 
@@ -47,7 +45,7 @@ class SqliteUnsentEvents:
 
     async def untold(self, limit: int) -> list[JobEvent]:
         """List events that nobody was told of, oldest first."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["untold"], {"many": listed_events(limit)})
             return [event_of(row) for row in rows]
 
@@ -58,7 +56,7 @@ class SqliteUnsentEvents:
 
 
 def write_step(
-    db: sqlite3.Connection,
+    db: SqliteSession,
     number: int,
     before: CrawlJob | None,
     job: CrawlJob,
@@ -79,10 +77,10 @@ def write_step(
     db.execute(SQL["add"], values)
 
 
-def _tell(db: sqlite3.Connection, *, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
+def _tell(db: SqliteSession, *, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
     values = {"job": event.job, "tenant": event.tenant, "n": event.n}
     if db.execute(SQL["tell"], values).rowcount == 0:
         return False
     for slip in slips:
-        db.execute(DRAWERS["add"], named_value_columns(slip) | {"tenant": slip.tenant})
+        db.send(named_values.SQL["add"], named_values.ROWS.values(slip))
     return True

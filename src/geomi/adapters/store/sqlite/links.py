@@ -8,7 +8,6 @@ it is read from the archive and counts for nothing.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
@@ -16,6 +15,7 @@ from itertools import chain, repeat
 from geomi.adapters.store.accounting.budget import QueueRoom
 from geomi.adapters.store.accounting.counters import FoundUrls
 from geomi.adapters.store.rows import Row, found_columns
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.entry import Discovered, Target
 
@@ -41,7 +41,7 @@ Find = tuple[int, Discovered, float]  # queue, URL, and when it was found
 
 
 def insert_finds(
-    db: sqlite3.Connection, finds: FoundUrls, rooms: Mapping[int, QueueRoom] = {}
+    db: SqliteSession, finds: FoundUrls, rooms: Mapping[int, QueueRoom] = {}
 ) -> tuple[int, LeftOut]:
     """Write what is new of what was found; return how much that was, and what had no room.
 
@@ -65,19 +65,19 @@ def insert_finds(
     return len(new), left_out
 
 
-def find_queue(db: sqlite3.Connection, job: int, host: str) -> int | None:
+def find_queue(db: SqliteSession, job: int, host: str) -> int | None:
     """Return the number of a queue that is there."""
     row = db.execute(SQL["queue"], (host, job)).fetchone()
     return row[0] if row else None
 
 
-def new_among(db: sqlite3.Connection, queue: int, hashes: Sequence[bytes]) -> set[bytes]:
+def new_among(db: SqliteSession, queue: int, hashes: Sequence[bytes]) -> set[bytes]:
     """Return which of some URLs a queue does not have yet."""
     asked = [(queue, url_hash, 0) for url_hash in hashes]
     return {hashes[place] for place, _ in _answers(db, _ABSENT, asked)}
 
 
-def new_targets(db: sqlite3.Connection, finds: FoundUrls) -> list[Target]:
+def new_targets(db: SqliteSession, finds: FoundUrls) -> list[Target]:
     """Return which of some finds are not there yet."""
     targets: list[Target] = []
     for (job, host), found in finds.by_queue.items():
@@ -87,7 +87,7 @@ def new_targets(db: sqlite3.Connection, finds: FoundUrls) -> list[Target]:
     return targets
 
 
-def reopen(db: sqlite3.Connection, job: int) -> int:
+def reopen(db: SqliteSession, job: int) -> int:
     """Let the links of every page that a job has kept be followed anew; return how many pages."""
     total = 0
     for (queue,) in db.execute(SQL["queues"], (job,)).fetchall():
@@ -97,7 +97,7 @@ def reopen(db: sqlite3.Connection, job: int) -> int:
     return total
 
 
-def _open_queue(db: sqlite3.Connection, job: int, host: str) -> tuple[int, int]:
+def _open_queue(db: SqliteSession, job: int, host: str) -> tuple[int, int]:
     """Return the number of a queue, which is opened if need be, and how deep its URLs may lie."""
     row = db.execute(SQL["queue"], (host, job)).fetchone()
     if row is not None:
@@ -109,7 +109,7 @@ def _open_queue(db: sqlite3.Connection, job: int, host: str) -> tuple[int, int]:
 
 
 def _sort_out(
-    db: sqlite3.Connection, all_found: list[Find], deepest: Mapping[int, int]
+    db: SqliteSession, all_found: list[Find], deepest: Mapping[int, int]
 ) -> tuple[list[Find], dict[int, list[Row]]]:
     """Return new URLs, and by queue what changes of those that were found nearer."""
     asked = [(queue, url.url_hash, url.depth) for queue, url, _ in all_found]
@@ -143,7 +143,7 @@ def _with_room(
     return kept, left_out
 
 
-def _count_new(db: sqlite3.Connection, jobs: Mapping[int, int], new: list[Find]) -> None:
+def _count_new(db: SqliteSession, jobs: Mapping[int, int], new: list[Find]) -> None:
     """Let queues and jobs know what waits now."""
     found_s: dict[int, float] = {}
     deepest: dict[int, int] = {}
@@ -159,19 +159,19 @@ def _count_new(db: sqlite3.Connection, jobs: Mapping[int, int], new: list[Find])
     db.executemany(SQL["count"], [(count, job) for job, count in of_jobs.items()])
 
 
-def _approach(db: sqlite3.Connection, job: int, queue: int, nearer: list[Row]) -> None:
+def _approach(db: SqliteSession, job: int, queue: int, nearer: list[Row]) -> None:
     db.executemany(SQL["approach"], nearer)
     _count_reopened(db, job, queue, db.executemany(SQL["reopen"], nearer).rowcount)
 
 
-def _count_reopened(db: sqlite3.Connection, job: int, queue: int, reopened: int) -> None:
+def _count_reopened(db: SqliteSession, job: int, queue: int, reopened: int) -> None:
     if reopened:
         db.execute(SQL["regrow"], {"queue": queue, "reopened": reopened})
         db.execute(SQL["recount"], {"job": job, "reopened": reopened})
 
 
 def _answers(
-    db: sqlite3.Connection, statements: Mapping[int, str], asked: Sequence[Row]
+    db: SqliteSession, statements: Mapping[int, str], asked: Sequence[Row]
 ) -> Iterator[tuple[int, bool]]:
     """Yield the places of URLs that are not there, or farther away; each with whether it is new.
 

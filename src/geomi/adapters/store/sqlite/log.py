@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from geomi.adapters.store.rows import asked_columns, asked_of, legible
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.request_log import SentRequest
 
@@ -36,16 +35,16 @@ class SqliteRequestLog:
         return self._rows("of_ip", ip, after_s, limit)
 
     def _names(self, query: str) -> list[str]:
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [name for (name,) in db.execute(SQL[query])]
 
     def _rows(self, query: str, name: str, after_s: float, limit: int) -> list[SentRequest]:
         values = {"name": name, "after_s": after_s, "many": limit}
-        with self._database.read() as db, legible("requests", name):
+        with self._database.reading() as db, legible("requests", name):
             return [asked_of(row) for row in db.execute(SQL[query], values)]
 
 
-def write_log(db: sqlite3.Connection, asked: Sequence[SentRequest]) -> None:
+def write_log(db: SqliteSession, asked: Sequence[SentRequest]) -> None:
     """Write requests down; one that was written before stays as it is."""
     numbers = _Numbers(db)
     db.executemany(
@@ -63,7 +62,7 @@ def write_log(db: sqlite3.Connection, asked: Sequence[SentRequest]) -> None:
 class _Numbers(dict[str, int]):
     """The numbers of the names met in one transaction."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: SqliteSession) -> None:
         super().__init__()
         self._db = db
 

@@ -5,10 +5,10 @@ Each size is prepared once; what is missing up to the next size repeats the last
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 
 from geomi.adapters.store.rows import Row
+from geomi.adapters.store.sqlite.connection import SqliteSession
 
 _MOST_AT_ONCE = 256
 
@@ -20,7 +20,7 @@ def by_size(statement: str) -> dict[int, str]:
 
 
 def look_up(
-    db: sqlite3.Connection, statements: Mapping[int, str], first: object, hashes: list[bytes]
+    db: SqliteSession, statements: Mapping[int, str], first: object, hashes: list[bytes]
 ) -> list[Row]:
     """Return the rows of many keys; `first` is what the statement takes before them."""
     rows: list[Row] = []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
 from geomi.adapters.store.codec import encode
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.rows import provider_of
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.quotas import store_bytes
 from geomi.adapters.store.statements import statements
 from geomi.model.site import Provider, Takedown
@@ -27,12 +26,12 @@ class SqliteProviders:
 
     async def list(self) -> builtins.list[Provider]:
         """List providers by key."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [provider_of(row) for row in db.execute(SQL["list"], (self._tenant,))]
 
     async def get(self, key: str) -> Provider | None:
         """Find a provider."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             row = db.execute(SQL["get"], (self._tenant, key)).fetchone()
         return provider_of(row) if row else None
 
@@ -53,16 +52,16 @@ class SqliteProviders:
 
     async def takedowns(self) -> builtins.list[Takedown]:
         """List what was erased, newest first."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [Takedown(*row) for row in db.execute(SQL["takedowns"], (self._tenant,))]
 
 
-def _remove(db: sqlite3.Connection, *, tenant: str, key: str) -> bool:
+def _remove(db: SqliteSession, *, tenant: str, key: str) -> bool:
     return db.execute(SQL["remove"], (tenant, key)).rowcount == 1
 
 
 def _erase(
-    db: sqlite3.Connection, *, tenant: str, takedown: Takedown, url_hashes: Sequence[bytes]
+    db: SqliteSession, *, tenant: str, takedown: Takedown, url_hashes: Sequence[bytes]
 ) -> None:
     db.execute(SQL["gather"])
     db.executemany(SQL["erase"], ((url_hash,) for url_hash in url_hashes))
@@ -76,14 +75,14 @@ def _erase(
     db.execute(SQL["put_takedown"], (tenant, *line, takedown.pages))
 
 
-def _forget_captures(db: sqlite3.Connection, tenant: str) -> None:
+def _forget_captures(db: SqliteSession, tenant: str) -> None:
     captures = db.execute(SQL["erased_captures"], (tenant,)).fetchall()
     db.executemany(SQL["forget_capture"], ((seq,) for seq, *_ in captures))
     db.executemany(SQL["rewind"], {(job,) for _, job, _ in captures})
     store_bytes(db, tenant, -sum(size_bytes for *_, size_bytes in captures))
 
 
-def _forget_pages(db: sqlite3.Connection, tenant: str) -> None:
+def _forget_pages(db: SqliteSession, tenant: str) -> None:
     for number, *known in db.execute(SQL["erased_pages"], (tenant,)).fetchall():
         bands = band_keys(tenant, *known)
         db.executemany(SQL["forget_band"], ((band, number) for band in bands))

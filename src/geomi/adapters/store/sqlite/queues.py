@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.seed_queues import (
     LoanRequest,
@@ -82,27 +81,27 @@ class SqliteQueues:
 
     async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:
         """Say how full a queue is."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"dataset": self._dataset(db, dataset), "queue": queue, "now_s": now_s}
             waiting, lent, dead = db.execute(SQL["depth"], values).fetchone()
         return QueueDepth(waiting, lent, dead, self._next_ready_s(dataset, queue))
 
     async def tally(self, dataset: str, queue: str, which: PartitionFilter) -> TaskTally:
         """Count tasks by state."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"dataset": self._dataset(db, dataset), "queue": queue} | asdict(which)
             return tally_of(db.execute(SQL["tally"], values).fetchone())
 
     async def dead(self, dataset: str, *, after: str = "", limit: int) -> list[DeadLetter]:
         """List dead letters in the order of their ids, without their bodies."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"dataset": self._dataset(db, dataset), "after": after}
             rows = db.execute(SQL["letters"], values | {"many": listed_letters(limit)})
             return [letter_of(row) for row in rows]
 
     async def letter(self, dataset: str, letter: str) -> DeadLetter | None:
         """Find a dead letter, with its body."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"dataset": self._dataset(db, dataset), "letter": letter}
             row = db.execute(SQL["letter"], values).fetchone()
         return letter_of(row) if row else None
@@ -125,30 +124,30 @@ class SqliteQueues:
         """Forget every dataset of the tenant."""
         await self._database.write(partial(_erase, tenant=self._tenant))
 
-    def _dataset(self, db: sqlite3.Connection, dataset: str) -> int | None:
+    def _dataset(self, db: SqliteSession, dataset: str) -> int | None:
         return _dataset(db, self._tenant, dataset)
 
     def _next_ready_s(self, dataset: str, queue: str) -> float | None:
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"dataset": self._dataset(db, dataset), "queue": queue}
             ready_s: float | None = db.execute(SQL["next_ready"], values).fetchone()[0]
         return ready_s
 
 
-def _dataset(db: sqlite3.Connection, tenant: str, dataset: str) -> int | None:
+def _dataset(db: SqliteSession, tenant: str, dataset: str) -> int | None:
     """Return the number of a dataset; None where nothing was ever sent for it."""
     row = db.execute(SQL["dataset"], {"tenant": tenant, "dataset": dataset}).fetchone()
     return row[0] if row else None
 
 
-def _open_dataset(db: sqlite3.Connection, tenant: str, dataset: str) -> int:
+def _open_dataset(db: SqliteSession, tenant: str, dataset: str) -> int:
     if (number := _dataset(db, tenant, dataset)) is not None:
         return number
     row = db.execute(SQL["add_dataset"], {"tenant": tenant, "dataset": dataset}).fetchone()
     return int(row[0])
 
 
-def _send(db: sqlite3.Connection, dataset: int, messages: Sequence[Message]) -> int:
+def _send(db: SqliteSession, dataset: int, messages: Sequence[Message]) -> int:
     new, awake = 0, set[int]()
     for message in messages:
         about = _about(dataset, message)
@@ -170,12 +169,12 @@ def _about(dataset: int, message: Message) -> dict[str, object]:
     )
 
 
-def _send_unknown(db: sqlite3.Connection, dataset: int, messages: Sequence[Message]) -> int:
+def _send_unknown(db: SqliteSession, dataset: int, messages: Sequence[Message]) -> int:
     tasks = ((one, db.execute(SQL["task"], _about(dataset, one)).fetchone()) for one in messages)
     return _send(db, dataset, [one for one, task in tasks if task is None])
 
 
-def _revive(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
+def _revive(db: SqliteSession, values: Mapping[str, object]) -> bool:
     row = db.execute(SQL["revive"], values).fetchone()
     if row is None:
         return False
@@ -183,7 +182,7 @@ def _revive(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
     return True
 
 
-def _drop(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
+def _drop(db: SqliteSession, values: Mapping[str, object]) -> bool:
     row = db.execute(SQL["drop"], values).fetchone()
     if row is None:
         return False
@@ -191,19 +190,19 @@ def _drop(db: sqlite3.Connection, values: Mapping[str, object]) -> bool:
     return True
 
 
-def _erase(db: sqlite3.Connection, *, tenant: str) -> None:
+def _erase(db: SqliteSession, *, tenant: str) -> None:
     for name in ("erase_messages", "erase_tasks", "erase_datasets"):
         db.execute(SQL[name], {"tenant": tenant})
 
 
-def claim(db: sqlite3.Connection, dataset: int | None, ask: LoanRequest, tasks: int) -> list[Loan]:
+def claim(db: SqliteSession, dataset: int | None, ask: LoanRequest, tasks: int) -> list[Loan]:
     """Lend up to `tasks` tasks that have a message due, with every message of them that is."""
     values = {"dataset": dataset, "queue": ask.queue, "now_s": ask.now_s, "many": max(0, tasks)}
     rows = db.execute(SQL["due_tasks"], values).fetchall()
     return [loan for row in rows if (loan := _lend(db, ask, row)) is not None]
 
 
-def _lend(db: sqlite3.Connection, ask: LoanRequest, row: Row) -> Loan | None:
+def _lend(db: SqliteSession, ask: LoanRequest, row: Row) -> Loan | None:
     task, token = row[0], row[-1] + 1
     due = {"task": task, "now_s": ask.now_s}
     loan = {"task": task, "token": token, "owner": ask.owner, "until_s": ask.until_s}
@@ -217,7 +216,7 @@ def _lend(db: sqlite3.Connection, ask: LoanRequest, row: Row) -> Loan | None:
     return ask.loan(row, db.execute(SQL["lent"], loan))
 
 
-def _held(db: sqlite3.Connection, dataset: int | None, loan: Loan) -> dict[str, object] | None:
+def _held(db: SqliteSession, dataset: int | None, loan: Loan) -> dict[str, object] | None:
     """Return what finds a loan's rows; None where it was lost."""
     values = {"dataset": dataset, "queue": loan.queue, "task": loan.task}
     row = db.execute(SQL["task"], values).fetchone()
@@ -226,7 +225,7 @@ def _held(db: sqlite3.Connection, dataset: int | None, loan: Loan) -> dict[str, 
     return {"task": row[0], "token": loan.token}
 
 
-def renew(db: sqlite3.Connection, dataset: int | None, loan: Loan, until_s: float) -> bool:
+def renew(db: SqliteSession, dataset: int | None, loan: Loan, until_s: float) -> bool:
     """Prolong a loan; False where it was lost."""
     held = _held(db, dataset, loan)
     if held is None:
@@ -234,14 +233,12 @@ def renew(db: sqlite3.Connection, dataset: int | None, loan: Loan, until_s: floa
     return db.execute(SQL["renew"], held | {"until_s": until_s}).rowcount == 1
 
 
-def end_dead(db: sqlite3.Connection, owners: Sequence[str], now_s: float) -> None:
+def end_dead(db: SqliteSession, owners: Sequence[str], now_s: float) -> None:
     """End the loans of owners that are dead."""
     db.executemany(SQL["pass"], [{"owner": owner, "now_s": now_s} for owner in owners])
 
 
-def settle(
-    db: sqlite3.Connection, dataset: int | None, loan: Loan, settlement: LoanSettlement
-) -> bool:
+def settle(db: SqliteSession, dataset: int | None, loan: Loan, settlement: LoanSettlement) -> bool:
     """End messages of a loan; False where it was lost."""
     held = _held(db, dataset, loan)
     if held is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -14,7 +13,7 @@ from geomi.adapters.store.accounting.quota import (
     standing_of,
     used,
 )
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.entry import Settlement
 from geomi.model.tenant import Quota, TenantUsage
@@ -37,12 +36,12 @@ class SqliteQuotas:
 
     async def standing(self, *, wall_s: float) -> TenantUsage:
         """Return what the tenant may use, and has used on the day of this time."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return _standing(db, self._tenant, wall_s)
 
 
 def count_usage(
-    db: sqlite3.Connection, tenant: str, visits: Sequence[Settlement], *, wall_s: float
+    db: SqliteSession, tenant: str, visits: Sequence[Settlement], *, wall_s: float
 ) -> None:
     """Count what visits take of the tenant's quota; nothing where it has none."""
     pages, size_bytes = used(visits)
@@ -50,23 +49,23 @@ def count_usage(
         db.execute(SQL["take"], {"tenant": tenant, "day": day_of(wall_s), "pages": pages})
 
 
-def store_bytes(db: sqlite3.Connection, tenant: str, more: int) -> bool:
+def store_bytes(db: SqliteSession, tenant: str, more: int) -> bool:
     """Count that the archive keeps more for a tenant, or less; False where it has no quota."""
     return db.execute(SQL["store"], {"tenant": tenant, "bytes": more}).rowcount == 1
 
 
-def quota_left(db: sqlite3.Connection, tenant: str, *, now_s: float, wall_s: float) -> float:
+def quota_left(db: SqliteSession, tenant: str, *, now_s: float, wall_s: float) -> float:
     """Return how many entries the quota of a tenant leaves to lend."""
     (lent,) = db.execute(SQL["lent"], {"tenant": tenant, "now_s": now_s}).fetchone()
     return entries_left(_standing(db, tenant, wall_s), lent)
 
 
-def _allow(db: sqlite3.Connection, *, values: dict[str, object]) -> None:
+def _allow(db: SqliteSession, *, values: dict[str, object]) -> None:
     if db.execute(SQL["limit"], values).rowcount == 0:
         db.execute(SQL["open"], values)
 
 
-def _standing(db: sqlite3.Connection, tenant: str, wall_s: float) -> TenantUsage:
+def _standing(db: SqliteSession, tenant: str, wall_s: float) -> TenantUsage:
     day = day_of(wall_s)
     row = db.execute(SQL["standing"], {"tenant": tenant, "day": day}).fetchone()
     return standing_of(row, day) if row else TenantUsage(day)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 
 SQL = statements("store.sqlite", "ranks")
@@ -28,15 +27,15 @@ class SqliteRanks:
 
     async def find(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return the ranks of those names that have one."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = {name: db.execute(SQL["find"], (name,)).fetchone() for name in names}
         return {name: row[0] for name, row in rows.items() if row}
 
     async def count(self) -> int:
         """Return how many names have a rank."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return int(db.execute(SQL["count"]).fetchone()[0])
 
 
-def _put(db: sqlite3.Connection, *, ranks: Sequence[tuple[str, int]], edition: int) -> None:
+def _put(db: SqliteSession, *, ranks: Sequence[tuple[str, int]], edition: int) -> None:
     db.executemany(SQL["put"], ((name, rank, edition) for name, rank in ranks))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from functools import partial
 
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.recrawl import KEPT_VERSIONS, history_of, standing_of
 from geomi.model.entry import Discovered, Settlement
@@ -35,7 +34,7 @@ class SqliteHistories:
     async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, PageHistory]:
         """Find the histories of pages."""
         found = {}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             for url_hash in url_hashes:
                 row = db.execute(SQL["history"], (self._tenant, url_hash)).fetchone()
                 if row is not None:
@@ -44,34 +43,34 @@ class SqliteHistories:
 
     async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, ChangePool]:
         """Find what pages of a host have told together."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             found = {one: _pool(db, self._tenant, host, one) for one in patterns}
         return {pattern: pool for pattern, pool in found.items() if pool is not None}
 
     async def versions(self, url_hash: bytes, *, limit: int) -> list[Version]:
         """List what a page was before, the newest first."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["versions"], (self._tenant, url_hash, limit))
             return [Version(*row) for row in rows]
 
     async def runs(self, crawl: str) -> list[str]:
         """List the jobs of a crawl in the order they were made."""
         values = {"tenant": self._tenant, "crawl": crawl}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [job for (job,) in db.execute(SQL["runs"], values)]
 
     async def standings(self, job: str, *, after: PageCursor, limit: int) -> list[RevisitPage]:
         """List the pages that a job collected and met first."""
         queue, url_hash = after
         values = {"tenant": self._tenant, "job": job, "queue": queue, "after": url_hash}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             rows = db.execute(SQL["standings"], values | {"many": limit})
             return [standing_of(row) for row in rows]
 
     async def met(self, crawl: str, urls: Sequence[Discovered]) -> Mapping[bytes, float]:
         """Return which URLs have been asked for before, and when they were last collected."""
         found = {}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             for url in urls:
                 values = {"url_hash": url.url_hash, "host": url.host, "crawl": crawl}
                 row = db.execute(SQL["met"], values | {"tenant": self._tenant}).fetchone()
@@ -100,7 +99,7 @@ class SqliteSweeps:
 
 
 def write_learned(
-    db: sqlite3.Connection, *, tenant: str, visit: Settlement, learned: HistoryUpdate
+    db: SqliteSession, *, tenant: str, visit: Settlement, learned: HistoryUpdate
 ) -> None:
     """Write what a visit of a known page adds to its history and to its pools."""
     entry = visit.entry
@@ -117,15 +116,15 @@ def write_learned(
             _add(db, (tenant, entry.host, pattern), learned.evidence)
 
 
-def _add(db: sqlite3.Connection, key: tuple[str, str, str], evidence: VisitEvidence) -> None:
+def _add(db: SqliteSession, key: tuple[str, str, str], evidence: VisitEvidence) -> None:
     pool = pooled(_pool(db, *key) or ChangePool(), evidence)
     db.execute(SQL["put_pool"], (*key, *astuple(pool)))
 
 
-def _pool(db: sqlite3.Connection, tenant: str, host: str, pattern: str) -> ChangePool | None:
+def _pool(db: SqliteSession, tenant: str, host: str, pattern: str) -> ChangePool | None:
     row = db.execute(SQL["pool"], (tenant, host, pattern)).fetchone()
     return ChangePool(*row) if row else None
 
 
-def _changes(db: sqlite3.Connection, *, name: str, values: Mapping[str, object]) -> bool:
+def _changes(db: SqliteSession, *, name: str, values: Mapping[str, object]) -> bool:
     return db.execute(SQL[name], values).rowcount == 1

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from functools import partial
 
 from geomi.adapters.store.keys import band_keys
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.jobs import find_number
 from geomi.adapters.store.sqlite.quotas import store_bytes
 from geomi.adapters.store.statements import statements
@@ -27,7 +26,7 @@ class SqliteRetention:
 
     async def due(self, *, wall_s: float, limit: int) -> list[tuple[str, Expired]]:
         """Name jobs that have something to lose, and what."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return _due(db, self._tenant, wall_s=wall_s, limit=limit)
 
     async def begin(self, job: str, what: Expired, *, wall_s: float) -> bool:
@@ -61,14 +60,12 @@ class SqliteRetention:
         )
 
 
-def _due(
-    db: sqlite3.Connection, tenant: str, *, wall_s: float, limit: int
-) -> list[tuple[str, Expired]]:
+def _due(db: SqliteSession, tenant: str, *, wall_s: float, limit: int) -> list[tuple[str, Expired]]:
     values = {"tenant": tenant, "wall_s": wall_s, "many": limit}
     return [(job, Expired(what)) for job, what in db.execute(SQL["due"], values)]
 
 
-def _begin(db: sqlite3.Connection, *, tenant: str, job: str, what: Expired, wall_s: float) -> bool:
+def _begin(db: SqliteSession, *, tenant: str, job: str, what: Expired, wall_s: float) -> bool:
     number = find_number(db, job, tenant)
     if (job, what) not in _due(db, tenant, wall_s=wall_s, limit=_EVERY):
         return False
@@ -76,7 +73,7 @@ def _begin(db: sqlite3.Connection, *, tenant: str, job: str, what: Expired, wall
     return True
 
 
-def _forget_urls(db: sqlite3.Connection, *, tenant: str, job: str, limit: int) -> int:
+def _forget_urls(db: SqliteSession, *, tenant: str, job: str, limit: int) -> int:
     number, left = _going(db, tenant, job), limit
     while number is not None and left > 0:
         found = db.execute(SQL["queue"], {"number": number}).fetchone()
@@ -93,7 +90,7 @@ def _forget_urls(db: sqlite3.Connection, *, tenant: str, job: str, limit: int) -
 
 
 def _forget_pages(
-    db: sqlite3.Connection, *, tenant: str, job: str, after: int, limit: int
+    db: SqliteSession, *, tenant: str, job: str, after: int, limit: int
 ) -> RetentionStep:
     values = {"number": _going(db, tenant, job), "after": after, "many": limit}
     rows = db.execute(SQL["captures"], values).fetchall()
@@ -101,7 +98,7 @@ def _forget_pages(
     return RetentionStep(rows[-1][0] if rows else 0, count)
 
 
-def _forget_page(db: sqlite3.Connection, tenant: str, seq: int, url_hash: bytes) -> bool:
+def _forget_page(db: SqliteSession, tenant: str, seq: int, url_hash: bytes) -> bool:
     values = {"tenant": tenant, "url_hash": url_hash, "seq": seq}
     pages = db.execute(SQL["forget_page"], values).fetchall()
     for number, *known in pages:
@@ -112,7 +109,7 @@ def _forget_page(db: sqlite3.Connection, tenant: str, seq: int, url_hash: bytes)
     return bool(pages)
 
 
-def _forget_captures(db: sqlite3.Connection, *, tenant: str, job: str, limit: int) -> int:
+def _forget_captures(db: SqliteSession, *, tenant: str, job: str, limit: int) -> int:
     values = {"number": _going(db, tenant, job), "many": limit}
     gone = [size_bytes for (size_bytes,) in db.execute(SQL["forget_captures"], values).fetchall()]
     store_bytes(db, tenant, -sum(gone))
@@ -120,7 +117,7 @@ def _forget_captures(db: sqlite3.Connection, *, tenant: str, job: str, limit: in
 
 
 def _forget_requests(
-    db: sqlite3.Connection, *, tenant: str, job: str, after: int, limit: int
+    db: SqliteSession, *, tenant: str, job: str, after: int, limit: int
 ) -> RetentionStep:
     stretch = {"after": after, "many": limit}
     (last,) = db.execute(SQL["last_request"], stretch).fetchone()
@@ -130,7 +127,7 @@ def _forget_requests(
     return RetentionStep(last, db.execute(SQL["forget_requests"], values).rowcount)
 
 
-def _going(db: sqlite3.Connection, tenant: str, job: str) -> int | None:
+def _going(db: SqliteSession, tenant: str, job: str) -> int | None:
     """Return the number of a job of which something is going; of no other is anything forgotten."""
     row = db.execute(SQL["going"], {"job": job, "tenant": tenant}).fetchone()
     return row[0] if row else None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from functools import partial
 
 from geomi.adapters.store.rows import robots_columns, robots_of
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.robots import RobotsCopy, RobotsKey
 
@@ -21,7 +20,7 @@ class SqliteRobotsCopies:
 
     async def get(self, key: RobotsKey) -> RobotsCopy | None:
         """Find the newest copy."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             row = db.execute(SQL["get"], (key.scheme, key.host, key.token)).fetchone()
         return robots_of(key, row) if row else None
 
@@ -30,6 +29,6 @@ class SqliteRobotsCopies:
         await self._database.write(partial(_put, copy=copy))
 
 
-def _put(db: sqlite3.Connection, *, copy: RobotsCopy) -> None:
+def _put(db: SqliteSession, *, copy: RobotsCopy) -> None:
     db.execute(SQL["asked"], (copy.fetched_s, copy.key.host))
     db.execute(SQL["put"], robots_columns(copy))

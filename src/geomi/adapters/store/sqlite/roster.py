@@ -29,15 +29,15 @@ class SqliteRoster:
 
     async def tenant_of(self, job: str) -> str | None:
         """Return whose a job is."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             row = db.execute(SQL["tenant_of"], {"job": job}).fetchone()
         return row[0] if row else None
 
     async def tenants(self) -> list[str]:
         """Name everybody who has a job."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [tenant for (tenant,) in db.execute(SQL["tenants"])]
 
     def _named(self, name: str, limit: int) -> list[TenantJob]:
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return db.execute(SQL[name], {"many": max(0, limit)}).fetchall()

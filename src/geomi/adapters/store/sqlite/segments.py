@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from geomi.adapters.store.keys import band_keys
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.quotas import store_bytes
 from geomi.adapters.store.statements import statements
 
@@ -23,12 +22,12 @@ class SqliteSegments:
 
     async def ends(self, worker: str) -> Mapping[str, int]:
         """Return where the last committed capture of each of a worker's segments ends."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return dict(db.execute(SQL["ends"], {"worker": worker}).fetchall())
 
     async def job_ends(self, job: str) -> Mapping[str, int]:
         """Return the same for every segment of a job."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             values = {"job": job, "tenant": self._tenant}
             return dict(db.execute(SQL["job_ends"], values).fetchall())
 
@@ -37,7 +36,7 @@ class SqliteSegments:
         return await self._database.write(partial(_requeue, segments=tuple(segments)))
 
 
-def _requeue(db: sqlite3.Connection, *, segments: Sequence[str]) -> int:
+def _requeue(db: SqliteSession, *, segments: Sequence[str]) -> int:
     lost = 0
     for segment in segments:
         rows = db.execute(SQL["captures"], {"segment": segment}).fetchall()
@@ -49,7 +48,7 @@ def _requeue(db: sqlite3.Connection, *, segments: Sequence[str]) -> int:
     return lost
 
 
-def _reopen(db: sqlite3.Connection, capture: int, job: int, url_hash: bytes) -> None:
+def _reopen(db: SqliteSession, capture: int, job: int, url_hash: bytes) -> None:
     """Take back what settling one page has written; its requests and bytes stay counted."""
     values = {"capture": capture, "job": job, "url_hash": url_hash}
     entry = db.execute(SQL["entry"], values).fetchone()

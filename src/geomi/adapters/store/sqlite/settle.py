@@ -9,7 +9,6 @@ answer.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -31,6 +30,7 @@ from geomi.adapters.store.accounting.opic import pays
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.rows import Row, capture_columns, examples_of, page_columns
 from geomi.adapters.store.sqlite.cash import cash_of, find_terms, rooms_of, settle_cash
+from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.store.sqlite.links import LeftOut, find_queue, insert_finds, new_among
 from geomi.adapters.store.sqlite.log import write_log
@@ -45,7 +45,7 @@ from geomi.model.verdict import Exclusion, State
 SQL = statements("store.sqlite", "settle")
 
 
-def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str, max_queued: int) -> Settled:
+def settle(db: SqliteSession, batch: Batch, *, tenant: str, max_queued: int) -> Settled:
     """Write a batch; return which hosts were lost and how many URLs were new.
 
     Args:
@@ -70,7 +70,7 @@ def settle(db: sqlite3.Connection, batch: Batch, *, tenant: str, max_queued: int
 class _Books:
     """What one transaction gathers before it writes each row once."""
 
-    def __init__(self, db: sqlite3.Connection, tenant: str, max_queued: int) -> None:
+    def __init__(self, db: SqliteSession, tenant: str, max_queued: int) -> None:
         self.db = db
         self.tenant = tenant
         self._max_queued = max_queued

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import sqlite3
 from functools import partial
 
 from geomi.adapters.store.rows import Row, refusal_columns, rule_columns, rule_of
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.site import Refusal, SiteRule
 
@@ -24,14 +23,14 @@ class SqliteRefusals:
     async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
         """Find a refusal that still holds."""
         values = {"tenant": self._tenant, "url_hash": url_hash, "wall_s": wall_s}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             row = db.execute(SQL["refusal"], values).fetchone()
         return Refusal(*row) if row else None
 
     async def list(self, *, after: bytes, limit: int) -> builtins.list[Refusal]:
         """List refusals in the order of their hashes, also those that are over."""
         values = {"tenant": self._tenant, "after": after, "many": limit}
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [Refusal(*row) for row in db.execute(SQL["refusals"], values)]
 
     async def put(self, refusal: Refusal) -> None:
@@ -54,7 +53,7 @@ class SqliteSiteRules:
 
     async def list(self) -> builtins.list[SiteRule]:
         """List all decisions, by host and pattern."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [rule_of(row) for row in db.execute(SQL["rules"], (self._tenant,))]
 
     async def put(self, rule: SiteRule) -> None:
@@ -68,14 +67,14 @@ class SqliteSiteRules:
         )
 
 
-def write_refusal(db: sqlite3.Connection, *, tenant: str, refusal: Refusal) -> None:
+def write_refusal(db: SqliteSession, *, tenant: str, refusal: Refusal) -> None:
     """Keep a refusal in place of the one before."""
     db.execute(SQL["refuse"], refusal_columns(tenant, refusal))
 
 
-def _put_rule(db: sqlite3.Connection, *, tenant: str, rule: SiteRule) -> None:
+def _put_rule(db: SqliteSession, *, tenant: str, rule: SiteRule) -> None:
     db.execute(SQL["put_rule"], rule_columns(tenant, rule))
 
 
-def _remove(db: sqlite3.Connection, *, name: str, key: Row) -> bool:
+def _remove(db: SqliteSession, *, name: str, key: Row) -> bool:
     return db.execute(SQL[name], key).rowcount == 1

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from functools import partial
 from pathlib import Path
 
 from geomi.adapters.store.rows import legible
 from geomi.adapters.store.sqlite.census import SqliteCensus
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
-from geomi.adapters.store.sqlite.costs import SqliteCosts
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
-from geomi.adapters.store.sqlite.drawers import SqliteDueValues, SqliteNamedValues
 from geomi.adapters.store.sqlite.frontier import SqliteFrontier
 from geomi.adapters.store.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.store.sqlite.jobs import SqliteJobs
@@ -31,6 +28,8 @@ from geomi.adapters.store.sqlite.segments import SqliteSegments
 from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.costs import CostTable
+from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTable
 from geomi.ports.runtime import ClockAnchor
 
 SQL = statements("store.sqlite", "meta")
@@ -65,9 +64,9 @@ class SqliteStore:
         self.histories = SqliteHistories(database, tenant)
         self.sweeps = SqliteSweeps(database, tenant)
         self.documents = SqliteDocuments(database, tenant)
-        self.costs = SqliteCosts(database, tenant)
-        self.drawers = SqliteNamedValues(database, tenant)
-        self.due_slips = SqliteDueValues(database)
+        self.costs = CostTable(database, tenant)
+        self.drawers = NamedValueTable(database, tenant)
+        self.due_slips = DueValueTable(database)
         self.retention = SqliteRetention(database, tenant)
         self.roster = SqliteRoster(database)
         self.queues = SqliteQueues(database, tenant)
@@ -83,7 +82,7 @@ class SqliteStore:
 
     def anchor(self) -> ClockAnchor | None:
         """Return what ties the store's time to this machine's clock."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return _anchor(db)
 
     def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
@@ -92,12 +91,12 @@ class SqliteStore:
 
     def greatest_end_s(self) -> float:
         """Return the latest time at which any response is known to have ended."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return float(db.execute(HOSTS["greatest_end"]).fetchone()[0])
 
     def lease_owners(self) -> list[str]:
         """Name whoever holds a lease that was never given back, also one that has run out."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [owner for (owner,) in db.execute(HOSTS["lease_owners"])]
 
     def backup(self, target: Path) -> None:
@@ -113,14 +112,14 @@ class SqliteStore:
         self._database.close()
 
 
-def _anchor(db: sqlite3.Connection) -> ClockAnchor | None:
+def _anchor(db: SqliteSession) -> ClockAnchor | None:
     row = db.execute(SQL["get"], ("anchor",)).fetchone()
     with legible("meta", "anchor"):
         return ClockAnchor(*json.loads(row[0])) if row else None
 
 
 def _set_anchor(
-    db: sqlite3.Connection, *, anchor: ClockAnchor, instead_of: ClockAnchor | None
+    db: SqliteSession, *, anchor: ClockAnchor, instead_of: ClockAnchor | None
 ) -> ClockAnchor:
     holding = _anchor(db)
     if holding is not None and holding != instead_of:

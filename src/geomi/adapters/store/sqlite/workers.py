@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
 from geomi.adapters.store.codec import encode
-from geomi.adapters.store.sqlite.connection import SqliteDatabase
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.workers import card_columns, card_of
 from geomi.model.worker import WorkerCard
@@ -48,7 +47,7 @@ class SqliteWorkers:
 
     async def list(self) -> builtins.list[WorkerCard]:
         """List every card with the hosts that its worker has not given back, oldest first."""
-        with self._database.read() as db:
+        with self._database.reading() as db:
             return [card_of(row) for row in db.execute(SQL["list"])]
 
     async def take(self, duty: str, *, owner: str, until_s: float, now_s: float) -> str:
@@ -62,11 +61,11 @@ class SqliteWorkers:
         await self._database.write(lambda db: db.execute(SQL["drop"], values))
 
 
-def _leave(db: sqlite3.Connection, *, owners: Sequence[str]) -> None:
+def _leave(db: SqliteSession, *, owners: Sequence[str]) -> None:
     for name in ("leave", "leave_duties"):
         db.executemany(SQL[name], ((owner,) for owner in owners))
 
 
-def _take(db: sqlite3.Connection, *, values: dict[str, object]) -> str:
+def _take(db: SqliteSession, *, values: dict[str, object]) -> str:
     db.execute(SQL["take"], values)
     return str(db.execute(SQL["holder"], values).fetchone()[0])

@@ -1,4 +1,4 @@
-"""What models cost, as rows: which lines are the same, and how they add up.
+"""The ledger of what models were paid for one tenant.
 
 Names and numbers may come from a model's server: what no store can keep is refused, and nothing is
 ever taken away from the ledger.
@@ -6,19 +6,48 @@ ever taken away from the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import builtins
+from collections.abc import Iterable, Sequence
 
 from geomi.adapters.store.keys import refuse_long
-from geomi.adapters.store.rows import Row, legible
+from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.session import Database
+from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
-from geomi.model.index.language_model import CostLine, ModelPurpose
+from geomi.model.index.language_model import CostLine
 
 MAX_AMOUNT = 2**53  # what JSON carries exactly; a thousand of them fit into a column
 
 AMOUNTS = ("calls", "failures", "tokens_in", "tokens_out", "micros")
-COLUMNS = ("job", "day", "purpose", "provider", "model", *AMOUNTS)
+
+ROWS = RowMapper(CostLine, "costs")
+SQL = table_statements("costs", ROWS)
 
 CostKey = tuple[str, str, str, str, str]
+
+
+class CostTable:
+    """`ports.pages.Costs` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def add(self, lines: Sequence[CostLine]) -> None:
+        """Add to what is written down for the same keys."""
+        many = [ROWS.values(line) | {"tenant": self._tenant} for line in summed(lines)]
+        await self._database.write(lambda db: db.run_each(SQL["add"], many))
+
+    async def list(self, job: str = "") -> builtins.list[CostLine]:
+        """List the lines of a job, or of all jobs."""
+        values = {"tenant": self._tenant, "job": job}
+        rows = await self._database.read(lambda db: db.rows(SQL["list"], values))
+        return [ROWS.read(row) for row in rows]
+
+    async def spent(self, job: str) -> int:
+        """Return what a job has cost so far."""
+        values = {"tenant": self._tenant, "job": job}
+        return int(await self._database.read(lambda db: db.value(SQL["spent"], values)))
 
 
 def summed(lines: Iterable[CostLine]) -> list[CostLine]:
@@ -40,18 +69,6 @@ def added(kept: CostLine, more: CostLine) -> CostLine:
 def key_of(line: CostLine) -> CostKey:
     """Return what tells a line from the others of its tenant."""
     return (line.job, line.day, line.purpose.value, line.provider, line.model)
-
-
-def line_of(row: Row) -> CostLine:
-    """Read a line."""
-    job, day, purpose, *rest = row
-    with legible("costs", job):
-        return CostLine(job, day, ModelPurpose(purpose), *rest)
-
-
-def line_columns(line: CostLine) -> Row:
-    """Write a line."""
-    return (*key_of(line), *(getattr(line, name) for name in AMOUNTS))
 
 
 def _refuse(line: CostLine) -> None:

@@ -56,7 +56,7 @@ def check_named_values(slips: Sequence[NamedValue]) -> None:
     if len(slips) > MAX_LISTED_VALUES:
         raise StoreError(f"an event has {len(slips):,} slips; the limit is {MAX_LISTED_VALUES:,}")
     for slip in slips:
-        check_named_value(slip.drawer, slip.name, slip.body)
+        check_named_value(slip)
 
 
 def _body(job: CrawlJob) -> str:

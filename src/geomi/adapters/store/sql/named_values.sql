@@ -12,13 +12,13 @@ WHERE tenant = :tenant AND drawer = :drawer AND name = :name AND revision = :rev
 
 -- name: get
 -- One slip.
-SELECT tenant, drawer, name, body, revision, due_at_s
+SELECT /* columns */
 FROM drawers
 WHERE tenant = :tenant AND drawer = :drawer AND name = :name;
 
 -- name: list
 -- A drawer in the order of names.
-SELECT tenant, drawer, name, body, revision, due_at_s
+SELECT /* columns */
 FROM drawers
 WHERE tenant = :tenant AND drawer = :drawer AND name > :after
 ORDER BY name
@@ -26,7 +26,7 @@ LIMIT :many;
 
 -- name: list_backwards
 -- A drawer from its end, or from before a name.
-SELECT tenant, drawer, name, body, revision, due_at_s
+SELECT /* columns */
 FROM drawers
 WHERE tenant = :tenant AND drawer = :drawer AND (:after = '' OR name < :after)
 ORDER BY name DESC
@@ -43,7 +43,7 @@ SELECT COUNT(*) FROM drawers WHERE tenant = :tenant AND drawer = :drawer;
 
 -- name: due
 -- What is due in the drawers of a name, for every tenant.
-SELECT tenant, drawer, name, body, revision, due_at_s
+SELECT /* columns */
 FROM drawers
 WHERE drawer = :drawer AND due_at_s <= :wall_s
 ORDER BY due_at_s, tenant, name
