@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from geomi.adapters.store.keys import band_keys
-from geomi.adapters.store.rows import Row, page_columns
+from geomi.adapters.store.rows import Row
 from geomi.adapters.store.sqlite import open_sqlite
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.pages import ROWS as PAGES
 from tests.contracts.suites.material import page, url
 
-SQL = statements("store.sqlite", "settle")
+SQL = statements("store.sqlite", "settle", PAGES)
 TENANT = "bench"
 PAIRS_AT_ONCE = 100_000
 
@@ -84,7 +85,7 @@ def _rows(sketches: Sequence[bytes]) -> Iterator[Row]:
     """Yield the columns of each page; its number in the store is its place, counted from one."""
     for number, sketch in enumerate(sketches):
         found = url(f"/articles/{number}")
-        yield TENANT, number, *page_columns(page(found, exact_key=b"k" * 16, sketch=sketch))
+        yield TENANT, number, *PAGES.row(page(found, exact_key=b"k" * 16, sketch=sketch))
 
 
 def _pairs(sketches: Sequence[bytes]) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from geomi.adapters.store.accounting.quota import (
+from geomi.adapters.store.tables.quotas import (
     check_quota,
     day_of,
     entries_left,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.store.tables.recrawl import KEPT_VERSIONS
+from geomi.adapters.store.tables.histories import KEPT_VERSIONS
 from geomi.model.entry import Discovered, EntryKind, Settlement, Source
 from geomi.model.history import (
     ChangePool,

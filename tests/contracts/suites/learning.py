@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.store.tables.recrawl import KEPT_VERSIONS
+from geomi.adapters.store.tables.histories import KEPT_VERSIONS
 from geomi.model.entry import Source
 from geomi.model.history import (
     FIRST_CURSOR,

@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 
 import pytest
 
-from geomi.adapters.store.accounting.quota import MAX_QUOTA, day_of
+from geomi.adapters.store.tables.quotas import MAX_QUOTA, day_of
 from geomi.errors import StoreError
 from geomi.model.config import Retention
 from geomi.model.job import Expired, JobState

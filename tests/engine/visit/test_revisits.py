@@ -11,7 +11,7 @@ from zlib import crc32
 
 import pytest
 
-from geomi.adapters.store.sqlite.pages import SqlitePages
+from geomi.adapters.store.tables.pages import PageTable
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Outcome, State
@@ -255,13 +255,13 @@ class TestConditions:
     ) -> None:
         """What is known of a page serves the request, the next visit's date and the record."""
         asked: list[bytes] = []
-        get = SqlitePages.get
+        get = PageTable.get
 
-        async def noted(self: SqlitePages, url_hash: bytes) -> PageRecord | None:
+        async def noted(self: PageTable, url_hash: bytes) -> PageRecord | None:
             asked.append(url_hash)
             return await get(self, url_hash)
 
-        monkeypatch.setattr(SqlitePages, "get", noted)
+        monkeypatch.setattr(PageTable, "get", noted)
         with Site({"/": page("home", "/a"), "/a": tagged(page("a"))}) as site:
             twice(tmp_path, site)
         assert len(asked) == 2  # the second time only: the claim knew that there was nothing

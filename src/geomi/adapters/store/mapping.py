@@ -52,9 +52,6 @@ class _Column:
     def take(self, values: Iterator[Any]) -> Any:
         return self.read(next(values))
 
-    def give(self, value: Any) -> Iterator[Any]:
-        yield self.write(value)
-
 
 @dataclass(frozen=True, slots=True)
 class _Group:
@@ -79,12 +76,16 @@ class _Group:
             values = iter(row)
         return self.kind(**{name: part.take(values) for name, part in self.parts.items()})
 
-    def give(self, value: Any) -> Iterator[Any]:
+    def give(self, value: Any, row: list[Any]) -> None:
         if value is None:
-            yield from (None for _ in self.columns())
+            row += (None for _ in self.columns())
             return
         for name, part in self.parts.items():
-            yield from part.give(getattr(value, name))
+            field = getattr(value, name)
+            if isinstance(part, _Group):
+                part.give(field, row)
+            else:
+                row.append(part.write(field))
 
 
 class RowMapper(Generic[D]):
@@ -118,25 +119,29 @@ class RowMapper(Generic[D]):
             value: D = self._group.take(iter(row))
             return value
 
-    def row(self, value: D) -> Row:
+    def row(self, value: D) -> list[Any]:
         """Write a row, in the order of the columns."""
-        return tuple(self._group.give(value))
+        row: list[Any] = []
+        self._group.give(value, row)
+        return row
 
     def values(self, value: D) -> dict[str, object]:
         """Write a row by the names of its columns."""
-        return dict(zip(self.names, self._group.give(value), strict=True))
+        return dict(zip(self.names, self.row(value), strict=True))
 
     def fill(self, statement: str) -> str:
         """Put the columns into a statement, where it asks for them.
 
-        `/* columns */` are their names, `/* values */` what is bound to them, `/* updates */` what
-        an upsert writes, `/* arrays */` whole columns as PostgreSQL takes them.
+        `/* columns */` are their names, `/* values */` what is bound to them by name, `/* marks */`
+        the same by place, `/* updates */` what an upsert writes, `/* arrays */` whole columns as
+        PostgreSQL takes them.
         """
         for asked, parts in (
             ("/* columns */", self.names),
             ("/* values */", (f":{name}" for name in self.names)),
+            ("/* marks */", "?" * len(self.names)),
             ("/* updates */", (f"{name} = excluded.{name}" for name in self.names)),
-            ("/* arrays */", (f":{one.name}::{one.type}[]" for one in self._columns)),
+            ("/* arrays */", (f"%({one.name})b::{one.type}[]" for one in self._columns)),
         ):
             if asked in statement:
                 statement = statement.replace(asked, ", ".join(parts))

@@ -15,11 +15,6 @@ from geomi.errors import StoreError
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
 from geomi.model.page import (
     NO_TEMPLATE,
-    CaptureRow,
-    DuplicateReason,
-    Fingerprint,
-    PageRecord,
-    Ref,
     Template,
 )
 from geomi.model.request_log import RequestPurpose, SentRequest
@@ -115,77 +110,6 @@ def examples_of(rule: str, examples: str) -> tuple[str, ...]:
     """Read the URLs that a rule kept out."""
     with legible("exclusions", rule):
         return decode_strings(examples)
-
-
-def page_of(row: Row) -> PageRecord:
-    """Read a page."""
-    url_hash, url, final_url, status, content_type, fetched_at_s, due_s = row[:7]
-    content_hash, html_hash, exact_key, simhash, sketch, words = row[7:13]
-    etag, last_modified, title, duplicate_of, reason, strategy, confidence = row[19:]
-    with legible("pages", url):
-        return PageRecord(
-            url_hash=url_hash,
-            url=url,
-            final_url=final_url,
-            status=status,
-            content_type=content_type,
-            fetched_at_s=fetched_at_s,
-            due_s=due_s,
-            fingerprint=Fingerprint(
-                content_hash, html_hash, exact_key, _unsigned(simhash), sketch, words
-            ),
-            record=Ref(*row[13:16]),
-            response=_place_of(row[16:19]),
-            etag=etag,
-            last_modified=last_modified,
-            title=title,
-            duplicate_of=duplicate_of,
-            duplicate_reason=DuplicateReason(reason) if reason else None,
-            strategy=strategy,
-            confidence=confidence,
-        )
-
-
-def page_columns(page: PageRecord) -> Row:
-    """Write a page."""
-    mark = page.fingerprint
-    return (
-        page.url_hash, page.url, page.final_url, page.status, page.content_type,
-        page.fetched_at_s, page.due_s, mark.content_hash, mark.html_hash, mark.exact_key,
-        _signed(mark.simhash), mark.sketch, mark.words, *_places(page), page.etag,
-        page.last_modified, page.title, page.duplicate_of,
-        page.duplicate_reason and page.duplicate_reason.value, page.strategy, page.confidence,
-    )  # fmt: skip
-
-
-def capture_of(row: Row) -> CaptureRow:
-    """Read a capture."""
-    return CaptureRow(row[0], row[1], Ref(*row[2:5]), _place_of(row[5:8]))
-
-
-def capture_columns(page: PageRecord) -> Row:
-    """Write a capture."""
-    return (page.url_hash, page.url, *_places(page), page.fingerprint.exact_key or None)
-
-
-def _place_of(where: Row) -> Ref | None:
-    return None if where[0] is None else Ref(*where)
-
-
-def _signed(simhash: int) -> int:
-    """Write 64 bits as SQLite's signed integer."""
-    return simhash - (1 << 64) if simhash >> 63 else simhash
-
-
-def _unsigned(simhash: int) -> int:
-    """Read 64 bits back."""
-    return simhash & 0xFFFF_FFFF_FFFF_FFFF
-
-
-def _places(page: PageRecord) -> Row:
-    record, response = page.record, page.response
-    where = (response.segment, response.offset, response.length) if response else (None,) * 3
-    return (record.segment, record.offset, record.length, *where)
 
 
 def asked_of(row: Row) -> SentRequest:

@@ -28,7 +28,7 @@ def table_statements(name: str, mapper: RowMapper[Any] | None = None) -> Mapping
         mapper: the columns of the table's rows, for statements that ask for them.
     """
     fill = mapper.fill if mapper else str
-    texts = {each: fill(text) for each, text in statements("store", name).items()}
+    texts = statements("store", name, mapper)
     folder = resources.files("geomi.adapters.store").joinpath("sql")
     twins = folder.joinpath(f"{name}.postgres.sql")
     own = _split(fill(twins.read_text("utf-8"))) if twins.is_file() else {}
@@ -39,10 +39,11 @@ def table_statements(name: str, mapper: RowMapper[Any] | None = None) -> Mapping
     )
 
 
-def statements(package: str, name: str) -> Mapping[str, str]:
+def statements(package: str, name: str, mapper: RowMapper[Any] | None = None) -> Mapping[str, str]:
     """Return the statements of one file of one database by their names."""
     folder = resources.files(f"geomi.adapters.{package}").joinpath("sql")
-    return MappingProxyType(_split(folder.joinpath(f"{name}.sql").read_text("utf-8")))
+    text = folder.joinpath(f"{name}.sql").read_text("utf-8")
+    return MappingProxyType(_split(mapper.fill(text) if mapper else text))
 
 
 def for_postgres(text: str) -> str:

@@ -20,10 +20,10 @@ from geomi.adapters.store.accounting.opic import (
     pay,
     pays,
 )
-from geomi.adapters.store.postgres.jobs import number_of
 from geomi.adapters.store.postgres.links import Key, LinkBatch, find_queues
 from geomi.adapters.store.postgres.session import PostgresSession, columns
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.jobs import number_of
 from geomi.frontier.importance import points
 from geomi.model.entry import Settlement, Target
 

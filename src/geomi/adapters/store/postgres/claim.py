@@ -41,10 +41,10 @@ from geomi.adapters.store.postgres.hosts import (
     lock_queues,
     write_hosts,
 )
-from geomi.adapters.store.postgres.quotas import quota_left
 from geomi.adapters.store.postgres.session import PostgresSession, columns
 from geomi.adapters.store.rows import entry_of, host_row
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.quotas import quota_left
 from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
 from geomi.model.entry import Lease, UrlEntry
 

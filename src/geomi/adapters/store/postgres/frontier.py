@@ -18,10 +18,10 @@ from geomi.adapters.store.postgres.hosts import (
     permit,
     write_hosts,
 )
-from geomi.adapters.store.postgres.jobs import number_of
 from geomi.adapters.store.postgres.links import LinkBatch, add, reopen
 from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.postgres.settle import settle
+from geomi.adapters.store.tables.jobs import number_of
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 
 

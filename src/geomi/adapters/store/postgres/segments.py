@@ -9,11 +9,11 @@ from functools import partial
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.hosts import lock_queues
-from geomi.adapters.store.postgres.quotas import give_back
 from geomi.adapters.store.postgres.session import PostgresSession, columns
 from geomi.adapters.store.postgres.settle import lose_bands
 from geomi.adapters.store.rows import Row
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.quotas import store_bytes
 
 SQL = statements("store.postgres", "segments")
 
@@ -64,7 +64,8 @@ def _requeue(db: PostgresSession, *, segments: list[str]) -> int:
     gone: Counter[str] = Counter()
     for tenant, size_bytes in db.rows(SQL["forget_captures"], captures):
         gone[tenant] += size_bytes
-    give_back(db, gone)
+    for tenant, size_bytes in sorted(gone.items()):
+        store_bytes(db, tenant, -size_bytes)
     return len(lost)
 
 

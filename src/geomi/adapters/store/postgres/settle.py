@@ -45,37 +45,29 @@ from geomi.adapters.store.postgres.hosts import (
 )
 from geomi.adapters.store.postgres.links import PLACES, Key, LinkBatch, lock_entries
 from geomi.adapters.store.postgres.log import write_log
-from geomi.adapters.store.postgres.quotas import count_usage
-from geomi.adapters.store.postgres.recrawl import write_learned
 from geomi.adapters.store.postgres.session import PostgresSession, TransactionClash, columns
 from geomi.adapters.store.postgres.sites import write_refusals
-from geomi.adapters.store.rows import Row, capture_columns, examples_of, page_columns
+from geomi.adapters.store.rows import Row, examples_of
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.histories import write_learned
+from geomi.adapters.store.tables.pages import ROWS as PAGES
+from geomi.adapters.store.tables.pages import capture_row
+from geomi.adapters.store.tables.quotas import count_usage
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
-SQL = statements("store.postgres", "settle")
+SQL = statements("store.postgres", "settle", PAGES)
 _CLOSE = (
     "queue", "url_hash", "state", "depth", "outcome", "status", "detail", "settled_s", "due_s",
 )  # fmt: skip
 Closed = tuple[Settlement, int, str]  # a visit, its queue, and the state that its entry has now
-PAGES_SQL = statements("store.postgres", "pages")
-_PAGE = (
-    "url_hash", "url", "final_url", "status", "content_type", "fetched_at_s", "due_s",
-    "content_hash", "html_hash", "exact_key", "simhash", "sketch", "words",
-    "record_segment", "record_offset", "record_length",
-    "response_segment", "response_offset", "response_length",
-    "etag", "last_modified", "title", "duplicate_of", "duplicate_reason", "strategy", "confidence",
-    "number",
-)  # fmt: skip
-_TIMES = tuple(_PAGE.index(name) for name in ("fetched_at_s", "due_s", "confidence"))
+_PAGE = (*PAGES.names, "number")
 _CAPTURE = (
     "url_hash", "url", "record_segment", "record_offset", "record_length",
     "response_segment", "response_offset", "response_length", "exact_key", "seq",
 )  # fmt: skip
 Band = tuple[int, int]  # key and page
-TALLY_SQL = statements("store.postgres", "settle")
 _TALLY = (
     "queue", "pattern", "visited", "stale_links", "stale_text", "text_mark", "stale_growth",
 )  # fmt: skip
@@ -285,11 +277,11 @@ def keep_pages(db: PostgresSession, tenant: str, pages: Sequence[PageRecord], tu
     # Of a page that was visited twice in one batch the last visit is kept.
     newest = {page.url_hash: (place, page) for place, page in enumerate(pages)}
     rows = [
-        (*_columns(page), turn * PLACES + place)
+        (*PAGES.row(page), turn * PLACES + place)
         for _, (place, page) in sorted(newest.items())  # in the order in which all lock them
     ]
-    known = db.ask(PAGES_SQL["before"], {"tenant": tenant, "hashes": list(newest)})
-    put = db.ask(PAGES_SQL["put"], columns(rows, _PAGE) | {"tenant": tenant})
+    known = db.ask(SQL["pages_before"], {"tenant": tenant, "hashes": list(newest)})
+    put = db.ask(SQL["put_pages"], columns(rows, _PAGE) | {"tenant": tenant})
     before = {url_hash: (number, band_keys(tenant, *said)) for url_hash, number, *said in known}
     numbers: dict[bytes, int] = dict(put.fetchall())
     found: list[Band] = []
@@ -302,28 +294,20 @@ def keep_pages(db: PostgresSession, tenant: str, pages: Sequence[PageRecord], tu
         lost += [(band, number) for band in old - new]
     lose_bands(db, lost)
     if found:
-        db.send(PAGES_SQL["find_by"], columns(found, ("bands", "pages")))
+        db.send(SQL["find_by"], columns(found, ("bands", "pages")))
 
 
 def lose_bands(db: PostgresSession, lost: Iterable[Band]) -> None:
     """Let similar pages find some no more."""
     if rows := list(lost):
-        db.send(PAGES_SQL["lose"], columns(rows, ("bands", "pages")))
+        db.send(SQL["lose"], columns(rows, ("bands", "pages")))
 
 
 def captures(pages: Sequence[PageRecord], last: int) -> dict[str, list[object]]:
     """Return the columns of a job's captures, the newest of which has the number `last`."""
     first = last - len(pages) + 1
-    rows = [(*capture_columns(page), first + place) for place, page in enumerate(pages)]
+    rows = [(*capture_row(page), first + place) for place, page in enumerate(pages)]
     return columns(rows, _CAPTURE)
-
-
-def _columns(page: PageRecord) -> Row:
-    """Write a page; arrays hold numbers of one kind."""
-    row = list(page_columns(page))
-    for place in _TIMES:
-        row[place] = float(row[place])
-    return tuple(row)
 
 
 def write_tallies(
@@ -346,7 +330,7 @@ def write_tallies(
         for visit, queue in counted
         for pattern in finds_of_own_pattern(visit).values()
     }
-    rows = db.rows(TALLY_SQL["tallies"], columns(list(places), ("queues", "patterns")))
+    rows = db.rows(SQL["tallies"], columns(list(places), ("queues", "patterns")))
     tallies = {(queue, pattern): Tally(*tally) for queue, pattern, *tally in rows}
     for visit, queue in counted:
         assert visit.novelty is not None
@@ -359,7 +343,7 @@ def write_tallies(
         tally = tallies.get((queue, own), Tally())
         tallies[queue, own] = tally_with_visit(tally, visit.novelty, grew=own in larger)
     written = [(*place, *astuple(tally)) for place, tally in sorted(tallies.items(), key=_place)]
-    db.send(TALLY_SQL["put_tallies"], columns(written, _TALLY))
+    db.send(SQL["put_tallies"], columns(written, _TALLY))
 
 
 def write_exclusions(db: PostgresSession, found: Sequence[tuple[int, Sequence[Exclusion]]]) -> None:
@@ -371,7 +355,7 @@ def write_exclusions(db: PostgresSession, found: Sequence[tuple[int, Sequence[Ex
     if not excluded:
         return
     rows = [(*place, len(urls)) for place, urls in sorted(excluded.items())]
-    so_far = db.rows(TALLY_SQL["exclude"], columns(rows, ("jobs", "rules", "counts")))
+    so_far = db.rows(SQL["exclude"], columns(rows, ("jobs", "rules", "counts")))
     changed = []
     for job, rule, examples in so_far:
         before = examples_of(rule, examples)
@@ -379,7 +363,7 @@ def write_exclusions(db: PostgresSession, found: Sequence[tuple[int, Sequence[Ex
         if kept != before:
             changed.append((job, rule, json.dumps(kept, ensure_ascii=False)))
     if changed:
-        db.send(TALLY_SQL["exemplify"], columns(changed, ("jobs", "rules", "examples")))
+        db.send(SQL["exemplify"], columns(changed, ("jobs", "rules", "examples")))
 
 
 def _place(item: tuple[tuple[int, str], Tally]) -> tuple[int, str]:

@@ -14,17 +14,10 @@ from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.documents import PostgresDocuments
 from geomi.adapters.store.postgres.frontier import PostgresFrontier
 from geomi.adapters.store.postgres.hosts import SQL as HOSTS
-from geomi.adapters.store.postgres.jobs import PostgresJobs
-from geomi.adapters.store.postgres.journal import PostgresJournal, PostgresUnsentEvents
 from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
-from geomi.adapters.store.postgres.pages import PostgresPages
-from geomi.adapters.store.postgres.providers import PostgresProviders
 from geomi.adapters.store.postgres.queues import PostgresQueues
-from geomi.adapters.store.postgres.quotas import PostgresQuotas
 from geomi.adapters.store.postgres.ranks import PostgresRanks
-from geomi.adapters.store.postgres.recrawl import PostgresHistories, PostgresSweeps
-from geomi.adapters.store.postgres.retention import PostgresRetention
 from geomi.adapters.store.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.store.postgres.roster import PostgresRoster
 from geomi.adapters.store.postgres.segments import PostgresSegments
@@ -34,7 +27,14 @@ from geomi.adapters.store.postgres.workers import SQL as WORKERS
 from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.rows import legible
 from geomi.adapters.store.tables.costs import CostTable
+from geomi.adapters.store.tables.histories import HistoryTable, SweepTable
+from geomi.adapters.store.tables.jobs import JobTable
+from geomi.adapters.store.tables.journal import JournalTable, UnsentEventTable
 from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTable
+from geomi.adapters.store.tables.pages import PageTable
+from geomi.adapters.store.tables.providers import ProviderTable
+from geomi.adapters.store.tables.quotas import QuotaTable
+from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 
@@ -73,28 +73,28 @@ class PostgresStore:
         self.tenant = tenant
         self.frontier = PostgresFrontier(database, tenant)
         self.census = PostgresCensus(database, tenant)
-        self.jobs = PostgresJobs(database, tenant)
-        self.pages = PostgresPages(database, tenant)
+        self.jobs = JobTable(database, tenant)
+        self.pages = PageTable(database, tenant)
         self.robots = PostgresRobotsCopies(database)
         self.requests = PostgresRequestLog(database)
         self.refusals = PostgresRefusals(database, tenant)
         self.sites = PostgresSiteRules(database, tenant)
-        self.providers = PostgresProviders(database, tenant)
+        self.providers = ProviderTable(database, tenant)
         self.ranks = PostgresRanks(database)
         self.segments = PostgresSegments(database, tenant)
         self.workers = PostgresWorkers(database)
-        self.histories = PostgresHistories(database, tenant)
-        self.sweeps = PostgresSweeps(database, tenant)
+        self.histories = HistoryTable(database, tenant)
+        self.sweeps = SweepTable(database, tenant)
         self.documents = PostgresDocuments(database, tenant)
         self.costs = CostTable(database, tenant)
         self.drawers = NamedValueTable(database, tenant)
         self.due_slips = DueValueTable(database)
-        self.retention = PostgresRetention(database, tenant)
+        self.retention = RetentionTable(database, tenant)
         self.roster = PostgresRoster(database)
         self.queues = PostgresQueues(database, tenant)
-        self.quotas = PostgresQuotas(database, tenant)
-        self.journal = PostgresJournal(database, tenant)
-        self.untold = PostgresUnsentEvents(database)
+        self.quotas = QuotaTable(database, tenant)
+        self.journal = JournalTable(database, tenant)
+        self.untold = UnsentEventTable(database)
 
     @property
     def shown(self) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from geomi.adapters.store.accounting.budget import JobTerms, QueueRoom, beside, terms_of
 from geomi.adapters.store.accounting.opic import CashPayment, UrlCash, inherit, once, pay, pays
 from geomi.adapters.store.sqlite.connection import SqliteSession
-from geomi.adapters.store.sqlite.jobs import number_of
 from geomi.adapters.store.sqlite.look_up import by_size, look_up
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.jobs import number_of
 from geomi.frontier.importance import points
 from geomi.model.entry import Settlement, Target
 

@@ -31,8 +31,8 @@ from geomi.adapters.store.sqlite.hosts import (
     lent_hosts,
     put_host,
 )
-from geomi.adapters.store.sqlite.quotas import quota_left
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.quotas import quota_left
 from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
 from geomi.model.entry import Lease, UrlEntry
 

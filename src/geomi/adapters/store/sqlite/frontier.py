@@ -12,9 +12,9 @@ from geomi.adapters.store.sqlite.cash import inherit_cash, terms_here
 from geomi.adapters.store.sqlite.claim import ClaimRequest, claim, reserve
 from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.hosts import demands_on, get_host, is_crowded, permit, put_host
-from geomi.adapters.store.sqlite.jobs import number_of
 from geomi.adapters.store.sqlite.links import find_queue, insert_finds, new_targets, reopen
 from geomi.adapters.store.sqlite.settle import settle
+from geomi.adapters.store.tables.jobs import number_of
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 
 

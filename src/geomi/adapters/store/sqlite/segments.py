@@ -7,8 +7,8 @@ from functools import partial
 
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
-from geomi.adapters.store.sqlite.quotas import store_bytes
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.quotas import store_bytes
 
 SQL = statements("store.sqlite", "segments")
 

@@ -28,21 +28,23 @@ from geomi.adapters.store.accounting.counters import (
 from geomi.adapters.store.accounting.hosts import HostRow, close, update
 from geomi.adapters.store.accounting.opic import pays
 from geomi.adapters.store.keys import band_keys
-from geomi.adapters.store.rows import Row, capture_columns, examples_of, page_columns
+from geomi.adapters.store.rows import Row, examples_of
 from geomi.adapters.store.sqlite.cash import cash_of, find_terms, rooms_of, settle_cash
 from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.store.sqlite.links import LeftOut, find_queue, insert_finds, new_among
 from geomi.adapters.store.sqlite.log import write_log
-from geomi.adapters.store.sqlite.quotas import count_usage
-from geomi.adapters.store.sqlite.recrawl import write_learned
 from geomi.adapters.store.sqlite.sites import write_refusal
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.histories import write_learned
+from geomi.adapters.store.tables.pages import ROWS as PAGES
+from geomi.adapters.store.tables.pages import capture_row
+from geomi.adapters.store.tables.quotas import count_usage
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
-SQL = statements("store.sqlite", "settle")
+SQL = statements("store.sqlite", "settle", PAGES)
 
 
 def settle(db: SqliteSession, batch: Batch, *, tenant: str, max_queued: int) -> Settled:
@@ -109,8 +111,6 @@ class _Books:
             self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
             write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
-        if visit.learned is not None:
-            write_learned(self.db, tenant=self.tenant, visit=visit, learned=visit.learned)
 
     def write_bands(self) -> None:
         """Let similar pages find those that are new, or say something new."""
@@ -121,8 +121,8 @@ class _Books:
     def write_counters(self, wall_s: float) -> None:
         """Write what the visits add to queues, jobs and the tenant's quota."""
         closed = [visit for visits in self._visits.values() for visit, _ in visits]
-        if closed:
-            count_usage(self.db, self.tenant, closed, wall_s=wall_s)
+        write_learned(self.db, self.tenant, closed)
+        count_usage(self.db, self.tenant, closed, wall_s=wall_s)
         for job, visits in self._visits.items():
             ended = Counter(v.entry.host for v, state in visits if state != State.PENDING)
             for host, many in ended.items():
@@ -199,8 +199,8 @@ class _Books:
             self._excluded.setdefault((job, exclusion.rule), []).append(exclusion.url)
 
     def _keep(self, job: int, page: PageRecord, *, is_new: bool) -> None:
-        capture = self.db.execute(SQL["capture"], (job, *capture_columns(page))).lastrowid
-        columns = (self.tenant, capture, *page_columns(page))
+        capture = self.db.execute(SQL["capture"], (job, *capture_row(page))).lastrowid
+        columns = (self.tenant, capture, *PAGES.row(page))
         number, old = (self._insert(columns) if is_new else None), frozenset[int]()
         if number is None:
             number, old = self._replace(page, columns)

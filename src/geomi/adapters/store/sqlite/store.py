@@ -12,16 +12,9 @@ from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.frontier import SqliteFrontier
 from geomi.adapters.store.sqlite.hosts import SQL as HOSTS
-from geomi.adapters.store.sqlite.jobs import SqliteJobs
-from geomi.adapters.store.sqlite.journal import SqliteJournal, SqliteUnsentEvents
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
-from geomi.adapters.store.sqlite.pages import SqlitePages
-from geomi.adapters.store.sqlite.providers import SqliteProviders
 from geomi.adapters.store.sqlite.queues import SqliteQueues
-from geomi.adapters.store.sqlite.quotas import SqliteQuotas
 from geomi.adapters.store.sqlite.ranks import SqliteRanks
-from geomi.adapters.store.sqlite.recrawl import SqliteHistories, SqliteSweeps
-from geomi.adapters.store.sqlite.retention import SqliteRetention
 from geomi.adapters.store.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.store.sqlite.roster import SqliteRoster
 from geomi.adapters.store.sqlite.segments import SqliteSegments
@@ -29,7 +22,14 @@ from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.costs import CostTable
+from geomi.adapters.store.tables.histories import HistoryTable, SweepTable
+from geomi.adapters.store.tables.jobs import JobTable
+from geomi.adapters.store.tables.journal import JournalTable, UnsentEventTable
 from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTable
+from geomi.adapters.store.tables.pages import PageTable
+from geomi.adapters.store.tables.providers import ProviderTable
+from geomi.adapters.store.tables.quotas import QuotaTable
+from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.ports.runtime import ClockAnchor
 
 SQL = statements("store.sqlite", "meta")
@@ -51,28 +51,28 @@ class SqliteStore:
         self.tenant = tenant
         self.frontier = SqliteFrontier(database, tenant)
         self.census = SqliteCensus(database, tenant)
-        self.jobs = SqliteJobs(database, tenant)
-        self.pages = SqlitePages(database, tenant)
+        self.jobs = JobTable(database, tenant)
+        self.pages = PageTable(database, tenant)
         self.robots = SqliteRobotsCopies(database)
         self.requests = SqliteRequestLog(database)
         self.refusals = SqliteRefusals(database, tenant)
         self.sites = SqliteSiteRules(database, tenant)
-        self.providers = SqliteProviders(database, tenant)
+        self.providers = ProviderTable(database, tenant)
         self.ranks = SqliteRanks(database)
         self.segments = SqliteSegments(database, tenant)
         self.workers = SqliteWorkers(database)
-        self.histories = SqliteHistories(database, tenant)
-        self.sweeps = SqliteSweeps(database, tenant)
+        self.histories = HistoryTable(database, tenant)
+        self.sweeps = SweepTable(database, tenant)
         self.documents = SqliteDocuments(database, tenant)
         self.costs = CostTable(database, tenant)
         self.drawers = NamedValueTable(database, tenant)
         self.due_slips = DueValueTable(database)
-        self.retention = SqliteRetention(database, tenant)
+        self.retention = RetentionTable(database, tenant)
         self.roster = SqliteRoster(database)
         self.queues = SqliteQueues(database, tenant)
-        self.quotas = SqliteQuotas(database, tenant)
-        self.journal = SqliteJournal(database, tenant)
-        self.untold = SqliteUnsentEvents(database)
+        self.quotas = QuotaTable(database, tenant)
+        self.journal = JournalTable(database, tenant)
+        self.untold = UnsentEventTable(database)
 
     def open_for(self, tenant: str) -> SqliteStore:
         """Open the same store for another tenant; both are closed with either."""

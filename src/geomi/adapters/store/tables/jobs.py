@@ -1,27 +1,118 @@
-"""A job's row, to values and back."""
+"""The jobs of one tenant; another tenant's job is one that is not there."""
 
 from __future__ import annotations
 
+import builtins
+from dataclasses import replace
 from typing import Any
 
 from geomi.adapters.store.accounting.budget import budget_of, share_of
 from geomi.adapters.store.accounting.hosts import demands_of
-from geomi.adapters.store.codec import decode, decode_pairs, decode_strings, encode
+from geomi.adapters.store.codec import encode
 from geomi.adapters.store.keys import refuse_long
-from geomi.adapters.store.rows import Row, legible
-from geomi.errors import StoreError
-from geomi.model.config import CrawlConfig
+from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.session import Database, Session, Values
+from geomi.adapters.store.statements import table_statements
+from geomi.adapters.store.tables.journal import write_step
+from geomi.adapters.store.tables.quotas import store_bytes
+from geomi.errors import StoreError, UnknownName
 from geomi.model.job import (
     MAX_LISTED_JOBS,
     CrawlJob,
     CrawlStats,
-    Expired,
     JobFilter,
     JobState,
-    StopReason,
 )
 
 DAY_S = 86_400.0
+_AFTER_EVERY_ID = "\U0010ffff"
+
+ROWS = RowMapper(CrawlJob, "jobs", prefixes={"stats": ""})
+SQL = table_statements("jobs", ROWS)
+# In the order in which all transactions lock.
+_FORGET = (
+    "forget_patterns", "forget_entries", "forget_queues", "forget_exclusions", "forget_cursors",
+    "forget_documents", "forget_lines", "forget_job", "forget_journal",
+)  # fmt: skip
+
+
+class JobTable:
+    """`ports.store.Jobs` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def create(self, job: CrawlJob) -> None:
+        """Keep a new job."""
+        check_new(job, self._tenant)
+        await self._database.write(lambda db: _create(db, job))
+
+    async def get(self, job: str) -> CrawlJob | None:
+        """Find a job with its counters."""
+        return await self._database.read(lambda db: _find(db, job, self._tenant))
+
+    async def list(self, *, limit: int) -> builtins.list[CrawlJob]:
+        """List jobs, newest first."""
+        values = {"tenant": self._tenant, "many": limit}
+        rows = await self._database.read(lambda db: db.rows(SQL["list"], values))
+        return [ROWS.read(row) for row in rows]
+
+    async def page(
+        self, which: JobFilter, *, before: str = "", limit: int
+    ) -> builtins.list[CrawlJob]:
+        """List jobs by their ids, newest first."""
+        meant = meant_columns(which)
+        place = {"before": before or _AFTER_EVERY_ID, "many": listed_jobs(limit)}
+        values = {"tenant": self._tenant, **place, **meant}
+        statement = SQL["page"].narrowed(meant)
+        rows = await self._database.read(lambda db: db.rows(statement, values))
+        return [ROWS.read(row) for row in rows]
+
+    async def counts(self) -> dict[JobState, int]:
+        """Count jobs by state."""
+        values = {"tenant": self._tenant}
+        rows = await self._database.read(lambda db: db.rows(SQL["counts"], values))
+        return {JobState(state): many for state, many in rows}
+
+    async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
+        """Let a job that is pending begin, where fewer than `most` of its tenant's have begun."""
+        values = {"job": job, "tenant": self._tenant, "most": most, "wall_s": wall_s}
+        return await self._database.write(lambda db: _begin(db, values, wall_s))
+
+    async def update(self, job: CrawlJob, *, wall_s: float | None = None) -> None:
+        """Write config, state, flags, times, stop reason and error."""
+        await self._database.write(lambda db: _update(db, job, self._tenant, wall_s))
+
+    async def turn(
+        self,
+        job: CrawlJob,
+        *,
+        was: JobState,
+        only_empty: bool = False,
+        most: int = 0,
+        wall_s: float | None = None,
+    ) -> bool:
+        """Write state, times, stop reason and error of a job that is in the state `was`."""
+        asked = {"was": was.value, "only_empty": only_empty, "most": most, "tenant": self._tenant}
+        values = turned_columns(job) | asked
+        return await self._database.write(lambda db: _turn(db, job, values, wall_s))
+
+    async def worked(self, job: str, seconds: float) -> None:
+        """Add seconds of work to a job, beside whatever else changes it."""
+        await self._database.write(lambda db: _worked(db, job, self._tenant, seconds))
+
+    async def delete(self, job: str) -> None:
+        """Forget a job, its entries, its captures, its documents and its journal."""
+        await self._database.write(lambda db: _delete(db, job, self._tenant))
+
+
+def number_of(db: Session, job: str, tenant: str) -> int:
+    """Return the number that stands for a job in keys."""
+    row = db.row(SQL["number"], {"job": job, "tenant": tenant})
+    if row is None:
+        raise UnknownName(f"there is no job `{job}`", hint="`geomi jobs` lists what there is")
+    return int(row[0])
 
 
 def check_new(job: CrawlJob, tenant: str) -> None:
@@ -32,21 +123,6 @@ def check_new(job: CrawlJob, tenant: str) -> None:
         )
     for what in ("id", "tenant", "collection"):
         refuse_long(what, getattr(job, what))
-
-
-def created_columns(job: CrawlJob) -> dict[str, Any]:
-    """Return every column of a new job, the counters left out."""
-    return running_columns(job) | {
-        "id": job.id,
-        "tenant": job.tenant,
-        "seeds": encode(job.seeds),
-        "origins": encode(job.origins),
-        "created_at_s": job.created_at_s,
-        "active_s": job.active_s,
-        "provider": job.provider,
-        "crawl": job.crawl,
-        "collection": job.collection,
-    }
 
 
 def running_columns(job: CrawlJob) -> dict[str, Any]:
@@ -107,31 +183,72 @@ def gone_on_too_late(job: CrawlJob) -> StoreError:
     )
 
 
-def job_of(row: Row) -> CrawlJob:
-    """Read a job with its counters."""
-    (
-        job, tenant, seeds, config, origins, created_at_s,
-        state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-        collection, expired, *counters,
-    ) = row  # fmt: skip
-    with legible("jobs", job):
-        return CrawlJob(
-            id=job,
-            tenant=tenant,
-            seeds=decode_strings(seeds),
-            config=decode(CrawlConfig, config),
-            state=JobState(state),
-            created_at_s=created_at_s,
-            paused=bool(paused),
-            started_at_s=started_at_s,
-            ended_at_s=ended_at_s,
-            active_s=active_s,
-            stop=StopReason(stop) if stop else None,
-            error=error,
-            stats=CrawlStats(*counters),
-            origins=decode_pairs(origins),
-            provider=provider,
-            crawl=crawl,
-            expired=Expired(expired),
-            collection=collection,
-        )
+def _create(db: Session, job: CrawlJob) -> None:
+    row = db.row(
+        SQL["create"], ROWS.values(replace(job, stats=CrawlStats())) | running_columns(job)
+    )
+    if row is None:
+        raise StoreError(f"there is a job `{job.id}` already")
+    write_step(db, row[0], None, replace(job, stats=CrawlStats()), wall_s=job.created_at_s)
+
+
+def _begin(db: Session, values: Values, wall_s: float) -> bool:
+    db.row(SQL["line_up"], values)
+    if db.row(SQL["lock"], values) is None:
+        return False
+    before = _find(db, str(values["job"]), str(values["tenant"]))
+    if db.run(SQL["begin"], values) == 0:
+        return False
+    _note(db, before, wall_s)
+    return True
+
+
+def _update(db: Session, job: CrawlJob, tenant: str, wall_s: float | None) -> None:
+    values = running_columns(job) | {"number": _lock(db, job.id, tenant)}
+    before = _find(db, job.id, tenant)
+    if db.run(SQL["update"], values) == 0:
+        raise gone_on_too_late(job)
+    _note(db, before, wall_s)
+
+
+def _turn(db: Session, job: CrawlJob, values: Values, wall_s: float | None) -> bool:
+    if values["most"]:
+        db.row(SQL["line_up"], values)
+    tenant = str(values["tenant"])
+    number = _lock(db, job.id, tenant)
+    before = _find(db, job.id, tenant)
+    if db.run(SQL["turn"], {**values, "number": number}) == 0:
+        return False
+    _note(db, before, wall_s)
+    return True
+
+
+def _lock(db: Session, job: str, tenant: str) -> int:
+    """Return a job's number; nobody else changes the job until the commit."""
+    row = db.row(SQL["lock"], {"job": job, "tenant": tenant})
+    return int(row[0]) if row else number_of(db, job, tenant)
+
+
+def _find(db: Session, job: str, tenant: str) -> CrawlJob | None:
+    row = db.row(SQL["get"], {"id": job, "tenant": tenant})
+    return ROWS.read(row) if row else None
+
+
+def _note(db: Session, before: CrawlJob | None, wall_s: float | None) -> None:
+    """Write down what became of a job that was changed just now."""
+    assert before is not None, "what was changed was there"
+    after = _find(db, before.id, before.tenant)
+    assert after is not None, "and still is"
+    write_step(db, number_of(db, after.id, after.tenant), before, after, wall_s=wall_s)
+
+
+def _worked(db: Session, job: str, tenant: str, seconds: float) -> None:
+    db.send(SQL["worked"], {"number": number_of(db, job, tenant), "seconds": seconds})
+
+
+def _delete(db: Session, job: str, tenant: str) -> None:
+    number = {"job": number_of(db, job, tenant)}
+    for name in _FORGET:
+        db.send(SQL[name], number)
+    store_bytes(db, tenant, -db.value(SQL["kept_bytes"], number))
+    db.send(SQL["forget_captures"], number)

@@ -1,4 +1,4 @@
-"""A step of a job, as all stores write it down."""
+"""The journal: what became of jobs step by step, and which steps nobody was told of yet."""
 
 from __future__ import annotations
 
@@ -6,13 +6,68 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from geomi.adapters.store.rows import Row
-from geomi.adapters.store.tables.named_values import check_named_value
+from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.statements import table_statements
+from geomi.adapters.store.tables import named_values
 from geomi.errors import StoreError
 from geomi.model.job import MAX_LISTED_EVENTS, STATE_EVENT, CrawlJob, JobEvent
 from geomi.model.named_value import MAX_LISTED_VALUES, NamedValue
 
 MAX_ERROR_CHARS = 2000  # the job's own row has all of it
+
+ROWS = RowMapper(JobEvent, "journal")
+SQL = table_statements("journal")
+
+
+class JournalTable:
+    """`ports.jobs.Journal` of one tenant."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def read(self, job: str, *, after: int = 0, limit: int) -> list[JobEvent]:
+        """List a job's events after one, in their order."""
+        values = {"id": job, "tenant": self._tenant, "after": after, "many": listed_events(limit)}
+        rows = await self._database.read(lambda db: db.rows(SQL["read"], values))
+        return [ROWS.read(row) for row in rows]
+
+
+class UnsentEventTable:
+    """`ports.jobs.UnsentEvents`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def untold(self, limit: int) -> list[JobEvent]:
+        """List events that nobody was told of, oldest first."""
+        values = {"many": listed_events(limit)}
+        rows = await self._database.read(lambda db: db.rows(SQL["untold"], values))
+        return [ROWS.read(row) for row in rows]
+
+    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
+        """Note that an event is told, and put what has to be delivered into drawers, or neither."""
+        check_named_values(slips)
+        return await self._database.write(lambda db: _tell(db, event, slips))
+
+
+def write_step(
+    db: Session, number: int, before: CrawlJob | None, job: CrawlJob, *, wall_s: float | None
+) -> None:
+    """Write down what became of a job, if it is worth an event.
+
+    The job's row is locked, so that the numbers have no gap.
+
+    Args:
+        number: stands for the job in keys.
+        before: how it was; None for a new one.
+    """
+    if before is not None and not is_step(before, job):
+        return
+    last = db.value(SQL["last"], {"job": number})
+    values = ROWS.values(step_of(job, last + 1, wall_s))
+    db.send(SQL["add"], values | {"job": number, "is_told": is_told(job)})
 
 
 def is_step(before: CrawlJob, after: CrawlJob) -> bool:
@@ -36,16 +91,6 @@ def is_told(job: CrawlJob) -> bool:
     return not job.collection
 
 
-def event_of(row: Row) -> JobEvent:
-    """Read an event."""
-    return JobEvent(*row)
-
-
-def event_values(event: JobEvent) -> dict[str, object]:
-    """Write an event; whose it is, and which one, the store knows."""
-    return {"kind": event.kind, "body": event.body, "at_s": float(event.at_s)}
-
-
 def listed_events(limit: int) -> int:
     """Return how many events are in one answer."""
     return max(0, min(limit, MAX_LISTED_EVENTS))
@@ -56,7 +101,15 @@ def check_named_values(slips: Sequence[NamedValue]) -> None:
     if len(slips) > MAX_LISTED_VALUES:
         raise StoreError(f"an event has {len(slips):,} slips; the limit is {MAX_LISTED_VALUES:,}")
     for slip in slips:
-        check_named_value(slip)
+        named_values.check_named_value(slip)
+
+
+def _tell(db: Session, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
+    if db.run(SQL["tell"], {"job": event.job, "tenant": event.tenant, "n": event.n}) == 0:
+        return False
+    for slip in slips:
+        db.send(named_values.SQL["add"], named_values.ROWS.values(slip))
+    return True
 
 
 def _body(job: CrawlJob) -> str:

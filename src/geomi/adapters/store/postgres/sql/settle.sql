@@ -127,3 +127,38 @@ ON CONFLICT (queue, md5(pattern)) DO UPDATE
 SET visited = excluded.visited, stale_links = excluded.stale_links,
     stale_text = excluded.stale_text, text_mark = excluded.text_mark,
     stale_growth = excluded.stale_growth;
+
+-- name: pages_before
+-- Pages as their last visits left them, locked until the commit in the order of all; one by one,
+-- because the planner might take a tenant's pages for few and read them all.
+SELECT found.*
+FROM (
+    SELECT url_hash FROM unnest(%(hashes)b::bytea[]) AS given (url_hash) ORDER BY url_hash
+) AS asked
+CROSS JOIN LATERAL (
+    SELECT pages.url_hash, number, sketch, duplicate_of
+    FROM pages
+    WHERE pages.tenant = %(tenant)s AND pages.url_hash = asked.url_hash
+    FOR NO KEY UPDATE
+) AS found;
+
+-- name: put_pages
+-- Write pages in place of their last visits; their numbers stay.
+INSERT INTO pages (/* columns */, number, tenant)
+SELECT new.*, %(tenant)s
+FROM unnest(/* arrays */, %(number)b::bigint[]) AS new
+ON CONFLICT (tenant, url_hash) DO UPDATE SET /* updates */
+RETURNING url_hash, number;
+
+-- name: find_by
+-- Let similar pages find pages.
+INSERT INTO bands (band, page)
+SELECT band, page FROM unnest(%(bands)b::integer[], %(pages)b::bigint[]) AS new (band, page)
+ORDER BY band, page
+ON CONFLICT DO NOTHING;
+
+-- name: lose
+-- Let them find pages no more by what these said before.
+DELETE FROM bands
+USING unnest(%(bands)b::integer[], %(pages)b::bigint[]) AS old (band, page)
+WHERE bands.band = old.band AND bands.page = old.page;

@@ -53,13 +53,7 @@ INSERT INTO captures (
 
 -- name: new_page
 -- Write a page that the tenant has not met, as far as was known when it was lent.
-INSERT INTO pages (
-    tenant, capture, url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
-    content_hash, html_hash, exact_key, simhash, sketch, words,
-    record_segment, record_offset, record_length,
-    response_segment, response_offset, response_length,
-    etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO pages (tenant, capture, /* columns */) VALUES (?, ?, /* marks */)
 ON CONFLICT DO NOTHING;
 
 -- name: before
@@ -68,26 +62,8 @@ SELECT number, sketch, duplicate_of FROM pages WHERE tenant = ? AND url_hash = ?
 
 -- name: page
 -- Write a page in place of its last visit; its number stays.
-INSERT INTO pages (
-    tenant, capture, url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
-    content_hash, html_hash, exact_key, simhash, sketch, words,
-    record_segment, record_offset, record_length,
-    response_segment, response_offset, response_length,
-    etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (tenant, url_hash) DO UPDATE
-SET capture = excluded.capture, url = excluded.url, final_url = excluded.final_url,
-    status = excluded.status, content_type = excluded.content_type,
-    fetched_at_s = excluded.fetched_at_s, due_s = excluded.due_s,
-    content_hash = excluded.content_hash, html_hash = excluded.html_hash,
-    exact_key = excluded.exact_key, simhash = excluded.simhash, sketch = excluded.sketch,
-    words = excluded.words,
-    record_segment = excluded.record_segment, record_offset = excluded.record_offset,
-    record_length = excluded.record_length, response_segment = excluded.response_segment,
-    response_offset = excluded.response_offset, response_length = excluded.response_length,
-    etag = excluded.etag, last_modified = excluded.last_modified, title = excluded.title,
-    duplicate_of = excluded.duplicate_of, duplicate_reason = excluded.duplicate_reason,
-    strategy = excluded.strategy, confidence = excluded.confidence;
+INSERT INTO pages (tenant, capture, /* columns */) VALUES (?, ?, /* marks */)
+ON CONFLICT (tenant, url_hash) DO UPDATE SET capture = excluded.capture, /* updates */;
 
 -- name: find_by
 -- Let similar pages find a page; one that changed and changed back in a batch is there already.

@@ -1,16 +1,16 @@
 -- name: get
 -- One page of a tenant.
-SELECT url_hash, url, final_url, status, content_type, fetched_at_s, due_s,
-       content_hash, html_hash, exact_key, simhash, sketch, words,
-       record_segment, record_offset, record_length,
-       response_segment, response_offset, response_length,
-       etag, last_modified, title, duplicate_of, duplicate_reason, strategy, confidence
+SELECT /* columns */ FROM pages WHERE tenant = :tenant AND url_hash = :url_hash;
+
+-- name: visited
+-- When a page was fetched last, and when it is due.
+SELECT url_hash, fetched_at_s, due_s
 FROM pages
-WHERE tenant = ? AND url_hash = ?;
+WHERE tenant = :tenant AND url_hash = :url_hash;
 
 -- name: twin
 -- The first page of a job that was kept under an exact key, and what it repeats itself.
-SELECT captures.url, coalesce(pages.duplicate_of, ''), captures.url_hash
+SELECT captures.exact_key, captures.url, COALESCE(pages.duplicate_of, ''), captures.url_hash
 FROM captures
 LEFT JOIN pages ON pages.tenant = :tenant AND pages.url_hash = captures.url_hash
 WHERE captures.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
@@ -64,6 +64,14 @@ INSERT INTO cursors (job, name, seq, length) VALUES (:job, :name, :seq, :length)
 ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length
 WHERE cursors.seq = :after;
 
--- name: visited
--- When pages were fetched last, and when they are due.
-SELECT url_hash, fetched_at_s, due_s FROM pages WHERE tenant = ? AND url_hash IN (/* hashes */);
+-- name: forget_band
+-- Let similar pages find a page no more.
+DELETE FROM bands WHERE band = :band AND page = :page;
+
+-- name: forget_history
+-- Forget how a page changed.
+DELETE FROM histories WHERE tenant = :tenant AND url_hash = :url_hash;
+
+-- name: forget_versions
+-- Forget what a page was before.
+DELETE FROM versions WHERE tenant = :tenant AND url_hash = :url_hash;

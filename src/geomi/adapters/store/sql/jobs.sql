@@ -1,50 +1,43 @@
 -- name: number
 -- The number of a job of this tenant.
-SELECT number FROM jobs WHERE id = ? AND tenant = ?;
+SELECT number FROM jobs WHERE id = :job AND tenant = :tenant;
+
+-- name: lock
+-- The same, and nobody else changes the job until the commit.
+SELECT number FROM jobs WHERE id = :job AND tenant = :tenant;
 
 -- name: create
--- Keep a new job.
+-- Keep a new job; what is returned is its number, and nothing where there is one of this name.
 INSERT INTO jobs (
-    id, tenant, seeds, config, origins, created_at_s,
-    state, paused, started_at_s, ended_at_s, active_s, stop, error, is_active,
-    delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, provider, crawl, collection,
-    importance, max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s
+    /* columns */, is_active, delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, importance,
+    max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s
 ) VALUES (
-    :id, :tenant, :seeds, :config, :origins, :created_at_s,
-    :state, :paused, :started_at_s, :ended_at_s, :active_s, :stop, :error, :is_active,
-    :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip, :provider, :crawl, :collection,
-    :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern,
-    :keep_urls_s, :keep_job_s
-);
+    /* values */, :is_active, :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip,
+    :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern, :keep_urls_s,
+    :keep_job_s
+)
+ON CONFLICT DO NOTHING
+RETURNING number;
 
 -- name: get
 -- One job with its counters.
-SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       collection, expired, discovered, settled, collected, failed, skipped, blocked, redirected,
-       duplicates, retries, requests, bytes_received
+SELECT /* columns */
 FROM jobs
 WHERE id = :id AND tenant = :tenant;
 
 -- name: list
 -- A tenant's jobs, newest first.
-SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       collection, expired, discovered, settled, collected, failed, skipped, blocked, redirected,
-       duplicates, retries, requests, bytes_received
+SELECT /* columns */
 FROM jobs
 WHERE tenant = :tenant
 ORDER BY created_at_s DESC, number DESC
 LIMIT :many;
 
 -- name: page
--- A tenant's jobs by their ids, newest first, of a filter.
-SELECT id, tenant, seeds, config, origins, created_at_s,
-       state, paused, started_at_s, ended_at_s, active_s, stop, error, provider, crawl,
-       collection, expired, discovered, settled, collected, failed, skipped, blocked, redirected,
-       duplicates, retries, requests, bytes_received
+-- A tenant's jobs by their ids, newest first, of a filter and before an id.
+SELECT /* columns */
 FROM jobs
-WHERE tenant = :tenant /* conditions */
+WHERE tenant = :tenant AND id < :before /* conditions */
 ORDER BY id DESC
 LIMIT :many;
 
@@ -54,6 +47,10 @@ SELECT state, COUNT(*)
 FROM jobs
 WHERE tenant = :tenant
 GROUP BY state;
+
+-- name: line_up
+-- SQLite's writers stand in one line anyway.
+SELECT 1;
 
 -- name: begin
 -- Let a job begin that waits, if its tenant has a place for it; 0 is no limit.
@@ -102,47 +99,50 @@ WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0)
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;
 
--- name: kept_bytes
--- How many bytes of the archive a job's captures take.
-SELECT COALESCE(SUM(record_length + COALESCE(response_length, 0)), 0) FROM captures WHERE job = ?;
-
 -- name: forget_patterns
 -- Forget what the patterns of a job's URLs brought.
-DELETE FROM patterns WHERE queue IN (SELECT number FROM queues WHERE job = ?);
+DELETE FROM patterns WHERE queue IN (SELECT number FROM queues WHERE job = :job);
 
 -- name: forget_entries
 -- Forget a job's URLs.
-DELETE FROM entries WHERE queue IN (SELECT number FROM queues WHERE job = ?);
+DELETE FROM entries WHERE queue IN (SELECT number FROM queues WHERE job = :job);
 
 -- name: forget_queues
 -- Forget a job's queues.
-DELETE FROM queues WHERE job = ?;
-
--- name: forget_captures
--- Forget a job's captures.
-DELETE FROM captures WHERE job = ?;
+DELETE FROM queues WHERE job = :job;
 
 -- name: forget_exclusions
 -- Forget what rules kept out of a job.
-DELETE FROM exclusions WHERE job = ?;
+DELETE FROM exclusions WHERE job = :job;
 
 -- name: forget_cursors
 -- Forget how far a job's outputs have come.
-DELETE FROM cursors WHERE job = ?;
+DELETE FROM cursors WHERE job = :job;
 
 -- name: forget_documents
 -- Forget what was understood of a job's pages.
 DELETE FROM documents
-WHERE (tenant, job) IN (SELECT jobs.tenant, jobs.id FROM jobs WHERE jobs.number = ?);
+WHERE tenant = (SELECT tenant FROM jobs WHERE number = :job)
+    AND job = (SELECT id FROM jobs WHERE number = :job);
 
 -- name: forget_lines
 -- Let a job wait for no address.
-DELETE FROM lines WHERE job = ?;
+DELETE FROM lines WHERE job = :job;
 
 -- name: forget_journal
 -- Forget what became of a job.
-DELETE FROM journal WHERE job = ?;
+DELETE FROM journal WHERE job = :job;
 
 -- name: forget_job
--- Forget the job itself.
-DELETE FROM jobs WHERE number = ?;
+-- Forget the job itself; nobody can settle any more of it.
+DELETE FROM jobs WHERE number = :job;
+
+-- name: kept_bytes
+-- How many bytes of the archive a job's captures take.
+SELECT CAST(COALESCE(SUM(record_length + COALESCE(response_length, 0)), 0) AS BIGINT)
+FROM captures
+WHERE job = :job;
+
+-- name: forget_captures
+-- Forget a job's captures.
+DELETE FROM captures WHERE job = :job;

@@ -9,24 +9,23 @@ VALUES (:job, :n, :kind, :body, :at_s, :is_told);
 
 -- name: read
 -- A job's events after one.
-SELECT jobs.tenant, jobs.id, n, kind, body, at_s
-FROM jobs
-CROSS JOIN journal ON journal.job = jobs.number
-WHERE jobs.id = :job AND jobs.tenant = :tenant AND n > :after
+SELECT :tenant, :id, n, kind, body, at_s
+FROM journal
+WHERE job = (SELECT number FROM jobs WHERE id = :id AND tenant = :tenant) AND n > :after
 ORDER BY n
 LIMIT :many;
 
 -- name: untold
 -- Events that nobody was told of, oldest first.
-SELECT jobs.tenant, jobs.id, n, kind, body, at_s
+SELECT (SELECT tenant FROM jobs WHERE number = journal.job),
+       (SELECT id FROM jobs WHERE number = journal.job), n, kind, body, at_s
 FROM journal
-CROSS JOIN jobs ON jobs.number = journal.job
 WHERE NOT is_told
 ORDER BY journal.number
 LIMIT :many;
 
 -- name: tell
 -- Somebody was told of an event.
-UPDATE journal SET is_told = 1
+UPDATE journal SET is_told = true
 WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
     AND n = :n AND NOT is_told;

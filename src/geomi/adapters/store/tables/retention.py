@@ -2,81 +2,68 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from geomi.adapters.store.keys import band_keys
-from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.postgres.jobs import SQL as JOBS
-from geomi.adapters.store.postgres.quotas import give_back
-from geomi.adapters.store.postgres.session import PostgresSession, columns
-from geomi.adapters.store.postgres.settle import lose_bands
-from geomi.adapters.store.statements import statements
+from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.statements import table_statements
+from geomi.adapters.store.tables.pages import forget_bands, forget_changes
+from geomi.adapters.store.tables.quotas import store_bytes
 from geomi.model.job import Expired
 from geomi.ports.jobs import RetentionStep
 
-SQL = statements("store.postgres", "retention")
+SQL = table_statements("retention")
+
+_EVERY = 2**62  # more than a tenant can have
 
 
-class PostgresRetention:
-    """`ports.retention.Retention` of one tenant."""
+class RetentionTable:
+    """`ports.jobs.JobRetention` of one tenant."""
 
-    def __init__(self, database: PostgresDatabase, tenant: str) -> None:
+    def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
         self._tenant = tenant
 
     async def due(self, *, wall_s: float, limit: int) -> list[tuple[str, Expired]]:
         """Name jobs that have something to lose, and what."""
-        return await self._database.read(
-            partial(_due, tenant=self._tenant, wall_s=wall_s, limit=limit)
-        )
+        return await self._database.read(lambda db: _due(db, self._tenant, wall_s, limit))
 
     async def begin(self, job: str, what: Expired, *, wall_s: float) -> bool:
         """Write down that something is going; False where it is not due any more."""
-        return await self._database.write(
-            partial(_begin, tenant=self._tenant, job=job, what=what, wall_s=wall_s)
-        )
+        return await self._database.write(lambda db: _begin(db, self._tenant, job, what, wall_s))
 
     async def forget_urls(self, job: str, *, limit: int) -> int:
         """Forget some URLs of a job that is going; 0 when all have gone."""
-        return await self._database.write(
-            partial(_forget_urls, tenant=self._tenant, job=job, limit=limit)
-        )
+        return await self._database.write(lambda db: _forget_urls(db, self._tenant, job, limit))
 
     async def forget_pages(self, job: str, *, after: int, limit: int) -> RetentionStep:
         """Forget pages and histories whose newest copy is in a job that is going."""
         return await self._database.write(
-            partial(_forget_pages, tenant=self._tenant, job=job, after=after, limit=limit)
+            lambda db: _forget_pages(db, self._tenant, job, after=after, limit=limit)
         )
 
     async def forget_captures(self, job: str, *, limit: int) -> int:
         """Forget some captures of a job that is going."""
-        return await self._database.write(
-            partial(_forget_captures, tenant=self._tenant, job=job, limit=limit)
-        )
+        return await self._database.write(lambda db: _forget_captures(db, self._tenant, job, limit))
 
     async def forget_requests(self, job: str, *, after: int, limit: int) -> RetentionStep:
         """Look at a part of the request log and forget what is of a job that is going."""
         return await self._database.write(
-            partial(_forget_requests, tenant=self._tenant, job=job, after=after, limit=limit)
+            lambda db: _forget_requests(db, self._tenant, job, after=after, limit=limit)
         )
 
 
-def _due(
-    db: PostgresSession, *, tenant: str, wall_s: float, limit: int | None
-) -> list[tuple[str, Expired]]:
+def _due(db: Session, tenant: str, wall_s: float, limit: int) -> list[tuple[str, Expired]]:
     values = {"tenant": tenant, "wall_s": wall_s, "many": limit}
     return [(job, Expired(what)) for job, what in db.rows(SQL["due"], values)]
 
 
-def _begin(db: PostgresSession, *, tenant: str, job: str, what: Expired, wall_s: float) -> bool:
+def _begin(db: Session, tenant: str, job: str, what: Expired, wall_s: float) -> bool:
     # Whoever lets the job go on is waited for, and has then written what is read next.
-    row = db.row(JOBS["lock"], {"job": job, "tenant": tenant})
-    if row is None or (job, what) not in _due(db, tenant=tenant, wall_s=wall_s, limit=None):
+    row = db.row(SQL["lock"], {"job": job, "tenant": tenant})
+    if row is None or (job, what) not in _due(db, tenant, wall_s, _EVERY):
         return False
     return db.run(SQL["mark"], {"expired": what.value, "number": row[0]}) == 1
 
 
-def _forget_urls(db: PostgresSession, *, tenant: str, job: str, limit: int) -> int:
+def _forget_urls(db: Session, tenant: str, job: str, limit: int) -> int:
     number, left = _going(db, tenant, job), limit
     while number is not None and left > 0:
         found = db.row(SQL["queue"], {"number": number})
@@ -92,35 +79,29 @@ def _forget_urls(db: PostgresSession, *, tenant: str, job: str, limit: int) -> i
     return limit - left
 
 
-def _forget_pages(
-    db: PostgresSession, *, tenant: str, job: str, after: int, limit: int
-) -> RetentionStep:
+def _forget_pages(db: Session, tenant: str, job: str, *, after: int, limit: int) -> RetentionStep:
     values = {"number": _going(db, tenant, job), "after": after, "many": limit}
     rows = db.rows(SQL["captures"], values)
-    if not rows:
-        return RetentionStep(0, 0)
-    places = sorted(row[1:] for row in rows)  # in the order in which all lock them
-    copies = columns(places, ("hashes", "segments", "offsets"))
-    pages = db.rows(SQL["forget_pages"], copies | {"tenant": tenant})
-    gone = {"tenant": tenant, "hashes": [url_hash for url_hash, *_ in pages]}
-    for name in ("forget_histories", "forget_versions"):
-        db.send(SQL[name], gone)
-    lose_bands(
-        db,
-        [(band, number) for _, number, *known in pages for band in band_keys(tenant, *known)],
-    )
-    return RetentionStep(rows[-1][0], len(pages))
+    captures = [
+        {"tenant": tenant, "seq": seq, "url_hash": url_hash, "segment": segment, "offset": offset}
+        for seq, url_hash, segment, offset in sorted(rows, key=lambda row: row[1:])
+    ]  # in the order in which all lock them
+    pages = db.rows_of_each(SQL["forget_page"], captures)
+    gone = [{"tenant": tenant, "url_hash": url_hash} for url_hash, *_ in pages]
+    forget_changes(db, gone)
+    forget_bands(db, tenant, [page[1:] for page in pages])
+    return RetentionStep(rows[-1][0] if rows else 0, len(pages))
 
 
-def _forget_captures(db: PostgresSession, *, tenant: str, job: str, limit: int) -> int:
+def _forget_captures(db: Session, tenant: str, job: str, limit: int) -> int:
     values = {"number": _going(db, tenant, job), "many": limit}
     gone = [size_bytes for (size_bytes,) in db.rows(SQL["forget_captures"], values)]
-    give_back(db, {tenant: sum(gone)})
+    store_bytes(db, tenant, -sum(gone))
     return len(gone)
 
 
 def _forget_requests(
-    db: PostgresSession, *, tenant: str, job: str, after: int, limit: int
+    db: Session, tenant: str, job: str, *, after: int, limit: int
 ) -> RetentionStep:
     stretch = {"after": after, "many": limit}
     last = db.value(SQL["last_request"], stretch)
@@ -129,7 +110,7 @@ def _forget_requests(
     return RetentionStep(last, db.run(SQL["forget_requests"], stretch | {"last": last, "job": job}))
 
 
-def _going(db: PostgresSession, tenant: str, job: str) -> int | None:
+def _going(db: Session, tenant: str, job: str) -> int | None:
     """Return the number of a job of which something is going; of no other is anything forgotten."""
     row = db.row(SQL["going"], {"job": job, "tenant": tenant})
     return row[0] if row else None

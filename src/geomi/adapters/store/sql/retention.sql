@@ -28,8 +28,12 @@ LIMIT :many;
 -- Write down what is going of a job.
 UPDATE jobs SET expired = :expired WHERE number = :number;
 
+-- name: lock
+-- The number of a job; nobody else changes it until the commit.
+SELECT number FROM jobs WHERE id = :job AND tenant = :tenant;
+
 -- name: going
--- The number of a job of which something is going.
+-- The number of a job of which something is going; nobody else changes it until the commit.
 SELECT number
 FROM jobs
 WHERE id = :job AND tenant = :tenant AND expired IN ('urls_going', 'job_going');
@@ -54,7 +58,7 @@ DELETE FROM queues WHERE number = :queue;
 
 -- name: captures
 -- Captures of a job after one, in their order.
-SELECT seq, url_hash
+SELECT seq, url_hash, record_segment, record_offset
 FROM captures
 WHERE job = :number AND seq > :after
 ORDER BY seq
@@ -78,19 +82,7 @@ DELETE FROM entries WHERE seq IN (SELECT seq FROM entries WHERE queue = :queue L
 -- name: forget_page
 -- Forget a page whose newest copy is this capture.
 DELETE FROM pages WHERE tenant = :tenant AND url_hash = :url_hash AND capture = :seq
-RETURNING number, sketch, duplicate_of;
-
--- name: forget_band
--- Let no page find it.
-DELETE FROM bands WHERE band = ? AND page = ?;
-
--- name: forget_history
--- Forget how it changed.
-DELETE FROM histories WHERE tenant = :tenant AND url_hash = :url_hash;
-
--- name: forget_versions
--- Forget what it was before.
-DELETE FROM versions WHERE tenant = :tenant AND url_hash = :url_hash;
+RETURNING url_hash, number, sketch, duplicate_of;
 
 -- name: forget_captures
 -- Forget some captures of a job; what is returned are the bytes that each takes.
