@@ -153,12 +153,10 @@ def _set_sizes(plan: Plan) -> None:
 
 def _deliver_twice(later: int) -> None:
     """Let every settlement reach the store a second time, like a message that was sent again."""
-    from geomi.adapters.store.postgres.frontier import PostgresFrontier
-    from geomi.adapters.store.sqlite.frontier import SqliteFrontier
+    from geomi.adapters.store.hot import FrontierTable
 
-    for frontier in (SqliteFrontier, PostgresFrontier):
-        patched: Any = frontier
-        patched.settle = _twice(patched.settle, later)
+    patched: Any = FrontierTable
+    patched.settle = _twice(patched.settle, later)
 
 
 def _twice(settle: Callable[..., Any], later: int) -> Callable[..., Any]:

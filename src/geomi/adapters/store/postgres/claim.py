@@ -31,6 +31,7 @@ from geomi.adapters.store.accounting.hosts import (
     has_to_yield,
     lend,
 )
+from geomi.adapters.store.hot import ClaimRequest
 from geomi.adapters.store.postgres.cash import SQL as CASH
 from geomi.adapters.store.postgres.hosts import SQL as HOSTS
 from geomi.adapters.store.postgres.hosts import (
@@ -52,23 +53,6 @@ SQL = statements("store.postgres", "claim")
 # Queues looked at in one claim, so that it keeps their hosts from others for some milliseconds
 # only; what is left over is first in the next claim.
 MOST_LOOKS = 1000
-LINE_SQL = statements("store.postgres", "claim")
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRequest:
-    """Who asks for hosts, for which job, and for how long."""
-
-    job: str
-    tenant: str
-    owner: str
-    lease_s: float
-    now_s: float
-
-    @property
-    def until_s(self) -> float:
-        """When the lease would end."""
-        return self.now_s + self.lease_s
 
 
 def claim(
@@ -291,7 +275,7 @@ class AddressLines:
             return
         wanted = {"ips": sorted(set(ips.values()))}
         self._ours |= {ip for (ip,) in self._db.rows(HOSTS["try_lock_ips"], wanted)}
-        lines = self._db.ask(LINE_SQL["lines"], wanted | {"late_s": self._now_s - LINE_S})
+        lines = self._db.ask(SQL["lines"], wanted | {"late_s": self._now_s - LINE_S})
         # What this claim has lent in the rounds before is written by now, and counted there.
         self._here.clear()
         self._others |= crowds(self._db, ips, now_s=self._now_s)
@@ -327,6 +311,6 @@ class AddressLines:
         """Let the job stand in line where it was turned away, and leave where it got its place."""
         values = {"job": self._job, "now_s": self._now_s, "late_s": self._now_s - LINE_S}
         if self._left:
-            self._db.send(LINE_SQL["leave"], values | {"ips": sorted(self._left)})
+            self._db.send(SQL["leave"], values | {"ips": sorted(self._left)})
         if self._refused:
-            self._db.send(LINE_SQL["stand"], values | {"ips": sorted(self._refused)})
+            self._db.send(SQL["stand"], values | {"ips": sorted(self._refused)})

@@ -1,114 +1,68 @@
-"""The frontier: URLs in, leases out, visits closed; each call is one transaction."""
+"""`adapters.store.hot.HotPath`: this module has the functions that it asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from geomi.adapters.store.accounting.counters import FoundUrls
-from geomi.adapters.store.accounting.hosts import as_lease, prolong
+from geomi.adapters.store.accounting.hosts import as_lease, end_dead_lease, free_s, prolong
+from geomi.adapters.store.hot import remaining_work
 from geomi.adapters.store.postgres.cash import inherit_cash, terms_here
-from geomi.adapters.store.postgres.claim import ClaimRequest, claim, reserve
-from geomi.adapters.store.postgres.connection import PostgresDatabase
+from geomi.adapters.store.postgres.claim import MOST_LOOKS, claim, first_due_s, reserve
+from geomi.adapters.store.postgres.hosts import SQL as HOSTS
 from geomi.adapters.store.postgres.hosts import (
     demands_on,
     is_crowded,
+    lent,
     lock_hosts,
+    lock_queues,
     permit,
+    rest_hosts,
     write_hosts,
 )
-from geomi.adapters.store.postgres.links import LinkBatch, add, reopen
+from geomi.adapters.store.postgres.links import LinkBatch, reopen
+from geomi.adapters.store.postgres.links import add as add_links
+from geomi.adapters.store.postgres.queues import end_dead
 from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.postgres.settle import settle
-from geomi.adapters.store.tables.jobs import number_of
-from geomi.model.entry import Batch, Discovered, Lease, Settled
+from geomi.adapters.store.rows import host_row
+from geomi.model.entry import Discovered, Lease, RemainingWork
+
+__all__ = [
+    "add",
+    "claim",
+    "outlook",
+    "permit",
+    "place",
+    "release_dead",
+    "renew",
+    "reopen",
+    "reserve",
+    "settle",
+]
+
+_FIRST_LOOKS = 16  # nearly always one of the first queues in line is the next
 
 
-class PostgresFrontier:
-    """`ports.store.Frontier` of one tenant."""
-
-    def __init__(self, database: PostgresDatabase, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
-        self.max_queued = 0
-
-    async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
-        """Put URLs into a job's frontier; return how many were new."""
-        return await self._database.write(partial(self._add, job=job, urls=urls, now_s=now_s))
-
-    async def reopen(self, job: str) -> int:
-        """Let every page that a job has kept wait once more, for its links alone."""
-        return await self._database.write(partial(self._reopen, job=job))
-
-    async def claim(
-        self,
-        job: str,
-        *,
-        owner: str,
-        hosts: int,
-        urls: int,
-        lease_s: float,
-        now_s: float,
-        wall_s: float,
-    ) -> list[Lease]:
-        """Lend due hosts with their best entries."""
-        ask = ClaimRequest(job, self._tenant, owner, lease_s, now_s)
-        work = partial(claim, ask=ask, hosts=hosts, urls=urls, wall_s=wall_s)
-        return await self._database.write(work)
-
-    async def reserve(
-        self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float
-    ) -> Lease | float:
-        """Lend one named host, or say when it is free."""
-        ask = ClaimRequest(job, self._tenant, owner, lease_s, now_s)
-        return await self._database.write(partial(reserve, ask=ask, host=host, delay_s=delay_s))
-
-    async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:
-        """Prolong leases that are still live."""
-        return await self._database.write(
-            partial(_renew, leases=leases, until_s=now_s + lease_s, now_s=now_s)
-        )
-
-    async def place(self, lease: Lease, ip: str, *, per_ip: int, now_s: float) -> bool:
-        """Record the address behind a host."""
-        return await self._database.write(
-            partial(_place, lease=lease, ip=ip, per_ip=per_ip, now_s=now_s)
-        )
-
-    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
-        """Take one request off the shared caps, or say when to ask again."""
-        if not per_hour and not per_day:
-            return now_s
-        return await self._database.write(
-            partial(permit, per_hour=per_hour, per_day=per_day, now_s=now_s)
-        )
-
-    async def settle(self, batch: Batch) -> Settled:
-        """Close visits and hosts."""
-        return await self._database.write(
-            partial(settle, batch=batch, tenant=self._tenant, max_queued=self.max_queued)
-        )
-
-    def _add(
-        self, db: PostgresSession, *, job: str, urls: Sequence[Discovered], now_s: float
-    ) -> int:
-        terms = terms_here(db, job, self._tenant)
-        finds = FoundUrls()
-        finds.take(terms.number, urls, now_s)
-        links = LinkBatch(db, finds)
-        new = add(db, links)
-        if terms.share is not None:
-            inherit_cash(db, terms, links)
-        return new
-
-    def _reopen(self, db: PostgresSession, *, job: str) -> int:
-        return reopen(db, number_of(db, job, self._tenant))
+def add(
+    db: PostgresSession, job: str, tenant: str, urls: Sequence[Discovered], now_s: float
+) -> int:
+    """Put URLs into a job's frontier; return how many were new."""
+    terms = terms_here(db, job, tenant)
+    finds = FoundUrls()
+    finds.take(terms.number, urls, now_s)
+    links = LinkBatch(db, finds)
+    new = add_links(db, links)
+    if terms.share is not None:
+        inherit_cash(db, terms, links)
+    return new
 
 
-def _renew(
-    db: PostgresSession, *, leases: Sequence[Lease], until_s: float, now_s: float
+def renew(
+    db: PostgresSession, leases: Sequence[Lease], *, until_s: float, now_s: float
 ) -> list[Lease]:
+    """Prolong leases that are still live."""
     rows = lock_hosts(db, [lease.host for lease in leases])
     live = [
         (lease, prolong(row, until_s=until_s))
@@ -122,9 +76,61 @@ def _renew(
     return [as_lease(row, lease.job, demands[lease.host], lease.entries) for lease, row in live]
 
 
-def _place(db: PostgresSession, *, lease: Lease, ip: str, per_ip: int, now_s: float) -> bool:
+def place(db: PostgresSession, lease: Lease, ip: str, *, per_ip: int, now_s: float) -> bool:
+    """Record the address behind a host."""
     row = lock_hosts(db, [lease.host])[lease.host]
     if row.token != lease.token or not row.is_lent(now_s):
         return False
     write_hosts(db, [replace(row, state=replace(row.state, ip=ip))])
     return not is_crowded(db, lease.host, ip, per_ip=per_ip, now_s=now_s)
+
+
+def outlook(db: PostgresSession, job: str, tenant: str, now_s: float) -> RemainingWork:
+    """Say what is left of a job and when the next of it is due."""
+    row = db.row(HOSTS["counts"], {"job": job, "tenant": tenant})
+    if row is None:
+        return RemainingWork(pending=0, leased=0, next_s=None)
+    number, is_active, max_pages, max_hosts, settled, *counts = row
+    leased, held, first_end_s = lent(db, job, now_s)
+    has_all = (max_pages and settled + leased >= max_pages) or (max_hosts and held >= max_hosts)
+    next_s = None
+    if is_active:
+        next_s = first_end_s if has_all else _next_s(db, number)
+    return remaining_work(counts, leased, next_s)
+
+
+def release_dead(db: PostgresSession, owners: Sequence[str], now_s: float) -> int:
+    """End the leases of owners known to be dead."""
+    end_dead(db, owners, now_s)
+    rows = [host_row(row) for row in db.rows(HOSTS["held_by"], {"owners": list(owners)})]
+    if not rows:
+        return 0
+    demands = demands_on(db, [row.state.host for row in rows])
+    buried = [end_dead_lease(row, demands[row.state.host], now_s=now_s) for row in rows]
+    write_hosts(db, buried)
+    lock_queues(db, (), buried)
+    rest_hosts(db, buried)
+    return len(buried)
+
+
+def _next_s(db: PostgresSession, job: int) -> float | None:
+    """Return the earliest time at which a queue can be lent.
+
+    `ready_s` is never later than that time, so the walk ends at the first queue that is looked at
+    after the best one found.
+    """
+    best_s: float | None = None
+    for skip, many in ((0, _FIRST_LOOKS), (_FIRST_LOOKS, MOST_LOOKS - _FIRST_LOOKS)):
+        lines = db.rows(HOSTS["queues_in_line"], {"job": job, "many": many, "skip": skip})
+        hosts = {queue: host_row(tuple(columns)) for queue, _, *columns in lines}
+        demands = demands_on(db, [row.state.host for row in hosts.values()])
+        due_s = first_due_s(db, list(hosts))
+        for queue, ready_s, *_ in lines:
+            if best_s is not None and ready_s >= best_s:
+                return best_s
+            free = free_s(hosts[queue], demands[hosts[queue].state.host])
+            when_s = max(ready_s, free, due_s[queue])
+            best_s = when_s if best_s is None else min(best_s, when_s)
+        if len(lines) < many:
+            break
+    return best_s

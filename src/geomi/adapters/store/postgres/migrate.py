@@ -7,7 +7,7 @@ from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.statements import migrations, statements
 from geomi.errors import StoreError, StoreMissing, StoreTooNew
 
-SQL = statements("store.postgres", "meta")
+SQL = statements("store.postgres", "server")
 
 OLDEST_SERVER = 150_000  # the oldest that is tried: SKIP LOCKED claims were measured from here on
 ENCODING = "UTF8"

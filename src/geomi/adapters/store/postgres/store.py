@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from geomi.adapters.store.hot import FrontierTable
+from geomi.adapters.store.postgres import frontier as hot
 from geomi.adapters.store.postgres.address import read_address
-from geomi.adapters.store.postgres.census import PostgresCensus
 from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.documents import PostgresDocuments
-from geomi.adapters.store.postgres.frontier import PostgresFrontier
-from geomi.adapters.store.postgres.hosts import SQL as HOSTS
 from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
@@ -25,7 +23,8 @@ from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.postgres.sites import PostgresRefusals, PostgresSiteRules
 from geomi.adapters.store.postgres.workers import SQL as WORKERS
 from geomi.adapters.store.postgres.workers import PostgresWorkers
-from geomi.adapters.store.rows import legible
+from geomi.adapters.store.tables import facts
+from geomi.adapters.store.tables.census import CensusTable
 from geomi.adapters.store.tables.costs import CostTable
 from geomi.adapters.store.tables.histories import HistoryTable, SweepTable
 from geomi.adapters.store.tables.jobs import JobTable
@@ -71,8 +70,8 @@ class PostgresStore:
     def __init__(self, database: PostgresDatabase, tenant: str) -> None:
         self._database = database
         self.tenant = tenant
-        self.frontier = PostgresFrontier(database, tenant)
-        self.census = PostgresCensus(database, tenant)
+        self.frontier = FrontierTable(database, hot, tenant)
+        self.census = CensusTable(database, hot, tenant)
         self.jobs = JobTable(database, tenant)
         self.pages = PageTable(database, tenant)
         self.robots = PostgresRobotsCopies(database)
@@ -109,15 +108,15 @@ class PostgresStore:
 
     def anchor(self) -> ClockAnchor | None:
         """Return what ties the store's time to a machine's clock."""
-        return self._database.read_now(_anchor)
+        return self._database.read_now(facts.get_anchor)
 
     def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
         """Tie the store's time anew unless another process did; return the anchor that holds."""
-        return self._database.write_now(partial(_set_anchor, anchor=anchor, instead_of=instead_of))
+        return self._database.write_now(lambda db: facts.set_anchor(db, anchor, instead_of))
 
     def greatest_end_s(self) -> float:
         """Return the latest time at which any response is known to have ended."""
-        return self._database.read_now(lambda db: float(db.value(HOSTS["greatest_end"])))
+        return self._database.read_now(facts.greatest_end_s)
 
     def time_s(self) -> float:
         """Return the store's time, as near as the quickest of some answers tells it.
@@ -139,8 +138,7 @@ class PostgresStore:
 
     def lease_owners(self) -> list[str]:
         """Name whoever holds a lease that was never given back, also one that has run out."""
-        rows = self._database.read_now(lambda db: db.rows(HOSTS["lease_owners"]))
-        return [owner for (owner,) in rows]
+        return self._database.read_now(facts.lease_owners)
 
     def backup(self, target: Path) -> None:
         """Refuse: a database server has better tools for that."""
@@ -156,24 +154,6 @@ class PostgresStore:
     def close(self) -> None:
         """Finish what is under way and close the connections."""
         self._database.close()
-
-
-def _anchor(db: PostgresSession) -> ClockAnchor | None:
-    row = db.row(SQL["get"], {"key": "anchor"})
-    with legible("meta", "anchor"):
-        return ClockAnchor(*json.loads(row[0])) if row else None
-
-
-def _set_anchor(
-    db: PostgresSession, *, anchor: ClockAnchor, instead_of: ClockAnchor | None
-) -> ClockAnchor:
-    db.row(SQL["lock_fact"], {"key": "anchor"})
-    holding = _anchor(db)
-    if holding is not None and holding != instead_of:
-        return holding
-    value = json.dumps([anchor.boot_id, anchor.reading_s, anchor.time_s])
-    db.run(SQL["put"], {"key": "anchor", "value": value})
-    return anchor
 
 
 def _compare(db: PostgresSession, *, now_s: Callable[[], float]) -> ClockComparison:
@@ -192,9 +172,7 @@ def _compare(db: PostgresSession, *, now_s: Callable[[], float]) -> ClockCompari
 
 
 def _set_offset(db: PostgresSession, *, offset_s: float, instead_of: float) -> bool:
-    db.row(SQL["lock_fact"], {"key": OFFSET})
-    row = db.row(SQL["get"], {"key": OFFSET})
-    if (float(row[0]) if row else 0.0) != instead_of:
+    holding = facts.get_fact(db, OFFSET)
+    if (float(holding) if holding else 0.0) != instead_of:
         return False
-    db.run(SQL["put"], {"key": OFFSET, "value": repr(offset_s)})
-    return True
+    return facts.change_fact(db, OFFSET, repr(offset_s), instead_of=holding) is None

@@ -20,6 +20,7 @@ from geomi.adapters.store.accounting.hosts import (
     has_to_yield,
     lend,
 )
+from geomi.adapters.store.hot import ClaimRequest
 from geomi.adapters.store.rows import Row, entry_of, host_row
 from geomi.adapters.store.sqlite.cash import SQL as CASH
 from geomi.adapters.store.sqlite.connection import SqliteSession
@@ -41,22 +42,6 @@ SQL = statements("store.sqlite", "claim")
 # Queues looked at in one claim. A look that lends nothing takes 13 µs, so that a claim stays near
 # 13 ms while other processes wait for the lock; what is left over is first in the next claim.
 MOST_LOOKS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRequest:
-    """Who asks for hosts, for which job, and for how long."""
-
-    job: str
-    tenant: str
-    owner: str
-    lease_s: float
-    now_s: float
-
-    @property
-    def until_s(self) -> float:
-        """When the lease would end."""
-        return self.now_s + self.lease_s
 
 
 def claim(

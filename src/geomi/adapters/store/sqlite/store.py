@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
 from pathlib import Path
 
-from geomi.adapters.store.rows import legible
-from geomi.adapters.store.sqlite.census import SqliteCensus
-from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
+from geomi.adapters.store.hot import FrontierTable
+from geomi.adapters.store.sqlite import frontier as hot
+from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
-from geomi.adapters.store.sqlite.frontier import SqliteFrontier
-from geomi.adapters.store.sqlite.hosts import SQL as HOSTS
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
 from geomi.adapters.store.sqlite.ranks import SqliteRanks
@@ -20,7 +16,8 @@ from geomi.adapters.store.sqlite.roster import SqliteRoster
 from geomi.adapters.store.sqlite.segments import SqliteSegments
 from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
-from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables import facts
+from geomi.adapters.store.tables.census import CensusTable
 from geomi.adapters.store.tables.costs import CostTable
 from geomi.adapters.store.tables.histories import HistoryTable, SweepTable
 from geomi.adapters.store.tables.jobs import JobTable
@@ -31,8 +28,6 @@ from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.ports.runtime import ClockAnchor
-
-SQL = statements("store.sqlite", "meta")
 
 # Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
 BUSY_TIMEOUT_S = 30.0
@@ -49,8 +44,8 @@ class SqliteStore:
     def __init__(self, database: SqliteDatabase, tenant: str) -> None:
         self._database = database
         self.tenant = tenant
-        self.frontier = SqliteFrontier(database, tenant)
-        self.census = SqliteCensus(database, tenant)
+        self.frontier = FrontierTable(database, hot, tenant)
+        self.census = CensusTable(database, hot, tenant)
         self.jobs = JobTable(database, tenant)
         self.pages = PageTable(database, tenant)
         self.robots = SqliteRobotsCopies(database)
@@ -82,22 +77,19 @@ class SqliteStore:
 
     def anchor(self) -> ClockAnchor | None:
         """Return what ties the store's time to this machine's clock."""
-        with self._database.reading() as db:
-            return _anchor(db)
+        return self._database.read_now(facts.get_anchor)
 
     def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
         """Tie the store's time anew unless another process did; return the anchor that holds."""
-        return self._database.write_now(partial(_set_anchor, anchor=anchor, instead_of=instead_of))
+        return self._database.write_now(lambda db: facts.set_anchor(db, anchor, instead_of))
 
     def greatest_end_s(self) -> float:
         """Return the latest time at which any response is known to have ended."""
-        with self._database.reading() as db:
-            return float(db.execute(HOSTS["greatest_end"]).fetchone()[0])
+        return self._database.read_now(facts.greatest_end_s)
 
     def lease_owners(self) -> list[str]:
         """Name whoever holds a lease that was never given back, also one that has run out."""
-        with self._database.reading() as db:
-            return [owner for (owner,) in db.execute(HOSTS["lease_owners"])]
+        return self._database.read_now(facts.lease_owners)
 
     def backup(self, target: Path) -> None:
         """Copy the store as it is now, while others go on writing."""
@@ -110,20 +102,3 @@ class SqliteStore:
     def close(self) -> None:
         """Finish the write under way and close the file."""
         self._database.close()
-
-
-def _anchor(db: SqliteSession) -> ClockAnchor | None:
-    row = db.execute(SQL["get"], ("anchor",)).fetchone()
-    with legible("meta", "anchor"):
-        return ClockAnchor(*json.loads(row[0])) if row else None
-
-
-def _set_anchor(
-    db: SqliteSession, *, anchor: ClockAnchor, instead_of: ClockAnchor | None
-) -> ClockAnchor:
-    holding = _anchor(db)
-    if holding is not None and holding != instead_of:
-        return holding
-    value = json.dumps([anchor.boot_id, anchor.reading_s, anchor.time_s])
-    db.execute(SQL["put"], ("anchor", value))
-    return anchor

@@ -89,10 +89,6 @@ WHERE is_lent AND owner = ANY(%(owners)b::text[])
 ORDER BY host
 FOR UPDATE;
 
--- name: lease_owners
--- Who has not given back all of their hosts.
-SELECT DISTINCT owner FROM hosts WHERE is_lent AND owner IS NOT NULL ORDER BY owner;
-
 -- name: lock_queues
 -- Some queues, and every queue of some hosts, locked until the commit in the order of all.
 SELECT number
@@ -109,6 +105,20 @@ UPDATE queues SET ready_s = free.next_s
 FROM unnest(%(hosts)b::text[], %(next_s)b::float8[]) AS free (host, next_s)
 WHERE queues.host = free.host;
 
--- name: greatest_end
--- The latest time at which any response is known to have ended.
-SELECT COALESCE(MAX(last_end_s), 0.0) FROM hosts;
+-- name: counts
+-- How many entries of a job are in each state.
+SELECT number, is_active, max_pages, max_hosts, settled, pending, completed, failed, skipped, blocked
+FROM jobs
+WHERE id = %(job)s AND tenant = %(tenant)s;
+
+-- name: queues_in_line
+-- The queues of a job with something left, in the order of looks, with their hosts; nobody asks
+-- what the pages of these repeat.
+SELECT queues.number, queues.ready_s,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, NULL,
+       next_s, token, owner, hosts.job, leased, lease_until_s
+FROM queues
+JOIN hosts ON hosts.host = queues.host
+WHERE queues.job = %(job)s AND queues.is_waiting
+ORDER BY queues.ready_s, queues.host
+LIMIT %(many)s OFFSET %(skip)s;

@@ -65,14 +65,22 @@ SELECT host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, templa
 FROM hosts
 WHERE lease_until_s > 0 AND owner = ?;
 
--- name: lease_owners
--- Who has not given back all of their hosts.
-SELECT DISTINCT owner FROM hosts WHERE lease_until_s > 0 AND owner IS NOT NULL ORDER BY owner;
-
 -- name: rest
 -- Let no claim look at a host before it is free again.
 UPDATE queues SET ready_s = :ready_s WHERE host = :host;
 
--- name: greatest_end
--- The latest time at which any response is known to have ended.
-SELECT COALESCE(MAX(last_end_s), 0.0) FROM hosts;
+-- name: counts
+-- How many entries of a job are in each state.
+SELECT number, is_active, max_pages, max_hosts, settled, pending, completed, failed, skipped, blocked
+FROM jobs
+WHERE id = ? AND tenant = ?;
+
+-- name: queues_in_line
+-- Every queue of a job with something left, in the order of looks, with its host.
+SELECT queues.number, queues.ready_s,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
+       next_s, token, owner, hosts.job, leased, lease_until_s
+FROM queues
+CROSS JOIN hosts ON hosts.host = queues.host
+WHERE queues.job = ? AND queues.pending > 0
+ORDER BY queues.ready_s;

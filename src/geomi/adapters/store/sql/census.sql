@@ -1,43 +1,43 @@
--- name: counts
--- How many entries of a job are in each state.
-SELECT number, is_active, max_pages, max_hosts, settled, pending, completed, failed, skipped, blocked
-FROM jobs
-WHERE id = ? AND tenant = ?;
-
--- name: queues_in_line
--- Every queue of a job with something left, in the order of looks, with its host.
-SELECT queues.number, queues.ready_s,
-       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
-       next_s, token, owner, hosts.job, leased, lease_until_s
+-- name: entry
+-- One URL of a job on one of all its hosts; first its host.
+SELECT queues.host,
+       url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM queues
-CROSS JOIN hosts ON hosts.host = queues.host
-WHERE queues.job = ? AND queues.pending > 0
-ORDER BY queues.ready_s;
+CROSS JOIN entries AS found ON found.queue = queues.number
+LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
+    AND found.url_hash = :url_hash
+LIMIT 1;
+
+-- name: entry_on_host
+-- One URL of a job on a host; first its host.
+SELECT queues.host,
+       url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
+FROM queues
+CROSS JOIN entries AS found ON found.queue = queues.number
+LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
+WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
+    AND queues.host = :host AND found.url_hash = :url_hash
+LIMIT 1;
 
 -- name: queues
--- Every queue of a job, or the one of a host.
-SELECT queues.number, queues.host
-FROM jobs
-CROSS JOIN queues ON queues.job = jobs.number
-WHERE jobs.id = :job AND jobs.tenant = :tenant AND (:host IS NULL OR queues.host = :host);
-
--- name: entry
--- One URL of a queue.
-SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
-       lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
-FROM entries AS found
-LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
-WHERE found.queue = ? AND url_hash = ?;
+-- Every queue of a job.
+SELECT number FROM queues
+WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant);
 
 -- name: entries
--- A queue's URLs in the order of their hashes.
-SELECT url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+-- A queue's URLs in the order of their hashes; first of each its host.
+SELECT (SELECT host FROM queues WHERE number = :queue),
+       url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM entries AS found
 LEFT JOIN patterns ON patterns.queue = found.queue AND patterns.pattern = found.pattern
-WHERE found.queue = :queue AND url_hash > :after AND (:state IS NULL OR state = :state)
+WHERE found.queue = :queue AND url_hash > :after AND (:state IS NULL OR found.state = :state)
 ORDER BY url_hash
 LIMIT :many;
 
@@ -45,40 +45,41 @@ LIMIT :many;
 -- How often each rule kept links out of a job.
 SELECT rule, count, examples
 FROM exclusions
-WHERE job = (SELECT number FROM jobs WHERE id = ? AND tenant = ?)
+WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
 ORDER BY rule;
 
 -- name: patterns
 -- What each pattern of a job has brought, the most visited first.
 SELECT queues.host, pattern, visited, stale_links, stale_text, text_mark, stale_growth
 FROM jobs
-CROSS JOIN queues ON queues.job = jobs.number
-CROSS JOIN patterns ON patterns.queue = queues.number
-WHERE jobs.id = ? AND jobs.tenant = ?
+JOIN queues ON queues.job = jobs.number
+JOIN patterns ON patterns.queue = queues.number
+WHERE jobs.id = :job AND jobs.tenant = :tenant
 ORDER BY visited DESC, queues.host, pattern;
 
 -- name: qualities
 -- A job's pages by host, outcome and the way their content was found.
-SELECT queues.host, entries.outcome, COALESCE(pages.strategy, ''), COUNT(*),
-       COALESCE(AVG(pages.confidence), 0.0), COALESCE(SUM(pages.words < :thin_words), 0),
+SELECT queues.host, entries.outcome, COALESCE(pages.strategy, '') AS way, COUNT(*),
+       COALESCE(AVG(pages.confidence), 0.0),
+       COUNT(*) FILTER (WHERE pages.words < :thin_words),
        COUNT(pages.duplicate_reason)
 FROM jobs
-CROSS JOIN queues ON queues.job = jobs.number
-CROSS JOIN entries ON entries.queue = queues.number
+JOIN queues ON queues.job = jobs.number
+JOIN entries ON entries.queue = queues.number
 LEFT JOIN pages ON pages.tenant = jobs.tenant AND pages.url_hash = entries.url_hash
     AND entries.state = 'completed'
 WHERE jobs.id = :job AND jobs.tenant = :tenant
     AND entries.kind = 'page' AND entries.outcome IS NOT NULL
-GROUP BY queues.host, entries.outcome, COALESCE(pages.strategy, '')
-ORDER BY queues.host, entries.outcome, COALESCE(pages.strategy, '');
+GROUP BY queues.host, entries.outcome, way
+ORDER BY queues.host, entries.outcome, way;
 
 -- name: outcomes
 -- How many of a job's URLs ended how.
 SELECT entries.state, outcome, status, COUNT(*)
 FROM jobs
-CROSS JOIN queues ON queues.job = jobs.number
-CROSS JOIN entries ON entries.queue = queues.number
-WHERE jobs.id = ? AND jobs.tenant = ?
+JOIN queues ON queues.job = jobs.number
+JOIN entries ON entries.queue = queues.number
+WHERE jobs.id = :job AND jobs.tenant = :tenant
 GROUP BY entries.state, outcome, status;
 
 -- name: edge

@@ -1,16 +1,3 @@
--- name: get
--- One fact about the store.
-SELECT value FROM meta WHERE key = %(key)s;
-
--- name: put
--- Write one fact about the store.
-INSERT INTO meta (key, value) VALUES (%(key)s, %(value)s)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value;
-
--- name: lock_fact
--- Let one process at a time change a fact. 4: the class of these locks.
-SELECT pg_advisory_xact_lock(4, hashtext(%(key)s));
-
 -- name: lock_schema
 -- Let one process at a time change the schema. 3: the class of this lock.
 SELECT pg_advisory_xact_lock(3, hashtext(current_setting('search_path')));
