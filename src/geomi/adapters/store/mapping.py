@@ -92,6 +92,7 @@ class RowMapper(Generic[D]):
     """The columns of one dataclass in one table.
 
     Args:
+        named_by: the column that names a damaged row, where it is not the first.
         prefixes: fields that are groups of columns, and what their columns' names begin with.
         kinds: fields whose columns keep something else than the field.
         without: fields that have no column and keep their defaults.
@@ -102,6 +103,7 @@ class RowMapper(Generic[D]):
         kind: type[D],
         table: str,
         *,
+        named_by: str = "",
         prefixes: Mapping[str, str] = types.MappingProxyType({}),
         kinds: Mapping[str, ColumnKind] = types.MappingProxyType({}),
         without: frozenset[str] = frozenset(),
@@ -112,10 +114,11 @@ class RowMapper(Generic[D]):
         self._group = self._group_of(kind, "", without, is_optional=False)
         self._columns = tuple(self._group.columns())
         self.names = tuple(column.name for column in self._columns)
+        self._name = self.names.index(named_by) if named_by else 0
 
     def read(self, row: Row) -> D:
         """Read a row; one that cannot be read is named."""
-        with legible(self._table, row[0]):
+        with legible(self._table, row[self._name]):
             value: D = self._group.take(iter(row))
             return value
 

@@ -18,7 +18,6 @@ from geomi.model.page import (
     Template,
 )
 from geomi.model.request_log import RequestPurpose, SentRequest
-from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Provider, Refusal, Review, SiteRule
 from geomi.model.verdict import Outcome, State
 
@@ -129,32 +128,6 @@ def asked_columns(one: SentRequest) -> Row:
     return (
         one.purpose.value, one.url, one.started_s, one.ended_s, one.status, one.outcome.value,
         one.floor_s, one.robots_at_s, one.robots_line,
-    )  # fmt: skip
-
-
-def robots_of(key: RobotsKey, row: Row) -> RobotsCopy:
-    """Read a robots.txt."""
-    status, body, fetched_s, failure, detail, max_age_s, redirects = row
-    with legible("robots", key.host):
-        return RobotsCopy(
-            key=key,
-            status=status,
-            body=body,
-            fetched_s=fetched_s,
-            failure=Outcome(failure) if failure else None,
-            detail=detail,
-            max_age_s=max_age_s,
-            redirects=redirects,
-        )
-
-
-def robots_columns(copy: RobotsCopy) -> Row:
-    """Write a robots.txt."""
-    key = copy.key
-    return (
-        key.scheme, key.host, key.token, copy.status, copy.body, copy.fetched_s,
-        copy.failure.value if copy.failure else None, copy.detail, copy.max_age_s,
-        copy.redirects,
     )  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
 from geomi.adapters.store.postgres.ranks import PostgresRanks
-from geomi.adapters.store.postgres.robots import PostgresRobotsCopies
 from geomi.adapters.store.postgres.roster import PostgresRoster
 from geomi.adapters.store.postgres.segments import PostgresSegments
 from geomi.adapters.store.postgres.session import PostgresSession
@@ -34,6 +33,7 @@ from geomi.adapters.store.tables.pages import PageTable
 from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.retention import RetentionTable
+from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 
@@ -74,7 +74,7 @@ class PostgresStore:
         self.census = CensusTable(database, hot, tenant)
         self.jobs = JobTable(database, tenant)
         self.pages = PageTable(database, tenant)
-        self.robots = PostgresRobotsCopies(database)
+        self.robots = RobotsTable(database)
         self.requests = PostgresRequestLog(database)
         self.refusals = PostgresRefusals(database, tenant)
         self.sites = PostgresSiteRules(database, tenant)

@@ -11,7 +11,6 @@ from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
 from geomi.adapters.store.sqlite.ranks import SqliteRanks
-from geomi.adapters.store.sqlite.robots import SqliteRobotsCopies
 from geomi.adapters.store.sqlite.roster import SqliteRoster
 from geomi.adapters.store.sqlite.segments import SqliteSegments
 from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
@@ -27,6 +26,7 @@ from geomi.adapters.store.tables.pages import PageTable
 from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.retention import RetentionTable
+from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.ports.runtime import ClockAnchor
 
 # Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
@@ -48,7 +48,7 @@ class SqliteStore:
         self.census = CensusTable(database, hot, tenant)
         self.jobs = JobTable(database, tenant)
         self.pages = PageTable(database, tenant)
-        self.robots = SqliteRobotsCopies(database)
+        self.robots = RobotsTable(database)
         self.requests = SqliteRequestLog(database)
         self.refusals = SqliteRefusals(database, tenant)
         self.sites = SqliteSiteRules(database, tenant)
