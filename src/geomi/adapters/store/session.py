@@ -75,6 +75,10 @@ class Session(Protocol):
         """Change the same for each of some values; return how many rows were changed."""
         ...
 
+    def send_all(self, statement: Statement, many: Iterable[Values]) -> None:
+        """Change the same for each of many values; PostgreSQL gets them at once, as arrays."""
+        ...
+
 
 class Database(Protocol):
     """Transactions and reads of one store."""

@@ -75,6 +75,11 @@ class PostgresSession:
             pipeline.sync()
             return sum(each.rowcount for each in done)
 
+    def send_all(self, statement: Statement, many: Iterable[Values]) -> None:
+        """Change the same for many values, of which the statement takes an array for each name."""
+        if rows := list(many):
+            self.send(statement, {name: [row[name] for row in rows] for name in rows[0]})
+
     def transaction(self) -> AbstractContextManager[object]:
         """Make one transaction of what follows."""
         return self._db.transaction()

@@ -15,7 +15,6 @@ from geomi.adapters.store.postgres.documents import PostgresDocuments
 from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
-from geomi.adapters.store.postgres.ranks import PostgresRanks
 from geomi.adapters.store.postgres.roster import PostgresRoster
 from geomi.adapters.store.postgres.segments import PostgresSegments
 from geomi.adapters.store.postgres.session import PostgresSession
@@ -32,6 +31,7 @@ from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTa
 from geomi.adapters.store.tables.pages import PageTable
 from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
+from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.errors import StoreError
@@ -79,7 +79,7 @@ class PostgresStore:
         self.refusals = PostgresRefusals(database, tenant)
         self.sites = PostgresSiteRules(database, tenant)
         self.providers = ProviderTable(database, tenant)
-        self.ranks = PostgresRanks(database)
+        self.ranks = RankTable(database)
         self.segments = PostgresSegments(database, tenant)
         self.workers = PostgresWorkers(database)
         self.histories = HistoryTable(database, tenant)

@@ -80,6 +80,10 @@ class SqliteSession:
         """Change the same for each of some values; return how many rows were changed."""
         return max(0, self.executemany(statement.sqlite, many).rowcount)
 
+    def send_all(self, statement: Statement, many: Iterable[Values]) -> None:
+        """Change the same for each of many values."""
+        self.executemany(statement.sqlite, many)
+
 
 class SqliteDatabase:
     """Transactions and reads of one file; its schema is that of a package of adapters."""

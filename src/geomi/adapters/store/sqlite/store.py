@@ -10,7 +10,6 @@ from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
-from geomi.adapters.store.sqlite.ranks import SqliteRanks
 from geomi.adapters.store.sqlite.roster import SqliteRoster
 from geomi.adapters.store.sqlite.segments import SqliteSegments
 from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
@@ -25,6 +24,7 @@ from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTa
 from geomi.adapters.store.tables.pages import PageTable
 from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
+from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.ports.runtime import ClockAnchor
@@ -53,7 +53,7 @@ class SqliteStore:
         self.refusals = SqliteRefusals(database, tenant)
         self.sites = SqliteSiteRules(database, tenant)
         self.providers = ProviderTable(database, tenant)
-        self.ranks = SqliteRanks(database)
+        self.ranks = RankTable(database)
         self.segments = SqliteSegments(database, tenant)
         self.workers = SqliteWorkers(database)
         self.histories = HistoryTable(database, tenant)

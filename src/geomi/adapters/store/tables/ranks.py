@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.postgres.session import columns
-from geomi.adapters.store.statements import statements
+from geomi.adapters.store.session import Database
+from geomi.adapters.store.statements import table_statements
 
-SQL = statements("store.postgres", "ranks")
+SQL = table_statements("ranks")
 
 
-class PostgresRanks:
-    """`ports.site.Ranks`."""
+class RankTable:
+    """`ports.sites.Ranks`."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def put(self, ranks: Sequence[tuple[str, int]], *, edition: int) -> None:
         """Keep a part of a list."""
-        values: dict[str, object] = {"edition": edition}
-        values |= columns(ranks, ("names", "ranks"))
-        await self._database.write(lambda db: db.run(SQL["put"], values))
+        many = [{"name": name, "rank": rank, "edition": edition} for name, rank in ranks]
+        await self._database.write(lambda db: db.send_all(SQL["put"], many))
 
     async def keep_only(self, edition: int) -> None:
         """Forget every list but one."""
@@ -29,8 +27,8 @@ class PostgresRanks:
 
     async def find(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return the ranks of those names that have one."""
-        values = {"names": list(names)}
-        return dict(await self._database.read(lambda db: db.rows(SQL["find"], values)))
+        many = [{"name": name} for name in names]
+        return dict(await self._database.read(lambda db: db.rows_of_each(SQL["find"], many)))
 
     async def count(self) -> int:
         """Return how many names have a rank."""
