@@ -15,7 +15,6 @@ from geomi.adapters.store.postgres.documents import PostgresDocuments
 from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
-from geomi.adapters.store.postgres.roster import PostgresRoster
 from geomi.adapters.store.postgres.segments import PostgresSegments
 from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.postgres.sites import PostgresRefusals, PostgresSiteRules
@@ -34,6 +33,7 @@ from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
+from geomi.adapters.store.tables.roster import RosterTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 
@@ -89,7 +89,7 @@ class PostgresStore:
         self.drawers = NamedValueTable(database, tenant)
         self.due_slips = DueValueTable(database)
         self.retention = RetentionTable(database, tenant)
-        self.roster = PostgresRoster(database)
+        self.roster = RosterTable(database)
         self.queues = PostgresQueues(database, tenant)
         self.quotas = QuotaTable(database, tenant)
         self.journal = JournalTable(database, tenant)

@@ -10,7 +10,6 @@ from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
-from geomi.adapters.store.sqlite.roster import SqliteRoster
 from geomi.adapters.store.sqlite.segments import SqliteSegments
 from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
@@ -27,6 +26,7 @@ from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
+from geomi.adapters.store.tables.roster import RosterTable
 from geomi.ports.runtime import ClockAnchor
 
 # Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
@@ -63,7 +63,7 @@ class SqliteStore:
         self.drawers = NamedValueTable(database, tenant)
         self.due_slips = DueValueTable(database)
         self.retention = RetentionTable(database, tenant)
-        self.roster = SqliteRoster(database)
+        self.roster = RosterTable(database)
         self.queues = SqliteQueues(database, tenant)
         self.quotas = QuotaTable(database, tenant)
         self.journal = JournalTable(database, tenant)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.statements import statements
+from geomi.adapters.store.session import Database
+from geomi.adapters.store.statements import table_statements
 from geomi.ports.jobs import TenantJob
 
-SQL = statements("store.postgres", "roster")
+SQL = table_statements("roster")
 
 
-class PostgresRoster:
-    """`ports.tenancy.Roster`."""
+class RosterTable:
+    """`ports.jobs.JobRoster`."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def active(self, limit: int) -> list[TenantJob]:
