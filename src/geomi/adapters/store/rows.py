@@ -18,7 +18,7 @@ from geomi.model.page import (
     Template,
 )
 from geomi.model.request_log import RequestPurpose, SentRequest
-from geomi.model.site import Provider, Refusal, Review, SiteRule
+from geomi.model.site import Provider
 from geomi.model.verdict import Outcome, State
 
 Row = tuple[Any, ...]
@@ -129,26 +129,6 @@ def asked_columns(one: SentRequest) -> Row:
         one.purpose.value, one.url, one.started_s, one.ended_s, one.status, one.outcome.value,
         one.floor_s, one.robots_at_s, one.robots_line,
     )  # fmt: skip
-
-
-def refusal_columns(tenant: str, refusal: Refusal) -> Row:
-    """Write a refusal."""
-    return (
-        tenant, refusal.url_hash, refusal.url, refusal.status, refusal.reason,
-        refusal.since_s, refusal.until_s,
-    )  # fmt: skip
-
-
-def rule_of(row: Row) -> SiteRule:
-    """Read what people decided about a host."""
-    host, pattern, review, note, since_s = row
-    with legible("site_rules", host):
-        return SiteRule(host, pattern, Review(review), note, since_s)
-
-
-def rule_columns(tenant: str, rule: SiteRule) -> Row:
-    """Write what people decided about a host."""
-    return (tenant, rule.host, rule.pattern, rule.review.value, rule.note, rule.since_s)
 
 
 def provider_of(row: Row) -> Provider:

@@ -46,13 +46,13 @@ from geomi.adapters.store.postgres.hosts import (
 from geomi.adapters.store.postgres.links import PLACES, Key, LinkBatch, lock_entries
 from geomi.adapters.store.postgres.log import write_log
 from geomi.adapters.store.postgres.session import PostgresSession, TransactionClash, columns
-from geomi.adapters.store.postgres.sites import write_refusals
 from geomi.adapters.store.rows import Row, examples_of
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.histories import write_learned
 from geomi.adapters.store.tables.pages import ROWS as PAGES
 from geomi.adapters.store.tables.pages import capture_row
 from geomi.adapters.store.tables.quotas import count_usage
+from geomi.adapters.store.tables.sites import write_refusals
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State

@@ -17,7 +17,6 @@ from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
 from geomi.adapters.store.postgres.segments import PostgresSegments
 from geomi.adapters.store.postgres.session import PostgresSession
-from geomi.adapters.store.postgres.sites import PostgresRefusals, PostgresSiteRules
 from geomi.adapters.store.postgres.workers import SQL as WORKERS
 from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.tables import facts
@@ -34,6 +33,7 @@ from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
+from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 
@@ -76,8 +76,8 @@ class PostgresStore:
         self.pages = PageTable(database, tenant)
         self.robots = RobotsTable(database)
         self.requests = PostgresRequestLog(database)
-        self.refusals = PostgresRefusals(database, tenant)
-        self.sites = PostgresSiteRules(database, tenant)
+        self.refusals = RefusalTable(database, tenant)
+        self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
         self.segments = PostgresSegments(database, tenant)

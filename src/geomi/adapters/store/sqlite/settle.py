@@ -34,12 +34,12 @@ from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.store.sqlite.links import LeftOut, find_queue, insert_finds, new_among
 from geomi.adapters.store.sqlite.log import write_log
-from geomi.adapters.store.sqlite.sites import write_refusal
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.histories import write_learned
 from geomi.adapters.store.tables.pages import ROWS as PAGES
 from geomi.adapters.store.tables.pages import capture_row
 from geomi.adapters.store.tables.quotas import count_usage
+from geomi.adapters.store.tables.sites import write_refusals
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
@@ -110,7 +110,7 @@ class _Books:
         if visit.novelty is not None and visit.state is not State.PENDING:
             self._tally(job, visit, visit.novelty)
         if visit.refusal is not None:
-            write_refusal(self.db, tenant=self.tenant, refusal=visit.refusal)
+            write_refusals(self.db, self.tenant, [visit.refusal])
 
     def write_bands(self) -> None:
         """Let similar pages find those that are new, or say something new."""

@@ -11,7 +11,6 @@ from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
 from geomi.adapters.store.sqlite.segments import SqliteSegments
-from geomi.adapters.store.sqlite.sites import SqliteRefusals, SqliteSiteRules
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
@@ -27,6 +26,7 @@ from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
+from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
 from geomi.ports.runtime import ClockAnchor
 
 # Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
@@ -50,8 +50,8 @@ class SqliteStore:
         self.pages = PageTable(database, tenant)
         self.robots = RobotsTable(database)
         self.requests = SqliteRequestLog(database)
-        self.refusals = SqliteRefusals(database, tenant)
-        self.sites = SqliteSiteRules(database, tenant)
+        self.refusals = RefusalTable(database, tenant)
+        self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
         self.segments = SqliteSegments(database, tenant)
