@@ -21,8 +21,9 @@ from geomi.adapters.machine.clock import (
 )
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 from tests.contracts.reference import MemoryStore, open_memory
-from tests.contracts.suites.material import batch, begin, claim, give_back, url, waits
+from tests.contracts.suites.material import batch, begin, claim, give_back, url
 from tests.support.clock import HandClock
+from tests.support.waiting import waits
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 

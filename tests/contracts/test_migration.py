@@ -14,7 +14,8 @@ from geomi.model.entry import EntryKind, Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats, JobState
 from geomi.model.page import DuplicateReason
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.material import asked, batch, claim, give_back, page, url, visit, waits
+from tests.contracts.suites.material import asked, batch, claim, give_back, page, url, visit
+from tests.support.waiting import waits
 
 FIRST_ROWS = """
 INSERT INTO meta VALUES ('anchor', '["boot", 1.5, 900.0]');

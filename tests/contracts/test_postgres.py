@@ -44,9 +44,9 @@ from tests.contracts.suites.material import (
     page,
     url,
     visit,
-    waits,
 )
 from tests.support.postgres import NEWEST, VERSIONS, Cluster, programs, running_cluster
+from tests.support.waiting import waits
 
 if find_spec("psycopg") is None:
     missing_part("PostgreSQL: pip install 'geomi[postgres,dev]'")

@@ -35,9 +35,9 @@ from tests.contracts.suites.material import (
     page,
     url,
     visit,
-    waits,
 )
 from tests.contracts.suites.queueing import DATASET, borrow_one, bury, sent
+from tests.support.waiting import waits
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from geomi.adapters.blob.s3 import SEGMENT_S, S3Archive
 from geomi.adapters.bucket_url import read_bucket_url
 from geomi.errors import StoreError
 from tests.contracts.suites.archiving import JOB, SEGMENT_BYTES, capture, end_of, full
-from tests.contracts.suites.material import waits
 from tests.support.s3 import S3Server
+from tests.support.waiting import waits
 
 NOBODY = "http://127.0.0.1:9"  # the port of a service that no machine runs any more
 

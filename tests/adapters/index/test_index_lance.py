@@ -16,7 +16,7 @@ from geomi.errors import StoreError
 from geomi.model.index.search import IndexCounts, IndexScope, KeptText
 from tests.conftest import missing_part
 from tests.contracts.suites.documents import document, embed, found, towards
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 if find_spec("lancedb") is None:
     missing_part("no lancedb: pip install 'geomi[lance]'")

@@ -17,7 +17,7 @@ from geomi.errors import StoreError
 from geomi.model.index.search import NO_FILTERS, Filters, IndexScope, KeptText
 from geomi.search.tokens import parse_query
 from tests.contracts.suites.documents import FILLER, document, embed, found, towards
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 SENTENCE = "Zebras quietly juggle xylophones behind velvet curtains"
 

@@ -17,8 +17,8 @@ from geomi.adapters.models.bedrock import DIMENSIONS, MAX_ANSWER_BYTES, Bedrock,
 from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.ports.models import BATCH
 from tests.conftest import missing_part
-from tests.contracts.suites.material import waits
 from tests.support.models import ModelServer, Scripted
+from tests.support.waiting import waits
 
 if find_spec("boto3") is None:
     missing_part("no boto3: pip install 'geomi[bedrock]'")

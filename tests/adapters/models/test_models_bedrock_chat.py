@@ -13,8 +13,8 @@ from geomi.adapters.models.bedrock import CLASSIFIER, Bedrock, BedrockModel
 from geomi.errors import ModelError
 from geomi.model.index.language_model import ModelReply, Prompt
 from tests.conftest import missing_part
-from tests.contracts.suites.material import waits
 from tests.support.models import ModelServer, Scripted
+from tests.support.waiting import waits
 
 if find_spec("boto3") is None:
     missing_part("no boto3: pip install 'geomi[bedrock]'")

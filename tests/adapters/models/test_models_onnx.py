@@ -16,8 +16,8 @@ from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.errors import ConfigError
 from geomi.ports.models import BATCH
 from tests.conftest import missing_part
-from tests.contracts.suites.material import waits
 from tests.support.onnx import write_model
+from tests.support.waiting import waits
 
 if find_spec("onnxruntime") is None or find_spec("tokenizers") is None:
     missing_part("no onnxruntime or tokenizers: pip install 'geomi[onnx]'")

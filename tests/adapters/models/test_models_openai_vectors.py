@@ -20,8 +20,8 @@ from geomi.adapters.models.openai import (
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.ports.models import BATCH
 from tests.adapters.http.support import LOOPBACK, RealClock
-from tests.contracts.suites.material import waits
 from tests.support.models import ModelServer, Scripted, embeddings
+from tests.support.waiting import waits
 
 
 def by_length(question: dict[str, Any]) -> Scripted:

@@ -19,8 +19,8 @@ from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.model.index.language_model import Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.adapters.models.test_models_bedrock import _own_account, titan
-from tests.contracts.suites.material import waits
 from tests.support.models import ModelServer, Scripted, embeddings
+from tests.support.waiting import waits
 
 __all__ = ["_own_account"]
 

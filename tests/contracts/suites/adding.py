@@ -10,7 +10,8 @@ from geomi.errors import UnknownName
 from geomi.model.entry import EntryKind, Source, UrlEntry
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Stores
-from tests.contracts.suites.material import START_S, batch, begin, claim_one, job, url, visit, waits
+from tests.contracts.suites.material import START_S, batch, begin, claim_one, job, url, visit
+from tests.support.waiting import waits
 
 __all__ = ["TestAdding"]
 

@@ -17,7 +17,7 @@ from geomi.errors import StoreError
 from geomi.model.page import Capture, Fetched, Ref
 from geomi.model.verdict import Outcome
 from geomi.ports.store import KeptArchive
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 __all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments"]
 

@@ -17,8 +17,8 @@ from tests.contracts.suites.material import (
     job,
     url,
     visit,
-    waits,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestDuties", "TestTurns", "TestWorkers"]
 

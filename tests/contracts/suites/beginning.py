@@ -11,7 +11,8 @@ from geomi.model.job import BEGUN, MAX_LISTED_JOBS, JobFilter, JobState
 from tests.contracts.suites.crowding import WORKERS, at_once
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.losing import DurableStores
-from tests.contracts.suites.material import START_S, job, waits
+from tests.contracts.suites.material import START_S, job
+from tests.support.waiting import waits
 
 __all__ = ["TestBeginning", "TestBeginningAtOnce", "TestJobPages"]
 

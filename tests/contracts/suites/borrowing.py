@@ -14,7 +14,7 @@ from geomi.model.dataset.queue import (
     TaskResult,
 )
 from tests.contracts.suites.handles import Stores
-from tests.contracts.suites.material import LEASE_S, START_S, waits
+from tests.contracts.suites.material import LEASE_S, START_S
 from tests.contracts.suites.queueing import (
     ALL,
     DATASET,
@@ -25,6 +25,7 @@ from tests.contracts.suites.queueing import (
     names,
     sent,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestFencedLoans", "TestLoans"]
 

@@ -16,8 +16,8 @@ from tests.contracts.suites.material import (
     job,
     url,
     visit_all,
-    waits,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestCaps", "TestHostsAtOnce"]
 

@@ -24,8 +24,8 @@ from tests.contracts.suites.material import (
     url,
     visit,
     visit_all,
-    waits,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestClaiming", "TestPageLimit", "TestSharing"]
 

@@ -12,7 +12,7 @@ from geomi.errors import StoreError
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, SYSTEM, NamedValue
 from geomi.ports.named_values import NamedValues
 from tests.contracts.suites.handles import Stores
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 __all__ = ["TestDrawers", "TestDueSlips"]
 

@@ -19,7 +19,7 @@ from tests.contracts.suites.documents import (
     nearest,
     towards,
 )
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 __all__ = ["TestFilters", "TestWords"]
 

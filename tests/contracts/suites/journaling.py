@@ -15,7 +15,8 @@ from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, Na
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.losing import DurableStores
-from tests.contracts.suites.material import START_S, batch, begin, claim_one, job, url, visit, waits
+from tests.contracts.suites.material import START_S, batch, begin, claim_one, job, url, visit
+from tests.support.waiting import waits
 
 __all__ = ["TestJournal", "TestJournalAtOnce", "TestUntold"]
 

@@ -19,7 +19,8 @@ from geomi.model.site import Takedown
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.keeping import keep
 from tests.contracts.suites.losing import DurableStores
-from tests.contracts.suites.material import START_S, job, page, url, waits
+from tests.contracts.suites.material import START_S, job, page, url
+from tests.support.waiting import waits
 
 __all__ = ["TestDocuments", "document"]
 

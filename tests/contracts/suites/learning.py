@@ -32,8 +32,8 @@ from tests.contracts.suites.material import (
     page,
     url,
     visit,
-    waits,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestHistories", "TestStandings", "TestSweeps"]
 

@@ -22,8 +22,8 @@ from tests.contracts.suites.material import (
     page,
     url,
     visit,
-    waits,
 )
+from tests.support.waiting import waits
 
 
 class DurableStore(Store, Protocol):

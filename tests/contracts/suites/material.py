@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from functools import wraps
 from hashlib import sha256
-from typing import ParamSpec
 
 from geomi.model.config import CrawlConfig, Limits, Politeness, UrlOrder
 from geomi.model.entry import (
@@ -25,22 +21,10 @@ from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store
 
-P = ParamSpec("P")
-
 START_S = 1000.0
 WALL_S = 1_800_000_000.0  # 2027-01-15, 08:00 UTC
 LEASE_S = 60.0
 DELAY_S = 10.0
-
-
-def waits(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
-    """Let pytest run a test that waits, in an event loop of its own."""
-
-    @wraps(test)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        asyncio.run(test(*args, **kwargs))
-
-    return run
 
 
 def config(

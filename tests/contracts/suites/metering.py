@@ -28,9 +28,9 @@ from tests.contracts.suites.material import (
     page,
     url,
     visit,
-    waits,
 )
 from tests.contracts.suites.sites import TAKEDOWN
+from tests.support.waiting import waits
 
 __all__ = ["TestDailyPages", "TestLostBytes", "TestQuotas", "TestStorage"]
 

@@ -16,7 +16,8 @@ from tests.contracts.suites.crowding import WORKERS, at_once
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.keeping import keep
 from tests.contracts.suites.losing import DurableStore, DurableStores
-from tests.contracts.suites.material import page, url, waits
+from tests.contracts.suites.material import page, url
+from tests.support.waiting import waits
 
 __all__ = ["TestCosts", "cost"]
 

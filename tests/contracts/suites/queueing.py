@@ -22,7 +22,8 @@ from geomi.model.dataset.queue import (
 from geomi.model.dataset.seed import ErrorType, Partition, PartitionFilter
 from geomi.ports.dataset import SeedQueues
 from tests.contracts.suites.handles import Stores
-from tests.contracts.suites.material import LEASE_S, START_S, waits
+from tests.contracts.suites.material import LEASE_S, START_S
+from tests.support.waiting import waits
 
 __all__ = ["TestSending"]
 

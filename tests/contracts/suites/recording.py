@@ -20,8 +20,8 @@ from tests.contracts.suites.material import (
     give_back,
     url,
     visit,
-    waits,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestPatterns", "TestRequestLog"]
 

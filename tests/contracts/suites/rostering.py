@@ -10,7 +10,8 @@ from geomi.adapters.store.keys import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.job import JobState
 from tests.contracts.suites.handles import Store, Stores
-from tests.contracts.suites.material import START_S, job, waits
+from tests.contracts.suites.material import START_S, job
+from tests.support.waiting import waits
 
 __all__ = ["TestRoster"]
 

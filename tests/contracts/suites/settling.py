@@ -26,8 +26,8 @@ from tests.contracts.suites.material import (
     url,
     visit,
     visit_all,
-    waits,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestCounting", "TestFencing", "TestSettling"]
 

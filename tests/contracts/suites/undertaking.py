@@ -14,7 +14,7 @@ from geomi.ports.dataset import SeedQueues
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.losing import DurableStores
-from tests.contracts.suites.material import LEASE_S, START_S, waits
+from tests.contracts.suites.material import LEASE_S, START_S
 from tests.contracts.suites.queueing import (
     ALL,
     DATASET,
@@ -26,6 +26,7 @@ from tests.contracts.suites.queueing import (
     names,
     sent,
 )
+from tests.support.waiting import waits
 
 __all__ = ["TestDeadLetters", "TestQueuesAtOnce", "TestSettledTasks", "TestTaskTallies"]
 

@@ -15,7 +15,8 @@ from geomi.model.site import HostView
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.knowing import document
-from tests.contracts.suites.material import START_S, batch, begin, claim, job, url, visit, waits
+from tests.contracts.suites.material import START_S, batch, begin, claim, job, url, visit
+from tests.support.waiting import waits
 
 __all__ = ["TestEntryPages", "TestHostViews", "TestJobCounts"]
 

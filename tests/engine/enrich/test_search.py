@@ -15,7 +15,7 @@ from geomi.errors import ModelBusy
 from geomi.model.index.search import ChunkKey, Filters, KeptText, SearchResults
 from geomi.ports.models import Vectors
 from tests.contracts.suites.documents import FILLER, document, towards
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 
 class Compass:

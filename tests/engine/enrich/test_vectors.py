@@ -16,7 +16,7 @@ from geomi.errors import ModelBusy
 from geomi.model.index.search import IndexDocument
 from geomi.ports.models import BATCH, Vectors
 from tests.contracts.suites.documents import FILLER, document, found, nearest, towards
-from tests.contracts.suites.material import waits
+from tests.support.waiting import waits
 
 
 class Counter:
