@@ -14,7 +14,7 @@ from geomi.frontier.priority import UNKNOWN_FRESHNESS, merit
 from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, UrlOrder, Within
 from geomi.model.entry import Batch, Discovered, HostState, HostUpdate, Lease, Settlement
 from geomi.model.job import CrawlJob, JobState
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from geomi.model.verdict import Outcome, State
 from geomi.url.parse import split
 from tests.contracts.reference import MemoryStore
@@ -68,7 +68,7 @@ async def walk(
     now_s = DELAY_S
     await store.frontier.add(JOB, began, now_s=now_s)
     taken = Taken()
-    links = {url: [Link(to, "", "") for to in page.links] for url, page in pages.items()}
+    links = {url: [PageLink(to, "", "") for to in page.links] for url, page in pages.items()}
     while not most or len(taken.urls) < most:
         began_s = time.process_time()
         leases = await store.frontier.claim(
@@ -98,7 +98,7 @@ def _visit(
     lease: Lease,
     place: int,
     gate: LinkGate,
-    links: Mapping[str, list[Link]],
+    links: Mapping[str, list[PageLink]],
     now_s: float,
     config: CrawlConfig,
 ) -> Settlement:

@@ -20,7 +20,7 @@ from geomi.extract.media import BodyFormat
 from geomi.extract.openapi import Described, describe_json, describe_yaml, looks_described
 from geomi.extract.pdf import read_pdf
 from geomi.model.config import Extraction
-from geomi.model.page import Article, Link
+from geomi.model.page import Article, PageLink
 from geomi.text.language import language_of
 from geomi.text.words import count_words
 from geomi.url.parse import absolute
@@ -197,16 +197,16 @@ def _outline(prose: list[str]) -> Iterator[tuple[int, str]]:
             yield len(match[1]), match[2][:MAX_TITLE_CHARS]
 
 
-def _links(prose: list[str], url: str, max_links: int) -> tuple[Link, ...]:
+def _links(prose: list[str], url: str, max_links: int) -> tuple[PageLink, ...]:
     found: dict[str, str] = {}
     for line in prose:
         for href, words in _hrefs(line[:MAX_LINK_CHARS]):
             if href[:1] != "#" and len(found) < MAX_HREFS:
                 found.setdefault(href, words)
-    links: dict[str, Link] = {}
+    links: dict[str, PageLink] = {}
     for target, words in zip(absolute(tuple(found), url), found.values(), strict=True):
         if target is not None and len(links) < max_links:
-            links.setdefault(target, Link(target, words[:MAX_TITLE_CHARS]))
+            links.setdefault(target, PageLink(target, words[:MAX_TITLE_CHARS]))
     return tuple(links.values())
 
 

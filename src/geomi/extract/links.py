@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from geomi.extract.dom import Document, Element
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from geomi.url.parse import absolute, split
 
 MAX_HREFS = 50_000  # different ones; many may lead to the same URL
@@ -40,7 +40,7 @@ class Anchors:
         left_out: how many links there are beyond the limit.
     """
 
-    links: tuple[Link, ...]
+    links: tuple[PageLink, ...]
     targets: Mapping[str, str | None]
     left_out: int = 0
 
@@ -98,13 +98,13 @@ def _merged(text: str, rel: str, again: Element) -> tuple[str, str]:
 
 def _as_links(
     found: Mapping[str, tuple[str, str]], targets: Mapping[str, str | None], max_links: int
-) -> tuple[Link, ...]:
-    links: dict[str, Link] = {}
+) -> tuple[PageLink, ...]:
+    links: dict[str, PageLink] = {}
     for url, (text, rel) in zip(targets.values(), found.values(), strict=True):
         if len(links) == max_links:
             break
         if url is not None and url not in links:
-            links[url] = Link(url, _one_line(text), rel[:MAX_REL_CHARS])
+            links[url] = PageLink(url, _one_line(text), rel[:MAX_REL_CHARS])
     return tuple(links.values())
 
 

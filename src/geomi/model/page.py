@@ -82,7 +82,7 @@ class Fetched:
         return ""
 
 
-class Link(NamedTuple):
+class PageLink(NamedTuple):
     """A link as the page shows it (LNK-08); `url` is absolute, not yet normalised.
 
     A tuple, because a page has dozens and a dataclass takes three times as long to make.
@@ -139,7 +139,7 @@ class Article:
     title: str
     markdown: str
     text: str
-    links: tuple[Link, ...]
+    links: tuple[PageLink, ...]
     description: str = ""
     language: str = ""
     canonical: str = ""

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import orjson
 
-from geomi.model.page import Article, Link
+from geomi.model.page import Article, PageLink
 from geomi.model.personal_data import PiiCounts, PiiKind
 from geomi.private.detect import count, find
 
@@ -75,12 +75,12 @@ def _count(article: Article, kinds: Kinds) -> PiiCounts:
     return count("\n".join((*stored, *article.feeds, article.markdown)), kinds)
 
 
-def _links(links: tuple[Link, ...], kinds: Kinds) -> tuple[Link, ...]:
+def _links(links: tuple[PageLink, ...], kinds: Kinds) -> tuple[PageLink, ...]:
     """Redact links; one look at all of them is enough for most pages."""
     if not find("\n".join("\n".join(link) for link in links), kinds):
         return links
     kept = (link for link in links if not find(link.url, kinds))
-    return tuple(Link(link.url, mask(link.text, kinds), mask(link.rel, kinds)) for link in kept)
+    return tuple(PageLink(link.url, mask(link.text, kinds), mask(link.rel, kinds)) for link in kept)
 
 
 def _pairs(pairs: Pairs, kinds: Kinds) -> Pairs:

@@ -27,7 +27,7 @@ from geomi.adapters.compute.message import (
 from geomi.errors import GeomiError
 from geomi.extract.page import extract
 from geomi.model.config import Extraction, ImageStyle, LinkStyle
-from geomi.model.page import Article, Link
+from geomi.model.page import Article, PageLink
 from geomi.ports.runtime import Compute
 
 URL = "https://a.test/page"
@@ -236,7 +236,7 @@ def test_messages_come_back_as_they_went() -> None:
     assert read_request(packed[8 : 8 + length]) == question
     assert packed[8 + length :] == frame(b"body")
     article = Article(
-        "t", "m", "x", (Link("u", "한", "nofollow"),), robots=frozenset({"a", "b"}),
+        "t", "m", "x", (PageLink("u", "한", "nofollow"),), robots=frozenset({"a", "b"}),
         metadata=(("k", "v"),),
     )  # fmt: skip
     assert read_article(pack_article(article)[8:]) == article

@@ -23,7 +23,7 @@ from geomi.model.config import (
     Within,
 )
 from geomi.model.entry import Discovered, EntryKind, Novelty, Source, Tally, UrlEntry
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import State, Verdict
 from geomi.seed.sitemap import Sitemap
@@ -66,7 +66,7 @@ def entry(url: str = SEED, **changes: object) -> UrlEntry:
 
 
 def admit(judge: LinkGate, *urls: str, depth: int = 0) -> FoundLinks:
-    links = [Link(url, "x", "") for url in urls]
+    links = [PageLink(url, "x", "") for url in urls]
     return judge.admit(entry(depth=depth), SEED, links, nofollow=False)
 
 
@@ -386,7 +386,9 @@ def test_a_redirect_to_a_login_is_not_followed() -> None:
 
 def brought(judge: LinkGate, text: str, *links: str, repeats: bool = False) -> Novelty:
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
-    found = judge.admit(visited, visited.url, [Link(url, "x", "") for url in links], nofollow=False)
+    found = judge.admit(
+        visited, visited.url, [PageLink(url, "x", "") for url in links], nofollow=False
+    )
     told = judge.novelty(visited, found, text, repeats=repeats)
     assert told is not None
     return told

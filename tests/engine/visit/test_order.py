@@ -13,7 +13,7 @@ from geomi.engine.visit.links import CountedLinks, LinkGate, LinkValue, link_val
 from geomi.frontier.priority import merit
 from geomi.model.config import CrawlConfig, Limits, Preset, UrlOrder, Weights
 from geomi.model.entry import Discovered, Target
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.engine.visit.test_links import entry
@@ -103,14 +103,16 @@ def test_every_link_counts_and_each_once() -> None:
     links = [f"{SEED}x", f"{SEED}y", f"{SEED}x", "https://b.test/", f"{SEED}login"]
     expected = (_target("x"), _target("y"))
     for _ in range(2):
-        found = gate.admit(entry(), SEED, [Link(url, "", "") for url in links], nofollow=False)
+        found = gate.admit(entry(), SEED, [PageLink(url, "", "") for url in links], nofollow=False)
         assert found.endorsed == expected
         gate.remember(found.discovered)
     assert found.discovered == ()
 
 
 def test_other_orders_count_no_links() -> None:
-    found = _gate(CrawlConfig()).admit(entry(), SEED, [Link(f"{SEED}x", "", "")], nofollow=False)
+    found = _gate(CrawlConfig()).admit(
+        entry(), SEED, [PageLink(f"{SEED}x", "", "")], nofollow=False
+    )
     assert (len(found.discovered), found.endorsed) == (1, ())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geomi.analyse.page_text import PageText, Passages, read_text
 from geomi.model.index.analysis import AnalysisInput
-from geomi.model.page import Article, Link
+from geomi.model.page import Article, PageLink
 from geomi.text.words import count_words
 
 NOW_S = 1_763_251_200.0  # 2025-11-16
@@ -29,7 +29,7 @@ def article(
     types: tuple[str, ...] = (),
     metadata: tuple[tuple[str, str], ...] = (),
     things: tuple[str, ...] = (),
-    links: tuple[Link, ...] = (),
+    links: tuple[PageLink, ...] = (),
     author: str = "",
     published_at: str = "",
     modified_at: str = "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.analyse.copyright import find_copyright
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from tests.unit.analyse.made import article
 
 
@@ -51,7 +51,7 @@ def test_an_open_licence_reserves_nothing(metadata: tuple[tuple[str, str], ...])
 
 
 def test_a_link_may_lead_to_the_licence() -> None:
-    link = Link("https://creativecommons.org/licenses/by/4.0/", "CC", "license nofollow")
+    link = PageLink("https://creativecommons.org/licenses/by/4.0/", "CC", "license nofollow")
     found = find_copyright(article("x", metadata=(("copyright", "© 2025 Seo"),), links=(link,)))
     assert found is not None
     assert (found.license, found.is_reserved) == (link.url, False)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from geomi.analyse.kinds import FACTS, MAX_LINKS, read_facts, read_words
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from tests.unit.analyse.made import article, reading
 
 MARKDOWN = "# Thread\n\nIt costs $5 since May 3, 2024. Why?\n\n- one\n\n```\nx\n```\n\n| a | b |"
 
 
-def facts(url: str, markdown: str = MARKDOWN, links: tuple[Link, ...] = ()) -> dict[str, float]:
+def facts(url: str, markdown: str = MARKDOWN, links: tuple[PageLink, ...] = ()) -> dict[str, float]:
     page = article(markdown, title="Thread", links=links)
     return dict(zip(FACTS, read_facts(url, page, reading(markdown)).tolist(), strict=True))
 
@@ -28,9 +28,9 @@ def test_what_is_counted() -> None:
 
 def test_links_inside_outside_and_below() -> None:
     links = (
-        Link("https://a.test/shop/x", "x"),
-        Link("https://a.test/", "home"),
-        Link("https://b.test/", "far"),
+        PageLink("https://a.test/shop/x", "x"),
+        PageLink("https://a.test/", "home"),
+        PageLink("https://b.test/", "far"),
     )
     told = facts("https://a.test/shop", links=links)
     counted = [told[name] for name in ("links", "links_inside", "links_outside", "links_below")]
@@ -55,7 +55,7 @@ def test_words_say_where_they_stand() -> None:
         description="About spiders",
         types=("BlogPosting",),
         metadata=(("og:type", "Article"),),
-        links=(Link("https://a.test/", "Reply"), Link("https://a.test/", "x" * 26)),
+        links=(PageLink("https://a.test/", "Reply"), PageLink("https://a.test/", "x" * 26)),
     )
     url = "https://forum.a.test/blog/2024/rest-days-1234.html?page=2"
     found = read_words(url, page, reading(page.markdown))
@@ -66,7 +66,7 @@ def test_words_say_where_they_stand() -> None:
 
 
 def test_only_so_many_links_are_read() -> None:
-    links = tuple(Link("https://a.test/", f"n{number}") for number in range(MAX_LINKS + 1))
+    links = tuple(PageLink("https://a.test/", f"n{number}") for number in range(MAX_LINKS + 1))
     found = read_words("https://a.test/", article("x", links=links), reading("x"))
     assert f"a:n{MAX_LINKS - 1}" in found
     assert f"a:n{MAX_LINKS}" not in found

@@ -6,7 +6,7 @@ import pytest
 
 from geomi.analyse.quality import check_quality
 from geomi.model.index.analysis import Flag, PageQuality, PageType
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from tests.unit.analyse.made import reading, subject
 
 SENTENCES = (
@@ -101,7 +101,7 @@ def test_keywords_are_stuffed() -> None:
 @pytest.mark.req("ANA-10")
 def test_a_menu_is_boilerplate() -> None:
     names = [f"Department number {number}" for number in range(30)]
-    links = tuple(Link(f"https://a.test/{number}", name) for number, name in enumerate(names))
+    links = tuple(PageLink(f"https://a.test/{number}", name) for number, name in enumerate(names))
     menu = "\n".join(f"- [{name}](https://a.test/{n})" for n, name in enumerate(names))
     assert flags(menu, links=links)[Flag.BOILERPLATE_HEAVY] is True
     assert flags(f"{menu}\n\n{SENTENCES * 5}", links=links)[Flag.BOILERPLATE_HEAVY] is False

@@ -7,12 +7,12 @@ import pytest
 from geomi.extract import links
 from geomi.extract.dom import parse_html
 from geomi.extract.links import base_url, read_links
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 
 URL = "http://a.test/docs/"
 
 
-def read(html: str, url: str = URL, max_links: int = 100) -> tuple[Link, ...]:
+def read(html: str, url: str = URL, max_links: int = 100) -> tuple[PageLink, ...]:
     document = parse_html(html.encode(), "text/html")
     return read_links(document, base_url(document, url), max_links).links
 
@@ -21,8 +21,8 @@ def read(html: str, url: str = URL, max_links: int = 100) -> tuple[Link, ...]:
 def test_anchor_text_and_rel_are_kept() -> None:
     found = read('<a href="guide" rel="NoFollow ugc">The\n <b>guide</b></a><map><area href="/b">')
     assert found == (
-        Link("http://a.test/docs/guide", "The guide", "nofollow ugc"),
-        Link("http://a.test/b", "", ""),
+        PageLink("http://a.test/docs/guide", "The guide", "nofollow ugc"),
+        PageLink("http://a.test/b", "", ""),
     )
 
 
@@ -97,14 +97,14 @@ def test_relative_links_follow_the_final_url_and_base(head: str, url: str, expec
 
 def test_a_url_is_listed_once_with_its_first_words() -> None:
     found = read('<a href="/a"><img src=i></a><a href="/a">words</a><a href="/a#part">part</a>')
-    assert found == (Link("http://a.test/a", "words"),)
+    assert found == (PageLink("http://a.test/a", "words"),)
 
 
 def test_a_url_may_be_followed_if_one_of_its_links_may() -> None:
     found = read('<a href="/a" rel="nofollow">x</a><a href="/a" rel="noopener">y</a>')
-    assert found == (Link("http://a.test/a", "x", "noopener"),)
+    assert found == (PageLink("http://a.test/a", "x", "noopener"),)
     found = read('<a href="/a">x</a><a href="/a" rel="nofollow">y</a>')
-    assert found == (Link("http://a.test/a", "x", ""),)
+    assert found == (PageLink("http://a.test/a", "x", ""),)
 
 
 @pytest.mark.req("LNK-09")

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import given
 
-from geomi.model.page import Article, Link
+from geomi.model.page import Article, PageLink
 from geomi.model.personal_data import PiiKind
 from geomi.private.detect import find
 from geomi.private.redact import counted, mask, redacted
@@ -56,14 +56,14 @@ def test_every_part_of_a_page_is_looked_at() -> None:
 
 def test_links_that_hold_a_value_are_dropped_and_others_stay() -> None:
     links = (
-        Link("https://a.test/1", f"call {PHONE}"),
-        Link(f"https://a.test/u/{EMAIL}", "profile"),
-        Link("https://a.test/2?to=jane%40example.com", "mail"),
-        Link("https://a.test/3", "three", "next"),
+        PageLink("https://a.test/1", f"call {PHONE}"),
+        PageLink(f"https://a.test/u/{EMAIL}", "profile"),
+        PageLink("https://a.test/2?to=jane%40example.com", "mail"),
+        PageLink("https://a.test/3", "three", "next"),
     )
     assert redacted(replace(PLAIN, links=links), ALL).links == (
-        Link("https://a.test/1", "call [redacted:phone]"),
-        Link("https://a.test/3", "three", "next"),
+        PageLink("https://a.test/1", "call [redacted:phone]"),
+        PageLink("https://a.test/3", "three", "next"),
     )
 
 
@@ -85,7 +85,7 @@ def test_values_in_things_give_way_and_the_things_can_still_be_read() -> None:
 
 
 def test_a_page_without_values_is_the_same() -> None:
-    article = replace(PLAIN, links=(Link("https://a.test/", "a"),), feeds=("https://a.test/f",))
+    article = replace(PLAIN, links=(PageLink("https://a.test/", "a"),), feeds=("https://a.test/f",))
     assert redacted(article, ALL) == article
     assert counted(article, ALL) is article
 
@@ -117,7 +117,7 @@ def _filled() -> Article:
     """Put a value into every field that can hold text; what is no text of the page is left out."""
     value = f"{EMAIL} {PHONE}"
     made: dict[str, object] = {
-        "links": (Link(f"https://a.test/{EMAIL}"), Link("https://a.test/", value, value)),
+        "links": (PageLink(f"https://a.test/{EMAIL}"), PageLink("https://a.test/", value, value)),
         "rights": ((value, value),),
         "outline": ((1, value),),
         "types": (value,),

@@ -28,7 +28,7 @@ from geomi.frontier.priority import freshness, merit, names_of, priority, raised
 from geomi.frontier.seen import SeenUrls
 from geomi.model.config import CrawlConfig, UrlOrder, Within
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, Target, UrlEntry
-from geomi.model.page import Link
+from geomi.model.page import PageLink
 from geomi.model.site import SiteRule
 from geomi.model.verdict import Exclusion, Verdict
 from geomi.seed.sitemap import Sitemap, lastmod_s
@@ -86,7 +86,7 @@ class LinkGate:
         self,
         entry: UrlEntry,
         final_url: str,
-        links: Sequence[Link],
+        links: Sequence[PageLink],
         *,
         nofollow: bool,
         left_out: int = 0,
@@ -110,7 +110,7 @@ class LinkGate:
         told = Exclusion("links.limit", final_url, f"{left_out} links beyond the first {limit}")
         return replace(found, excluded=(*found.excluded, told))
 
-    def offered(self, links: Sequence[Link]) -> list[str]:
+    def offered(self, links: Sequence[PageLink]) -> list[str]:
         """Return the links that may be followed as far as their page is concerned."""
         if self._config.scope.follow_nofollow:
             return [link.url for link in links]

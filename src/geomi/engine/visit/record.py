@@ -27,7 +27,7 @@ from geomi.model.page import (
     DuplicateReason,
     Fetched,
     Fingerprint,
-    Link,
+    PageLink,
     PageRecord,
     Ref,
 )
@@ -190,9 +190,9 @@ def read_line(line: bytes) -> RecordFields:
     return fields
 
 
-def links_of(fields: RecordFields) -> tuple[Link, ...]:
+def links_of(fields: RecordFields) -> tuple[PageLink, ...]:
     """Return the links of a record as its page had them."""
-    return tuple(Link(link["url"], link["text"], link["rel"]) for link in fields["links"])
+    return tuple(PageLink(link["url"], link["text"], link["rel"]) for link in fields["links"])
 
 
 def duplicate_fields(duplicate: Duplicate | None) -> Metadata:

@@ -45,7 +45,7 @@ from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
 from geomi.model.history import ChangePool, HistoryUpdate, PageHistory, Version
 from geomi.model.index.document import document_id
 from geomi.model.job import CrawlJob
-from geomi.model.page import Capture, Fetched, Headers, Link, PageRecord
+from geomi.model.page import Capture, Fetched, Headers, PageLink, PageRecord
 from geomi.model.robots import Signal, Signals
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.due import due_s
@@ -85,7 +85,7 @@ class EarlierPage:
     fields: RecordFields | None
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[PageLink, ...]:
         """The links the page had."""
         return links_of(self.fields) if self.fields else ()
 
