@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,21 @@ class Module:
         """Return the room that the module belongs to."""
         return self.name.partition("/")[0].removesuffix(".py")
 
+    @property
+    def package(self) -> str:
+        """Return the folder that the module lies in, as a path inside the package."""
+        return self.path.parent.relative_to(PACKAGE).as_posix()
+
+    @property
+    def is_init(self) -> bool:
+        """Tell whether it is the `__init__.py` of its folder."""
+        return self.path.stem == "__init__"
+
+    @property
+    def lines(self) -> int:
+        """Count its lines, comments and blank ones too."""
+        return len(self.source.splitlines())
+
 
 @cache
 def modules() -> tuple[Module, ...]:
@@ -42,12 +57,20 @@ def modules() -> tuple[Module, ...]:
 
 def imported(module: Module) -> Iterator[str]:
     """Yield every name a module imports at run time, in full: `asyncio`, `datetime.datetime`."""
-    for node in _running(module.tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    return _imports(_running(module.tree))
+
+
+@cache
+def importers() -> dict[str, frozenset[Module]]:
+    """Return who imports each module, be it for its annotations alone; keys are `Module.name`."""
+    names = {_dotted_name(module): module for module in modules()}
+    found: dict[str, set[Module]] = {module.name: set() for module in modules()}
+    for module in modules():
+        for name in _imports(ast.walk(module.tree)):
+            target = names.get(name, module)
+            if target is not module:
+                found[target.name].add(module)
+    return {name: frozenset(each) for name, each in found.items()}
 
 
 def dotted_uses(module: Module) -> Iterator[tuple[int, str]]:
@@ -57,6 +80,20 @@ def dotted_uses(module: Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Attribute | ast.Name) and (name := _dotted(node)):
             head, dot, rest = name.partition(".")
             yield node.lineno, aliases.get(head, head) + dot + rest
+
+
+def _dotted_name(module: Module) -> str:
+    parts = ("geomi", *module.path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:

@@ -1,0 +1,63 @@
+"""A cited decision or requirement can be looked up, and says something there.
+
+`C-41` is a heading of docs/reference/decisions.md, `ROB-23` is a line of
+docs/reference/requirements.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tests.architecture.tree import PACKAGE
+
+ROOT = PACKAGE.parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+CITING = ("src", "docs", "tests", "tools", "bench", "deploy")
+SUFFIXES = frozenset({".md", ".py", ".sh", ".sql", ".toml", ".yaml"})
+CITED = re.compile(r"(?<![\w.-])[A-Z][A-Z0-9]*-\d{2}(?![\w-])")
+NO_CITATIONS = frozenset({"UTF-16"})
+# The test of the tool that counts requirements makes some up.
+MADE_UP = "tests/unit/tools/test_requirements.py"
+
+DECISION = re.compile(r"^### ([CG]-\d{2})\n(.*?)(?=^#|\Z)", re.MULTILINE | re.DOTALL)
+REQUIREMENT = re.compile(r"^- \*\*([A-Z0-9]+-\d{2})\*\* \S", re.MULTILINE)
+MAX_DECISION_LINES = 3
+
+
+def test_every_citation_resolves() -> None:
+    """A reader finds what a comment, a test or a page leans on."""
+    known = {name for name, _ in _decisions()} | _requirements() | NO_CITATIONS
+    assert [f"{place} cites {name}" for place, name in _citations() if name not in known] == []
+
+
+def test_every_decision_is_told_once_and_briefly() -> None:
+    """A heading without a line under it, or with a chapter, would explain nothing."""
+    decisions = _decisions()
+    assert len({name for name, _ in decisions}) == len(decisions)
+    lengths = {name: len(text.strip().splitlines()) for name, text in decisions}
+    assert {
+        name: lines for name, lines in lengths.items() if not 1 <= lines <= MAX_DECISION_LINES
+    } == {}
+
+
+def test_every_decision_is_cited() -> None:
+    """The page says that it leaves out what nothing in geomi leans on."""
+    cited = {name for place, name in _citations() if "decisions.md" not in place}
+    assert [name for name, _ in _decisions() if name not in cited] == []
+
+
+def _decisions() -> list[tuple[str, str]]:
+    return DECISION.findall((REFERENCE / "decisions.md").read_text("utf-8"))
+
+
+def _requirements() -> set[str]:
+    return set(REQUIREMENT.findall((REFERENCE / "requirements.md").read_text("utf-8")))
+
+
+def _citations() -> Iterator[tuple[str, str]]:
+    for file in sorted(file for folder in CITING for file in (ROOT / folder).rglob("*")):
+        place = file.relative_to(ROOT).as_posix()
+        if file.suffix in SUFFIXES and place != MADE_UP:
+            for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+                yield from ((f"{place}:{number}", name) for name in CITED.findall(line))
