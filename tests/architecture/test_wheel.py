@@ -1,0 +1,111 @@
+"""What a user installs works with the default dependencies, and holds nothing but the product."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from geomi.cli.program import COMMANDS, GROUPS
+from tests.architecture.tree import PACKAGE, importers, modules
+from tests.conftest import missing_part
+
+ROOT = PACKAGE.parents[1]
+# Modules that speak to a driver with every line, and the extra that brings it. `app` imports them
+# when a setting asks for them. Other users of an extra import it where they need it.
+EXTRAS = {
+    "geomi.adapters.blob.bucket": "s3",
+    "geomi.adapters.blob.s3": "s3",
+    "geomi.adapters.dataset.bucket": "s3",
+    "geomi.adapters.store.postgres": "postgres",
+}
+DRIVERS = {"s3": "obstore", "postgres": "psycopg"}
+# Started by name: by a person, by a server, by a process of our own.
+PROGRAMS = frozenset(
+    {"__main__.py", "asgi.py", "demo/__main__.py", "adapters/compute/child_program.py"}
+)
+# Measures that tests and benchmarks alone take, until a crawl reports them.
+UNFINISHED = frozenset({"chunk/check.py"})
+
+IMPORT_ALL = """
+import importlib, json, sys
+errors = {}
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        errors[name] = f"{type(error).__name__}: {error}"
+print(json.dumps(errors))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel as a user's pip does."""
+    folder = tmp_path_factory.mktemp("dist")
+    _pip(sys.executable, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_package_alone(wheel: Path) -> None:
+    """Every file of the package is in it, and no other: no tests, nothing that was left lying."""
+    metadata = f"{'-'.join(wheel.name.split('-')[:2])}.dist-info/"
+    inside = {name for name in ZipFile(wheel).namelist() if not name.startswith(metadata)}
+    assert inside == {
+        file.relative_to(PACKAGE.parent).as_posix()
+        for file in PACKAGE.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+
+
+@pytest.mark.slow
+def test_every_module_imports_with_the_default_dependencies(wheel: Path, tmp_path: Path) -> None:
+    """Nothing that an extra or our own tools bring is needed, but where an extra is the point."""
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path)], check=True)
+    python = str(tmp_path / "bin" / "python")
+    _pip(python, "install", "--no-compile", "-c", str(ROOT / "constraints.txt"), str(wheel))
+    names = sorted(_dotted(name) for name in ZipFile(wheel).namelist() if name.endswith(".py"))
+    run = subprocess.run(
+        [python, "-I", "-c", IMPORT_ALL, *names], check=True, capture_output=True, text=True
+    )
+    errors = json.loads(run.stdout)
+    assert errors.keys() >= EXTRAS.keys()  # a line that is no longer needed goes
+    assert [
+        f"{name}: {error}"
+        for name, error in errors.items()
+        if error
+        not in {
+            f"ModuleNotFoundError: No module named '{DRIVERS[extra]}'"
+            for module, extra in EXTRAS.items()
+            if f"{name}.".startswith(f"{module}.")
+        }
+    ] == []
+
+
+def test_every_module_has_a_user_in_the_product() -> None:
+    """What tests alone import is test code, wherever it lies."""
+    commands = {f"cli/{name.replace('.', '/')}.py" for name in (COMMANDS | GROUPS).values()}
+    assert {
+        module.name
+        for module in modules()
+        if not (module.is_init or importers()[module.name] or module.name in commands | PROGRAMS)
+    } == UNFINISHED
+
+
+def _pip(python: str, *arguments: str) -> None:
+    """Run pip with the registry that this machine is configured for."""
+    command = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    if "No matching distribution found" in run.stderr:
+        missing_part(f"a registry of packages: {run.stderr.splitlines()[-1]}")
+    assert run.returncode == 0, run.stderr
+
+
+def _dotted(name: str) -> str:
+    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
