@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from geomi.adapters.store.sqlite import SqliteStore
-from geomi.admit.rules import Admission
 from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.worker.loop import URLS_PER_LEASE
 from geomi.frontier.priority import UNKNOWN_FRESHNESS, merit
 from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, UrlOrder, Within
@@ -61,9 +61,10 @@ async def walk(
         politeness=Politeness(delay_s=DELAY_S),
         limits=Limits(max_pages=0, max_depth=1000),
     )
-    gate = LinkGate(config, Admission(config, seeds, now_year=9999))
+    rules = JobRules(config, seeds, now_year=9999)
+    gate = LinkGate(rules)
     await store.jobs.create(CrawlJob(JOB, "local", tuple(seeds), config, JobState.PROCESSING, 0.0))
-    found = [gate.seed(split(seed)) for seed in seeds]
+    found = [rules.seed(split(seed)) for seed in seeds]
     began = [_valued(one, config) for one in found if isinstance(one, Discovered)]
     now_s = DELAY_S
     await store.frontier.add(JOB, began, now_s=now_s)

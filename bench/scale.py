@@ -31,9 +31,8 @@ from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import gate_for
 from geomi.engine import jobs
-from geomi.engine.visit.road import Road
+from geomi.engine.visit.rules import job_rules
 from geomi.engine.worker.loop import Worker
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig, Within
@@ -121,15 +120,13 @@ async def _start(world: World, web: SimulatedWeb, pages: int) -> CrawlJob:
     )
     step = max(1, web.hosts // SEEDS)
     seeds = [split(web.front(host)) for host in range(0, web.hosts, step)]
-    gate = gate_for(world, config, [seed.href for seed in seeds])
-    return await jobs.start(world, seeds, config, gate, Commission("local"))
+    rules = job_rules(world, config, [seed.href for seed in seeds])
+    return await jobs.start(world, seeds, rules, Commission("local"))
 
 
 def _worker(world: World, job: CrawlJob) -> Worker:
-    gate = gate_for(world, job.config, job.seeds)
-    return Worker(
-        world, job, Road(world, job, gate), gate, concurrency=CONCURRENCY, has_space=lambda: True
-    )
+    rules = job_rules(world, job.config, job.seeds)
+    return Worker(world, job, rules, concurrency=CONCURRENCY, has_space=lambda: True)
 
 
 async def _watch(world: World, job: CrawlJob, pages: int) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from geomi.app.index import open_search_index, update_index
-from geomi.app.use import providers
-from geomi.app.use.crawl import run_job, start_drafted
+from geomi.app.use.crawl import JobToRun, run_job, start_drafted
 from geomi.engine import jobs
+from geomi.engine.visit.rules import read_job_rules
 from geomi.model.job import CrawlJob
 from geomi.service.service import TenantService
 from geomi.settings.options import RunOptions
@@ -38,8 +38,9 @@ async def worked_off(desk: TenantService, job_id: str) -> CrawlJob:
     assert await world.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
     job = await world.jobs.get(job_id)
     assert job is not None
-    job = await start_drafted(desk.home, job, await providers.read_site_decisions(world))
-    report = await run_job(desk.home, job, RunOptions(format=()), resumed=False)
+    job = await start_drafted(desk.home, job)
+    rules = await read_job_rules(world, job.config, job.seeds)
+    report = await run_job(desk.home, JobToRun(job, rules), RunOptions(format=()))
     async with open_search_index(desk.home) as shelf:
         await update_index(desk.home, shelf)
     return await jobs.complete(world, report.job)

@@ -237,7 +237,7 @@ def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path
             world = ground.desk.world
             job = await world.jobs.get(name)
             assert job is not None
-            job = await start_drafted(ground.desk.home, job, ())
+            job = await start_drafted(ground.desk.home, job)
             ended = replace(job, state=JobState.COMPLETED, stop=StopReason.DAILY_QUOTA)
             await world.jobs.update(ended)
             busy = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]

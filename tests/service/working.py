@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from geomi.app.use.crawl import run_job
+from geomi.app.use.crawl import JobToRun, run_job
+from geomi.engine.visit.rules import read_job_rules
 from geomi.model.job import CrawlJob
 from geomi.service.crawling.crawls import begin_waiting
 from geomi.service.enrichment import enrich_for_all
@@ -30,7 +31,8 @@ async def crawled(desk: TenantService, job_id: str) -> CrawlJob:
     assert job is not None
     if job.state.is_final:
         return job
-    return (await run_job(desk.home, job, RunOptions(format=()), resumed=False)).job
+    rules = await read_job_rules(desk.world, job.config, job.seeds)
+    return (await run_job(desk.home, JobToRun(job, rules), RunOptions(format=()))).job
 
 
 async def understood(service: Service, is_done: Claim) -> None:

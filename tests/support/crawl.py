@@ -11,11 +11,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-from geomi.app import DataDirectory, Plan, crawl, make_plan, open_directory
+from geomi.app import TENANT, DataDirectory, Plan, crawl, make_plan, open_directory, worker_for
+from geomi.engine import jobs
+from geomi.engine.visit.rules import job_rules
+from geomi.engine.worker.loop import Worker
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import UrlEntry
 from geomi.model.event import Event, Warned
+from geomi.model.job import Commission, CrawlJob
 from geomi.model.verdict import State
 from geomi.settings.layers import flags_layer, resolve, settings_layer
 from geomi.settings.options import Settings
@@ -112,6 +116,17 @@ def plan(
 def profile_config(name: str) -> CrawlConfig:
     """Return the configuration of a profile, as it is."""
     return resolve_under_profile([flags_layer({"profile": name})]).config
+
+
+async def start_in(home: DataDirectory, planned: Plan) -> CrawlJob:
+    """Start a job that nobody works on yet."""
+    rules = job_rules(home.world, planned.resolved.config, [url.href for url in planned.seeds])
+    return await jobs.start(home.world, planned.seeds, rules, Commission(TENANT))
+
+
+def worker_in(home: DataDirectory, job: CrawlJob, *, workers: int = 1) -> Worker:
+    """Make one of a job's workers."""
+    return worker_for(home, job, job_rules(home.world, job.config, job.seeds), workers=workers)
 
 
 async def crawl_in(

@@ -19,9 +19,8 @@ from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
-from geomi.app import gate_for
 from geomi.engine import jobs
-from geomi.engine.visit.road import Road
+from geomi.engine.visit.rules import job_rules
 from geomi.engine.worker.loop import Worker
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
@@ -169,16 +168,13 @@ class Hand:
 
     async def start(self, seeds: Sequence[str], config: CrawlConfig) -> CrawlJob:
         """Start a job."""
-        gate = gate_for(self.world, config, seeds)
-        return await jobs.start(
-            self.world, jobs.read_seeds(seeds), config, gate, Commission(TENANT)
-        )
+        rules = job_rules(self.world, config, seeds)
+        return await jobs.start(self.world, jobs.read_seeds(seeds), rules, Commission(TENANT))
 
     def worker(self, job: CrawlJob, *, concurrency: int = 10) -> Worker:
         """Make a worker of a job."""
-        gate = gate_for(self.world, job.config, job.seeds)
-        road = Road(self.world, job, gate)
-        return Worker(self.world, job, road, gate, concurrency=concurrency, has_space=lambda: True)
+        rules = job_rules(self.world, job.config, job.seeds)
+        return Worker(self.world, job, rules, concurrency=concurrency, has_space=lambda: True)
 
     async def work(
         self, *given: CrawlJob, until: Callable[[], bool] = lambda: False

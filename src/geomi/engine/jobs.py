@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.engine.visit.links import LinkGate, link_value_of
+from geomi.engine.visit.links import FoundLinks, LinkGate, link_value_of
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
@@ -41,9 +42,9 @@ def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
     return tuple(_read_seed(text) for text in texts)
 
 
-def admitted(gate: LinkGate, seed: Url) -> Discovered:
+def admitted(rules: JobRules, seed: Url) -> Discovered:
     """Turn a start URL into an entry; refuse one that the job's own rules exclude."""
-    answer = gate.seed(seed)
+    answer = rules.seed(seed)
     if isinstance(answer, Verdict):
         raise ConfigError(
             f"start URL {seed.href} is excluded by rule {answer.rule}: {answer.detail}",
@@ -53,19 +54,15 @@ def admitted(gate: LinkGate, seed: Url) -> Discovered:
 
 
 async def draft(
-    world: World,
-    seeds: Sequence[Url],
-    config: CrawlConfig,
-    gate: LinkGate,
-    commission: Commission,
+    world: World, seeds: Sequence[Url], rules: JobRules, commission: Commission
 ) -> CrawlJob:
     """Create a job that waits for its turn; refuse seeds that its own rules exclude."""
-    _beginnings(gate, config, seeds)
+    _beginnings(rules, seeds)
     job = CrawlJob(
         id=commission.id or new_ulid(world.clock.wall_s(), world.rng),
         tenant=commission.tenant,
         seeds=tuple(seed.href for seed in seeds),
-        config=config,
+        config=rules.config,
         state=JobState.PENDING,
         created_at_s=world.clock.wall_s(),
         origins=commission.origins,
@@ -76,13 +73,13 @@ async def draft(
     return job
 
 
-async def begin_drafted(world: World, job: CrawlJob, gate: LinkGate) -> CrawlJob:
+async def begin_drafted(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
     """Put the seeds of a job into the frontier and let it be worked on.
 
     Whoever died on the way left a state in between: it goes on from there, and what is in the
     frontier already is there once.
     """
-    discovered = _beginnings(gate, job.config, read_seeds(job.seeds))
+    discovered = _beginnings(rules, read_seeds(job.seeds))
     while job.state is not JobState.DISCOVERING:
         job = await step(world, job, TOWARDS_PROCESSING[job.state])
     await _add(world, job, discovered)
@@ -90,14 +87,10 @@ async def begin_drafted(world: World, job: CrawlJob, gate: LinkGate) -> CrawlJob
 
 
 async def start(
-    world: World,
-    seeds: Sequence[Url],
-    config: CrawlConfig,
-    gate: LinkGate,
-    commission: Commission,
+    world: World, seeds: Sequence[Url], rules: JobRules, commission: Commission
 ) -> CrawlJob:
     """Create a job and let it be worked on at once."""
-    return await begin_drafted(world, await draft(world, seeds, config, gate, commission), gate)
+    return await begin_drafted(world, await draft(world, seeds, rules, commission), rules)
 
 
 async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
@@ -114,12 +107,13 @@ async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
     return next(iter(unfinished or same), None)
 
 
-async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGate) -> CrawlJob:
-    """Go on with a job under a configuration; a completed one only where something is left.
+async def reopen(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
+    """Go on with a job under other rules; a completed one only where something is left.
 
     Where the rules about links have changed, the pages that are here already are read once more
     from the archive: what they link to was judged by the old rules.
     """
+    config = rules.config
     judges_anew = _link_rules(config) != _link_rules(job.config)
     job = replace(job, config=config)
     if job.state.is_final and not _may_go_on(job):
@@ -131,7 +125,7 @@ async def reopen(world: World, job: CrawlJob, config: CrawlConfig, gate: LinkGat
             return job
         job = replace(job, stop=None, ended_at_s=None)
         return await step(world, job, JobState.PROCESSING)
-    discovered = _beginnings(gate, config, read_seeds(job.seeds))
+    discovered = _beginnings(rules, read_seeds(job.seeds))
     await _add(world, job, discovered)
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, TOWARDS_PROCESSING[job.state])
@@ -241,14 +235,14 @@ TOWARDS_PROCESSING = {
 }
 
 
-def _beginnings(gate: LinkGate, config: CrawlConfig, seeds: Sequence[Url]) -> list[Discovered]:
+def _beginnings(rules: JobRules, seeds: Sequence[Url]) -> list[Discovered]:
     """Return what a job starts from: its seeds, sitemaps that were given (LNK-16), and probes."""
-    given = config.scope.sitemap_urls
-    found = gate.sitemaps([url.href for url in map(_read_seed, given)], seeds[0])
+    given = [url.href for url in map(_read_seed, rules.config.scope.sitemap_urls)]
+    found = LinkGate(rules).sitemaps(given, seeds[0]) if given else FoundLinks()
     # A person named them, and no page did.
     named = [replace(sitemap, parent=None) for sitemap in found.discovered]
-    probes = [probe for seed in seeds for probe in gate.probes(seed)]
-    return [*(admitted(gate, seed) for seed in seeds), *named, *probes]
+    probes = [probe for seed in seeds for probe in rules.probes(seed)]
+    return [*(admitted(rules, seed) for seed in seeds), *named, *probes]
 
 
 async def _add(world: World, job: CrawlJob, found: list[Discovered]) -> None:

@@ -30,7 +30,7 @@ from geomi.app.use.crawl import refuse_unservable, worker_for
 from geomi.app.use.plan import check_identity
 from geomi.app.use.retention import clean_periodically
 from geomi.engine import jobs
-from geomi.engine.visit.patterns import read_site_decisions
+from geomi.engine.visit.rules import read_job_rules
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.engine.worker.job_pool import JobPool, JobWorker
 from geomi.model.job import StopReason
@@ -112,9 +112,8 @@ async def _hire(homes: TenantDirectories, tenant: str, name: str) -> JobWorker |
     refuse_unservable(home, job)
     check_identity(job.config)
     await providers.refuse_crawl(home.world, job.provider)
-    worker = worker_for(
-        home, job, workers=1, reviews=await providers.read_site_decisions(home.world)
-    )
+    rules = await read_job_rules(home.world, job.config, job.seeds)
+    worker = worker_for(home, job, rules, workers=1)
     worker.longest_poll_s = LONGEST_POLL_S
     return JobWorker(home.world, job, worker)
 
@@ -135,9 +134,8 @@ async def _work(order: WorkerOrder, pipe: Connection) -> StopReason:
         order.root, order.settings, lambda _: sink, owner=order.owner
     ) as home:
         job = await jobs.find(home.world, order.job)
-        worker = worker_for(
-            home, job, workers=order.workers, reviews=await read_site_decisions(home.world)
-        )
+        rules = await read_job_rules(home.world, job.config, job.seeds)
+        worker = worker_for(home, job, rules, workers=order.workers)
         stop_on_signal(pipe, worker.drain, worker.abandon)
         await home.heart.enrol(WorkerRole.WORKER, [job.config])
         home.heart.join(job.id)

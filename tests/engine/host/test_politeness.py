@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from geomi.app import TENANT, DataDirectory, gate_for, worker_for
+from geomi.app import DataDirectory
 from geomi.engine import jobs
 from geomi.engine.audit.audit import audit
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Limits, Politeness
-from geomi.model.job import Commission, CrawlJob, StopReason
+from geomi.model.job import CrawlJob, StopReason
 from tests.support.crawl import (
     Ear,
     crawl_site,
@@ -27,7 +27,9 @@ from tests.support.crawl import (
     profile_config,
     robots,
     run,
+    start_in,
     to,
+    worker_in,
 )
 from tests.support.server import Raw, Seen, Site
 from tests.support.timed_crawl import hand_in
@@ -85,7 +87,7 @@ def test_two_jobs_keep_the_longer_delay_of_a_host(tmp_path: Path) -> None:
             patient = await _start(two, url, delay=0.06, user_agent="patient/1")
             async with asyncio.TaskGroup() as group:
                 for home, job in ((one, hasty), (two, patient)):
-                    group.create_task(worker_for(home, job, workers=1).run())
+                    group.create_task(worker_in(home, job).run())
             for job in (hasty, patient):
                 assert (await jobs.find(one.world, job.id)).stats.collected == 5
 
@@ -206,7 +208,4 @@ def test_a_rate_has_its_range(rate: str) -> None:
 
 
 async def _start(home: DataDirectory, url: str, **options: Any) -> CrawlJob:
-    planned = plan([url], **options)
-    config = planned.resolved.config
-    gate = gate_for(home.world, config, [url])
-    return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))
+    return await start_in(home, plan([url], **options))

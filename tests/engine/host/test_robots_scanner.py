@@ -12,6 +12,7 @@ import pytest
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import RobotsKeeper
 from geomi.engine.host.session import HostSession
+from geomi.engine.visit.privacy import Privacy
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey
@@ -107,7 +108,7 @@ def test_the_host_read_longest_ago_is_forgotten(
     async def work() -> None:
         with Site({}) as a, Site({}) as b, Site({}) as c:
             async with hand_in(tmp_path) as hand:
-                keeper = RobotsKeeper(hand.world, "", config, requests_of(config))
+                keeper = keeper_of(hand, config)
                 for site in (a, b, a, c, a, b):
                     await read_with(hand, keeper, config, site.url("/"))
             assert [len(site.log) for site in (a, b, c)] == asked
@@ -122,7 +123,7 @@ def test_a_file_holds_for_thirty_minutes_and_a_failure_for_ten(tmp_path: Path) -
     async def work() -> None:
         with Site({"/robots.txt": FORBIDDING}) as site, Site({}) as without:
             async with hand_in(tmp_path) as hand:
-                keeper = RobotsKeeper(hand.world, "", SCANNER, requests_of(SCANNER))
+                keeper = keeper_of(hand, SCANNER)
                 for minutes in (0, 9, 2, 18, 2):
                     hand.clock.advance(60.0 * minutes)
                     for one in (site, without):
@@ -177,6 +178,11 @@ def test_a_silent_server_is_not_waited_for(tmp_path: Path) -> None:
     run(work())
 
 
+def keeper_of(hand: Hand, config: CrawlConfig) -> RobotsKeeper:
+    """Make a reader of robots.txt that belongs to no job."""
+    return RobotsKeeper(hand.world, "", config, requests_of(config), Privacy(config.safety))
+
+
 def requests_of(config: CrawlConfig) -> Requests:
     """Make the requests of a job."""
     return Requests(config, [], version="0")
@@ -190,7 +196,7 @@ async def read_with(hand: Hand, keeper: RobotsKeeper, config: CrawlConfig, text:
         "", url.authority, owner="w-hand", lease_s=600.0, delay_s=0.0, now_s=hand.clock.now_s()
     )
     assert isinstance(lease, Lease)
-    asker = HostSession(hand.world, lease, config, asyncio.Semaphore(1))
+    asker = HostSession(hand.world, lease, config, Privacy(config.safety), asyncio.Semaphore(1))
     hand.clock.advance(5.0)
     await keeper.read(url, asker)
     hand.clock.advance(5.0)

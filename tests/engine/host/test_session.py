@@ -72,7 +72,9 @@ class Talk:
     async def asker(self, lease: Lease | None = None) -> HostSession:
         """Return a voice that is seated."""
         given = lease or await self.lease()
-        asker = HostSession(self.hand.world, given, self.config, asyncio.Semaphore(3))
+        asker = HostSession(
+            self.hand.world, given, self.config, Privacy(Safety()), asyncio.Semaphore(3)
+        )
         assert await asker.take_place()
         return asker
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.patterns import MARKS_PER_PATTERN, MAX_MARKED_PATTERNS, PatternMarks
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.visit.sitemaps import SITEMAP_NESTING, SITEMAPS_PER_HOST
 from geomi.model.config import (
     CrawlConfig,
@@ -38,7 +38,7 @@ def gate(
     config: CrawlConfig | None = None, reviews: Sequence[SiteRule] = (), seed: str = SEED
 ) -> LinkGate:
     config = config or CrawlConfig()
-    return LinkGate(config, Admission(config, [seed], YEAR), reviews)
+    return LinkGate(JobRules(config, [seed], now_year=YEAR, decisions=reviews))
 
 
 def entry(url: str = SEED, **changes: object) -> UrlEntry:
@@ -79,7 +79,7 @@ def rules(found: FoundLinks) -> list[str]:
 
 
 def follow(judge: LinkGate, target: str, **changes: object) -> Discovered:
-    answer = judge.follow(entry(**changes), target)  # type: ignore[arg-type]  # as for `entry`
+    answer = judge.rules.follow(entry(**changes), target)  # type: ignore[arg-type]  # as for `entry`
     assert isinstance(answer, Discovered)
     return answer
 
@@ -171,14 +171,14 @@ def test_a_site_that_insists_on_its_www_is_asked_there() -> None:
     judge = gate(CrawlConfig(url=DOCS))
     seed = parse("https://www.a.test/docs")
     assert seed is not None
-    first = judge.seed(seed)
+    first = judge.rules.seed(seed)
     assert isinstance(first, Discovered)
     assert first.url == "https://a.test/docs"
     visited = entry(first.url, url_hash=first.url_hash)
-    answer = judge.follow(visited, "https://www.a.test/docs")
+    answer = judge.rules.follow(visited, "https://www.a.test/docs")
     assert isinstance(answer, Discovered)
     assert (answer.url, answer.host) == ("https://www.a.test/docs", "www.a.test:443")
-    elsewhere = judge.follow(visited, "http://www.a.test/other/")
+    elsewhere = judge.rules.follow(visited, "http://www.a.test/other/")
     assert isinstance(elsewhere, Discovered)
     assert elsewhere.url == "https://a.test/other"
 
@@ -196,7 +196,7 @@ def test_order() -> None:
     seed = parse(SEED)
     assert seed is not None
     for order, expected in ((UrlOrder.SCORE, 150), (UrlOrder.BFS, 200)):
-        first = gate(CrawlConfig(order=order)).seed(seed)
+        first = gate(CrawlConfig(order=order)).rules.seed(seed)
         assert isinstance(first, Discovered)
         assert first.priority == expected
 
@@ -360,7 +360,7 @@ def test_reviews() -> None:
     assert (refused.rule, refused.hint) == ("site.excluded", "geomi traps reset a.test")
     seed = parse(SEED)
     assert seed is not None
-    assert isinstance(excluded.seed(seed), Verdict)
+    assert isinstance(excluded.rules.seed(seed), Verdict)
     assert rules(excluded.sitemaps(["https://a.test/s.xml"], seed)) == ["site.excluded"]
 
     loop = "https://a.test/x/x/x"
@@ -376,7 +376,9 @@ def test_reviews() -> None:
 def test_a_redirect_to_a_login_is_not_followed() -> None:
     """The page lies behind it (SCP-15)."""
     config = CrawlConfig(scope=Scope(block_defaults=False, personal_areas=False))
-    answer = gate(config).follow(entry("https://a.test/docs"), "https://a.test/login?next=/docs")
+    answer = gate(config).rules.follow(
+        entry("https://a.test/docs"), "https://a.test/login?next=/docs"
+    )
     assert isinstance(answer, Verdict)
     assert answer.rule == "personal.login"
 
@@ -436,7 +438,7 @@ def test_a_redirect_may_lead_to_a_new_place(target: str, is_new: bool) -> None:
     judge = gate()
     judge.remember(admit(judge, "https://a.test/known").discovered)
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
-    answer = judge.follow(visited, target)
+    answer = judge.rules.follow(visited, target)
     assert isinstance(answer, Discovered)
     told = judge.redirect_novelty(visited, FoundLinks((answer,)))
     assert told is not None

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geomi.admit.rules import Admission
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.visit.links import CountedLinks, LinkGate, LinkValue, link_value_of
+from geomi.engine.visit.rules import JobRules
 from geomi.frontier.priority import merit
 from geomi.model.config import CrawlConfig, Limits, Preset, UrlOrder, Weights
 from geomi.model.entry import Discovered, Target
@@ -175,7 +175,7 @@ def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path) -> No
 
 
 def _gate(config: CrawlConfig) -> LinkGate:
-    return LinkGate(config, Admission(config, [SEED], now_year=2024))
+    return LinkGate(JobRules(config, [SEED], now_year=2024))
 
 
 def _target(path: str) -> Target:
@@ -185,6 +185,6 @@ def _target(path: str) -> Target:
 def _found(text: str) -> Discovered:
     url = parse(text)
     assert url is not None
-    found = LinkGate(RANKED, Admission(RANKED, [text], now_year=2024)).seed(url)
+    found = JobRules(RANKED, [text], now_year=2024).seed(url)
     assert isinstance(found, Discovered)
     return found

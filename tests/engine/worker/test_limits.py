@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app import TENANT, DataDirectory, Plan, gate_for, worker_for
 from geomi.engine import jobs
 from geomi.engine.worker import supervisor
 from geomi.fetch.request import build
-from geomi.model.job import Commission, CrawlJob, JobState, StopReason
+from geomi.model.job import JobState, StopReason
 from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import State
 from tests.support.crawl import (
@@ -27,7 +26,9 @@ from tests.support.crawl import (
     read_records,
     robots,
     run,
+    start_in,
     to,
+    worker_in,
 )
 from tests.support.server import Reply, Site
 from tests.support.timed_crawl import hand_in
@@ -74,8 +75,8 @@ def test_max_pages_is_exact_with_two_workers(tmp_path: Path) -> None:
         planned = plan(seeds, max_pages=limit)
         ear = Ear()
         async with home_in(tmp_path, ear) as one, home_in(tmp_path, ear) as two:
-            job = await _start(one, planned)
-            crew = [worker_for(home, job, workers=2) for home in (one, two)]
+            job = await start_in(one, planned)
+            crew = [worker_in(home, job, workers=2) for home in (one, two)]
             async with asyncio.TaskGroup() as group:
                 stops = [group.create_task(each.run()) for each in crew]
             assert {stop.result() for stop in stops} == {StopReason.MAX_PAGES}
@@ -310,9 +311,3 @@ class TestRequests:
                 assert {seen.headers.get("authorization") for seen in site.log} == {"Bearer secret"}
             assert {seen.path for seen in stranger.log} == {"/robots.txt", "/", "/moved"}
             assert all("authorization" not in seen.headers for seen in stranger.log)
-
-
-async def _start(home: DataDirectory, planned: Plan) -> CrawlJob:
-    config = planned.resolved.config
-    gate = gate_for(home.world, config, [seed.href for seed in planned.seeds])
-    return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))

@@ -11,14 +11,24 @@ from typing import Any
 import pytest
 
 from geomi.adapters.machine.processes import LocalWorkerHandle
-from geomi.app import TENANT, DataDirectory, crawl, gate_for, worker_for
+from geomi.app import DataDirectory, crawl
 from geomi.app.recovery import recover
 from geomi.engine import jobs
 from geomi.engine.worker.supervisor import MAX_RESTARTS, Supervisor, WorkerHandle
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
 from geomi.model.event import JobEnded, JobStarted
-from geomi.model.job import Commission, CrawlJob, JobState, StopReason
-from tests.support.crawl import Ear, crawl_site, home_in, page, paths, plan, run
+from geomi.model.job import CrawlJob, JobState, StopReason
+from tests.support.crawl import (
+    Ear,
+    crawl_site,
+    home_in,
+    page,
+    paths,
+    plan,
+    run,
+    start_in,
+    worker_in,
+)
 from tests.support.server import Site
 from tests.support.webs import random_web
 
@@ -85,10 +95,7 @@ class Crew:
 
 async def start(home: DataDirectory, seeds: Sequence[str]) -> CrawlJob:
     """Start a job."""
-    planned = plan(seeds)
-    config = planned.resolved.config
-    gate = gate_for(home.world, config, seeds)
-    return await jobs.start(home.world, planned.seeds, config, gate, Commission(TENANT))
+    return await start_in(home, plan(seeds))
 
 
 def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> None:
@@ -107,7 +114,10 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
 
             hands: list[WorkerHandle] = [
                 FakeHand("w-dead", lambda: None),
-                LocalWorkerHandle(world.owner, worker_for(home, job, workers=1)),
+                LocalWorkerHandle(
+                    world.owner,
+                    worker_in(home, job),
+                ),
             ]
             supervisor = Supervisor(world, job, lambda: hands.pop(0), [])
             report = await supervisor.run(workers=1, resumed=False)

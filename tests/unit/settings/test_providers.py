@@ -7,9 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from geomi.admit.rules import Admission
 from geomi.engine.jobs import admitted, read_seeds
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import JobRules
 from geomi.errors import ConfigError
 from geomi.model.site import Channel, Provider
 from geomi.settings.layers import Resolved, flags_layer
@@ -191,13 +190,13 @@ class TestPresets:
     ) -> None:
         provider = presets()[key]
         config = crawl_of(provider).config
-        gate = LinkGate(config, Admission(config, provider.seed_urls, now_year=2026))
+        rules = JobRules(config, provider.seed_urls, now_year=2026)
         for seed in read_seeds(provider.seed_urls):
-            assert admitted(gate, seed).depth == 0
+            assert admitted(rules, seed).depth == 0
             for blocked in provider.blocked_path_patterns:
                 index = f"https://{seed.host}{blocked.removesuffix('/**')}"
                 with pytest.raises(ConfigError, match="excluded by rule exclude"):
-                    admitted(gate, read_seeds([index])[0])
+                    admitted(rules, read_seeds([index])[0])
 
 
 class TestRegistration:
@@ -385,7 +384,7 @@ class TestLayer:
         config = resolve_under_profile([flags_layer({"profile": "docs"})]).config
         url = parse_url(f"https://example.test{path}")
         assert url is not None
-        verdict = Admission(config, ["https://example.test/"], now_year=2026).judge(url, 1)
+        verdict = JobRules(config, ["https://example.test/"], now_year=2026).verdict(url, 1)
         assert verdict.rule.startswith("personal.")
 
     def test_a_flag_beats_it(self) -> None:

@@ -22,7 +22,6 @@ from geomi.adapters.machine.processes import (
     start_worker,
 )
 from geomi.adapters.outlet.job_folder import job_outlets
-from geomi.admit.rules import Admission
 from geomi.app.archive import directory_id
 from geomi.app.directory import DataDirectory
 from geomi.app.external_docs import library_of, refuse_unserved, world_for_job
@@ -31,18 +30,15 @@ from geomi.app.use import outputs, providers
 from geomi.app.use.plan import Plan, check_identity, check_selectors, check_storing
 from geomi.engine import jobs
 from geomi.engine.inspect.alarms import report_run
-from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.visit.privacy import keeps_raw
-from geomi.engine.visit.road import Road
+from geomi.engine.visit.rules import JobRules, read_job_rules
 from geomi.engine.worker.loop import Worker
 from geomi.engine.worker.publisher import Outlet, Publisher
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
-from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
-from geomi.model.site import SiteRule
 from geomi.model.worker import WorkerRole
 from geomi.settings.compliance import weaknesses
 from geomi.settings.network import (
@@ -57,6 +53,15 @@ from geomi.settings.profiles import resolve_resumed
 from geomi.text.identifiers import new_ulid
 
 WORKER_PROGRAM = "geomi.processes.crawl"
+
+
+@dataclass(frozen=True, slots=True)
+class JobToRun:
+    """A job that may be worked on now, with its rules; `is_resumed` where it had begun before."""
+
+    job: CrawlJob
+    rules: JobRules
+    is_resumed: bool = False
 
 
 async def crawl(
@@ -74,22 +79,19 @@ async def crawl(
     """
     await recover(home)
     await erase_expired_texts(home.world)
-    job, resumed = await _job(home, plan, await providers.read_site_decisions(home.world))
-    run = plan.resolved.run
+    found, run = await _job(home, plan), plan.resolved.run
+    job = found.job
     if job.state.is_final:
         await _publish(home, job, run, extra)
         return CrawlReport(job, job.stop or StopReason.DONE, 0.0)
-    return await run_job(
-        home, job, run, resumed=resumed, extra=extra, standby=standby, on_start=on_start
-    )
+    return await run_job(home, found, run, extra=extra, standby=standby, on_start=on_start)
 
 
 async def run_job(
     home: DataDirectory,
-    job: CrawlJob,
+    found: JobToRun,
     run: RunOptions,
     *,
-    resumed: bool,
     extra: Sequence[Outlet] = (),
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
@@ -99,10 +101,10 @@ async def run_job(
     Args:
         run: which outputs are written, and by how many workers.
     """
-    world = home.world
+    world, job = home.world, found.job
     await _warn(world, job)
     workers = min(run.workers, job.config.politeness.concurrency)
-    hire = _hire(home, job, workers, standby, await providers.read_site_decisions(world))
+    hire = _hire(home, found, workers, standby)
     outlets = [*_outlets(home, job, run), *extra]
     supervisor = Supervisor(
         world, job, hire, outlets, heart=home.heart.run, sent=partial(check_sent, home, job.id)
@@ -112,7 +114,7 @@ async def run_job(
         await home.heart.enrol(WorkerRole.SUPERVISOR, [job.config])
         home.heart.join(job.id)
         try:
-            report = await supervisor.run(workers=workers, resumed=resumed)
+            report = await supervisor.run(workers=workers, resumed=found.is_resumed)
         finally:
             home.heart.part(job.id)
         if report.job.state is JobState.COMPLETED:
@@ -141,7 +143,7 @@ async def _publish(
 async def start_detached(home: DataDirectory, plan: Plan) -> CrawlJob:
     """Start a job, or let one go on, and leave it to whoever serves this store."""
     await recover(home)
-    job, _ = await _job(home, plan, await providers.read_site_decisions(home.world))
+    job = (await _job(home, plan)).job
     await _warn(home.world, job)
     return job
 
@@ -154,26 +156,13 @@ async def is_running(home: DataDirectory, job: CrawlJob) -> bool:
     return any(job.id in card.jobs and not is_dead(home, card) for card in cards)
 
 
-def gate_for(
-    world: World, config: CrawlConfig, seeds: Sequence[str], reviews: Sequence[SiteRule] = ()
-) -> LinkGate:
-    """Make the judge of one job's links; `reviews` is what people decided about sites."""
-    year = 1970 + int(world.clock.wall_s() // (365.2425 * 86_400))
-    return LinkGate(config, Admission(config, seeds, now_year=year), reviews)
-
-
-def worker_for(
-    home: DataDirectory, job: CrawlJob, *, workers: int, reviews: Sequence[SiteRule] = ()
-) -> Worker:
+def worker_for(home: DataDirectory, job: CrawlJob, rules: JobRules, *, workers: int) -> Worker:
     """Make one of a job's workers; all together have no more requests in flight than asked for."""
-    world, config = world_for_job(home.world, job, home.ready), job.config
-    gate = gate_for(world, config, job.seeds, reviews)
     return Worker(
-        world,
+        world_for_job(home.world, job, home.ready),
         job,
-        Road(world, job, gate),
-        gate,
-        concurrency=max(1, config.politeness.concurrency // workers),
+        rules,
+        concurrency=max(1, job.config.politeness.concurrency // workers),
         has_space=home.has_space,
         on_settled=home.heart.count,
     )
@@ -190,18 +179,17 @@ class WorkerOrder:
     workers: int
 
 
-async def _job(
-    home: DataDirectory, plan: Plan, reviews: Sequence[SiteRule]
-) -> tuple[CrawlJob, bool]:
+async def _job(home: DataDirectory, plan: Plan) -> JobToRun:
+    """Start a job, or go on with one."""
     found = await jobs.newest(home.world, plan.seeds) if plan.resume else None
     if found is not None:
-        return await _resumed(home, plan, found, reviews), True
-    return await _started(home, plan, reviews), False
+        return await _resumed(home, plan, found)
+    rules = await rules_of(home, plan)
+    job = await draft_job(home, plan, rules)
+    return JobToRun(await jobs.begin_drafted(home.world, job, rules), rules)
 
 
-async def _resumed(
-    home: DataDirectory, plan: Plan, found: CrawlJob, reviews: Sequence[SiteRule]
-) -> CrawlJob:
+async def _resumed(home: DataDirectory, plan: Plan, found: CrawlJob) -> JobToRun:
     world = home.world
     await providers.refuse_crawl(world, found.provider)
     refuse_unservable(home, found)
@@ -211,18 +199,22 @@ async def _resumed(
     check_identity(config)
     check_selectors(config.extract)
     check_storing(config)
-    return await jobs.reopen(world, found, config, gate_for(world, config, found.seeds, reviews))
+    rules = await read_job_rules(world, config, found.seeds)
+    return JobToRun(await jobs.reopen(world, found, rules), rules, is_resumed=True)
 
 
-async def _started(home: DataDirectory, plan: Plan, reviews: Sequence[SiteRule]) -> CrawlJob:
-    job = await draft_job(home, plan, reviews)
-    return await start_drafted(home, job, reviews)
+async def rules_of(home: DataDirectory, plan: Plan) -> JobRules:
+    """Compile the rules of a planned job; responses are kept for the output that asks for them."""
+    config = plan.resolved.config
+    if "warc" not in plan.resolved.run.format:
+        config = replace(config, store=replace(config.store, raw=False))
+    return await read_job_rules(home.world, config, [seed.href for seed in plan.seeds])
 
 
 async def draft_job(
     home: DataDirectory,
     plan: Plan,
-    reviews: Sequence[SiteRule],
+    rules: JobRules,
     *,
     collection: str = "",
     job_id: str = "",
@@ -233,11 +225,7 @@ async def draft_job(
         collection: where a service puts its documents.
         job_id: its name, where it was given before.
     """
-    world = home.world
-    await providers.refuse_crawl(world, plan.provider)
-    config = plan.resolved.config
-    if "warc" not in plan.resolved.run.format:
-        config = replace(config, store=replace(config.store, raw=False))
+    await providers.refuse_crawl(home.world, plan.provider)
     commission = Commission(
         home.store.tenant,
         origins=plan.resolved.origins + network(home.settings) + _directory(home),
@@ -245,16 +233,13 @@ async def draft_job(
         collection=collection,
         id=job_id,
     )
-    gate = gate_for(world, config, [seed.href for seed in plan.seeds], reviews)
-    return await jobs.draft(world, plan.seeds, config, gate, commission)
+    return await jobs.draft(home.world, plan.seeds, rules, commission)
 
 
-async def start_drafted(
-    home: DataDirectory, job: CrawlJob, reviews: Sequence[SiteRule]
-) -> CrawlJob:
+async def start_drafted(home: DataDirectory, job: CrawlJob) -> CrawlJob:
     """Let a job that was drafted be worked on."""
-    gate = gate_for(home.world, job.config, job.seeds, reviews)
-    return await jobs.begin_drafted(home.world, job, gate)
+    rules = await read_job_rules(home.world, job.config, job.seeds)
+    return await jobs.begin_drafted(home.world, job, rules)
 
 
 def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
@@ -290,25 +275,22 @@ async def _warn(world: World, job: CrawlJob) -> None:
 
 
 def _hire(
-    home: DataDirectory,
-    job: CrawlJob,
-    workers: int,
-    standby: Sequence[StartedProcess],
-    reviews: Sequence[SiteRule],
+    home: DataDirectory, found: JobToRun, workers: int, standby: Sequence[StartedProcess]
 ) -> Callable[[], WorkerHandle]:
     """Return what fills one worker's place: this process alone, or one of several."""
     if workers == 1:
-        return partial(_local_worker, home, job, reviews)
+        return partial(_local_worker, home, found)
     waiting = iter(standby)
 
     def hire() -> WorkerHandle:
         owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
-        order = WorkerOrder(home.root.resolve(), home.settings, job.id, owner, workers)
+        order = WorkerOrder(home.root.resolve(), home.settings, found.job.id, owner, workers)
         started = next(waiting, None) or start_worker(WORKER_PROGRAM)
         return ProcessWorkerHandle(owner, started, order, home.world.sink)
 
     return hire
 
 
-def _local_worker(home: DataDirectory, job: CrawlJob, reviews: Sequence[SiteRule]) -> WorkerHandle:
-    return LocalWorkerHandle(home.world.owner, worker_for(home, job, workers=1, reviews=reviews))
+def _local_worker(home: DataDirectory, found: JobToRun) -> WorkerHandle:
+    worker = worker_for(home, found.job, found.rules, workers=1)
+    return LocalWorkerHandle(home.world.owner, worker)

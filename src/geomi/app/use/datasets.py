@@ -21,7 +21,6 @@ from urllib.parse import unquote, urlsplit
 from geomi.adapters.bucket_url import FORM, names_bucket, read_bucket_url
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
-from geomi.admit.rules import Admission
 from geomi.app.archive import need_obstore
 from geomi.app.directory import DataDirectory
 from geomi.app.recovery import recover
@@ -30,7 +29,7 @@ from geomi.app.use.plan import NO_YEAR, check_identity
 from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.queue import work_on_queues
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.errors import ConfigError, GeomiError, StoreMissing, first_error
 from geomi.model.config import CrawlConfig
@@ -265,11 +264,11 @@ def admitted_seeds(
     handover: Handover, config: CrawlConfig, reviews: Sequence[SiteRule]
 ) -> tuple[list[str], list[SkippedDomain]]:
     """Part the start URLs that a crawl's own rules take from those that they exclude."""
-    gate = LinkGate(config, Admission(config, handover.seeds, now_year=NO_YEAR), reviews)
+    rules = JobRules(config, handover.seeds, now_year=NO_YEAR, decisions=reviews)
     taken: list[str] = []
     left_out: list[SkippedDomain] = []
     for url in map(split, handover.seeds):
-        reason = _excluded_by(gate, url)
+        reason = _excluded_by(rules, url)
         if reason:
             left_out.append(SkippedDomain(url.host, f"{url.href} is excluded by rule {reason}"))
         else:
@@ -277,6 +276,6 @@ def admitted_seeds(
     return taken, left_out
 
 
-def _excluded_by(gate: LinkGate, url: Url) -> str:
-    answer = gate.seed(url)
+def _excluded_by(rules: JobRules, url: Url) -> str:
+    answer = rules.seed(url)
     return f"{answer.rule}: {answer.detail}" if isinstance(answer, Verdict) else ""

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from geomi import __version__
 from geomi.adapters.outlet import parquet
-from geomi.admit.rules import Admission
 from geomi.engine import jobs
 from geomi.engine.host.requests import check_requests
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import JobRules
 from geomi.errors import ConfigError
 from geomi.extract.dom import is_selector
 from geomi.model.config import CrawlConfig, Extraction
@@ -53,9 +52,9 @@ def make_plan(
     check_storing(resolved.config)
     hrefs = [seed.href for seed in seeds]
     # Any year will do: no start URL is a calendar without an end.
-    gate = LinkGate(resolved.config, Admission(resolved.config, hrefs, now_year=NO_YEAR))
+    rules = JobRules(resolved.config, hrefs, now_year=NO_YEAR)
     for seed in seeds:
-        jobs.admitted(gate, seed)
+        jobs.admitted(rules, seed)
     return Plan(seeds, resolved, flags, resume, provider)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from geomi.app.store import open_store
-from geomi.engine.visit.patterns import read_site_decisions as read_site_decisions
+from geomi.engine.visit.rules import read_site_decisions as read_site_decisions
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob

@@ -11,11 +11,12 @@ from geomi.adapters.machine.processes import StartedProcess
 from geomi.app.directory import DataDirectory
 from geomi.app.recovery import check_sent, recover
 from geomi.app.use import providers
-from geomi.app.use.crawl import refuse_unservable, run_job
+from geomi.app.use.crawl import JobToRun, refuse_unservable, run_job
 from geomi.app.use.plan import check_formats, check_identity
 from geomi.engine import jobs
 from geomi.engine import recrawl as sweeper
 from geomi.engine.recrawl import RecrawlRequest
+from geomi.engine.visit.rules import read_job_rules
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.model.job import CrawlJob
 from geomi.recrawl.due import RevisitCandidate
@@ -62,6 +63,8 @@ async def recrawl(
     again, is_old = begun
     if is_old:
         await check_sent(home, again.id)  # what the archive has lost waits again
-    report = await run_job(home, again, run, resumed=is_old, standby=standby, on_start=on_start)
+    rules = await read_job_rules(world, again.config, again.seeds)
+    found = JobToRun(again, rules, is_resumed=is_old)
+    report = await run_job(home, found, run, standby=standby, on_start=on_start)
     ended = await jobs.find(world, again.id)
     return RecrawlResult(report, await sweeper.changes(world, ended))

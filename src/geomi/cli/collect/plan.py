@@ -18,8 +18,7 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import DataDirectory, Plan, gate_for, make_plan, open_directory
-from geomi.app.use import providers
+from geomi.app import DataDirectory, Plan, make_plan, open_directory
 from geomi.cli.console import print_json, say
 from geomi.cli.options import (
     AllowPrivate,
@@ -42,6 +41,7 @@ from geomi.cli.options import (
 )
 from geomi.engine.survey.forecast import Forecast, forecast
 from geomi.engine.survey.survey import Survey, survey
+from geomi.engine.visit.rules import read_job_rules
 from geomi.errors import NothingFetched
 
 SAMPLES = 3
@@ -179,5 +179,5 @@ async def _survey(plan: Plan, configured: Configured, output: Path | None, sampl
             open_directory(root, settings, lambda _: EventFanOut())
         )
         config, seeds = plan.resolved.config, [seed.href for seed in plan.seeds]
-        gate = gate_for(home.world, config, seeds, await providers.read_site_decisions(home.world))
-        return await survey(home.world, config, plan.seeds, gate, samples=samples)
+        rules = await read_job_rules(home.world, config, seeds)
+        return await survey(home.world, plan.seeds, rules, samples=samples)

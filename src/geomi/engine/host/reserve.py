@@ -13,7 +13,7 @@ from geomi.engine.host.lease import lease_s
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
 from geomi.fetch import response
@@ -54,8 +54,7 @@ async def reserve_host(
 class RedirectFollower:
     """How one URL is asked for and its redirects are followed."""
 
-    config: CrawlConfig
-    gate: LinkGate
+    rules: JobRules
     requests: Requests
 
     async def ask(
@@ -89,9 +88,9 @@ class RedirectFollower:
                 guest = await asker.ask_elsewhere(url.authority, request)
                 fetched = guest or Fetched(url.href, failure=Outcome.RATE_LIMITED)
             target = response.redirect_target(fetched)
-            if target is None or hops >= self.config.http.max_redirects:
+            if target is None or hops >= self.rules.config.http.max_redirects:
                 return fetched
-            answer = self.gate.follow(entry, target)
+            answer = self.rules.follow(entry, target)
             if isinstance(answer, Verdict):
                 return fetched
             url, hops = parse_url(answer.url), hops + 1
@@ -104,7 +103,7 @@ def _out_of_reach(theirs: JobRobots) -> Outcome | None:
 
 
 def as_entry(one: Discovered) -> UrlEntry:
-    """Give a find the form in which the gate and the requests know it."""
+    """Give a find the form in which the rules and the requests know it."""
     return UrlEntry(
         job="",
         url_hash=one.url_hash,

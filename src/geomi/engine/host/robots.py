@@ -132,8 +132,9 @@ async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobo
     )
     if not isinstance(answer, Lease):
         raise StoreBusy(f"`{url.authority}` is being asked already", hint="try again in a minute")
-    asker = HostSession(world, answer, config, asyncio.Semaphore(1))
-    keeper = RobotsKeeper(world, "", config, Requests(config, [], version=world.version))
+    privacy, requests = Privacy(config.safety), Requests(config, [], version=world.version)
+    asker = HostSession(world, answer, config, privacy, asyncio.Semaphore(1))
+    keeper = RobotsKeeper(world, "", config, requests, privacy)
     try:
         return await keeper.read(url, asker)
     finally:
@@ -143,12 +144,14 @@ async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobo
 class RobotsKeeper:
     """Reads robots.txt for one job, through the lease of the host it belongs to."""
 
-    def __init__(self, world: World, job: str, config: CrawlConfig, requests: Requests) -> None:
+    def __init__(
+        self, world: World, job: str, config: CrawlConfig, requests: Requests, privacy: Privacy
+    ) -> None:
         self._world = world
         self._job = job
         self._rules = config.robots
         self._token = requests.token
-        self._privacy = Privacy(config.safety)
+        self._privacy = privacy
         self._kept: OrderedDict[RobotsKey, JobRobots] = OrderedDict()
         self._source = RobotsFetch(world, config.robots, requests, self._known)
         wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details

@@ -59,19 +59,22 @@ async def _never() -> bool:
 class HostSession:
     """The one voice that speaks to a host while its lease holds."""
 
-    def __init__(self, world: World, lease: Lease, config: CrawlConfig, slots: Slots) -> None:
+    def __init__(
+        self, world: World, lease: Lease, config: CrawlConfig, privacy: Privacy, slots: Slots
+    ) -> None:
         self.lease = lease
         self.is_waiting = False
         self._pace = HostPace(lease, config, world.rng)
         self._spending = RequestCounter(
             lease,
             world.owner,
-            Privacy(config.safety),
+            privacy,
             keeps_rows=config.store.request_log,
             slack_s=hold_s(world.silence_s),
         )
         self._world = world
         self._config = config
+        self._privacy = privacy
         self._slots = slots
         self._sending: tuple[Request, float, float] | None = None
         self._heard_s = world.clock.now_s()
@@ -180,7 +183,7 @@ class HostSession:
         lease = await self._reserved(host, unless)
         if lease is None:
             return None
-        guest = HostSession(self._world, lease, self._config, self._slots)
+        guest = HostSession(self._world, lease, self._config, self._privacy, self._slots)
         try:
             return await guest.ask(request) if await guest._is_seated(beside=self) else None
         except MustRest as rest:

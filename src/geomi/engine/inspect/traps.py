@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from geomi.admit.trap import BUDGETS, DETECTORS, STILL_GROWING, judge_tally
 from geomi.admit.url_pattern import kind_of
-from geomi.engine.visit.patterns import TRAP_RULES, SiteDecisions
+from geomi.engine.visit.rules import TRAP_RULES, SiteDecisions
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.entry import Tally

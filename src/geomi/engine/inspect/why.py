@@ -14,13 +14,12 @@ from datetime import UTC, datetime
 
 import orjson
 
-from geomi.admit.rules import Admission
 from geomi.admit.trap import BUDGETS, judge_tally
 from geomi.engine.host.robots import read_copy
 from geomi.engine.inspect.status import when_due
 from geomi.engine.visit.identity import UrlIdentity
-from geomi.engine.visit.patterns import Patterns, SiteDecisions
-from geomi.engine.visit.privacy import Privacy
+from geomi.engine.visit.patterns import Patterns
+from geomi.engine.visit.rules import JobRules, job_rules
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.model.entry import Source, Tally, UrlEntry
@@ -84,13 +83,14 @@ async def explain(
     Args:
         reviews: what people decided about sites.
     """
-    naming = UrlIdentity(job.config)
+    rules = job_rules(world, job.config, job.seeds, reviews)
+    naming = rules.identity
     url = naming.wire(url)
     entry = await _find(world, job, naming.hash(url), url.authority)
     mention = None if entry else await find_linking_page(world, job, url, naming)
     room = await queue_limit_verdict(world, job, url) if mention else None
-    rules = await _rules(world, job, url, entry, mention, SiteDecisions(reviews))
-    steps = [*rules, _frontier(url, entry, mention, job, room)]
+    judged = await _rules(world, job, url, entry, mention, rules)
+    steps = [*judged, _frontier(url, entry, mention, job, room)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
     told = _conclude(url, job, entry, steps)
@@ -116,22 +116,19 @@ async def _rules(
     url: Url,
     entry: UrlEntry | None,
     mention: LinkingPage | None,
-    reviews: SiteDecisions,
+    rules: JobRules,
 ) -> list[Step]:
     """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
-    own = (("site", reviews.refusal(url.host)), ("safety", Privacy(job.config.safety).refusal(url)))
-    steps = [Step(name, refusal) for name, refusal in own if refusal is not None]
-    admission = Admission(job.config, job.seeds, now_year=_year(world))
     depth = entry.depth if entry else mention.depth if mention else 0
     is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
-    for name, verdict in admission.explain(url, depth, is_seed=is_seed):
-        is_lifted = not verdict.admitted and reviews.lift(url.host, verdict)
-        told = Verdict(True, name, f"{verdict.rule}, allowed by a review") if is_lifted else verdict
-        steps.append(Step(name, _with_origin(job, told)))
-    exhausted = Patterns(UrlIdentity(job.config), reviews).exhausted(entry) if entry else None
+    steps = [
+        Step(name, _with_origin(job, verdict))
+        for name, verdict in rules.explain(url, depth, is_seed=is_seed)
+    ]
+    exhausted = Patterns(rules).exhausted(entry) if entry else None
     later = (
-        ("pattern", exhausted or await _pattern(world, job, url, entry, reviews)),
-        ("blocked_urls", await _refused(world, url, UrlIdentity(job.config).hash(url))),
+        ("pattern", exhausted or await _pattern(world, job, url, entry, rules)),
+        ("blocked_urls", await _refused(world, url, rules.identity.hash(url))),
         ("robots", await _robots(world, job, url)),
     )
     return steps + [Step(name, verdict) for name, verdict in later if verdict is not None]
@@ -229,17 +226,17 @@ def _visit(entry: UrlEntry) -> Step:
 
 
 async def _pattern(
-    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, reviews: SiteDecisions
+    world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, rules: JobRules
 ) -> Verdict | None:
     """Say what the URLs of the same pattern have brought, and whether it may go on."""
-    pattern = entry.pattern if entry else UrlIdentity(job.config).pattern(url)
+    pattern = entry.pattern if entry else rules.identity.pattern(url)
     if not pattern:
         return None
     tally = entry.tally if entry else await _tally(world, job, url.authority, pattern)
     kind, _, template = pattern.partition(":")
     free = BUDGETS[kind].visits if kind in BUDGETS else 0
     told = f"{kind} {template}: {tally.visited} visited, {free} are free"
-    if reviews.allow(url.host, pattern):
+    if rules.decisions.allow(url.host, pattern):
         return Verdict(True, "pattern", f"{told}; allowed by a review")
     refusal = None if entry else judge_tally(pattern, tally, host=url.host)
     return refusal or Verdict(True, "pattern", told)
@@ -281,10 +278,6 @@ async def _indexed(world: World, job: CrawlJob, url_hash: bytes) -> Verdict | No
 def _path(url: str) -> str:
     parsed = parse_url(url)
     return parsed.path if parsed else url
-
-
-def _year(world: World) -> int:
-    return 1970 + int(world.clock.wall_s() // (365.2425 * 86_400))
 
 
 def _day(at_s: float) -> str:

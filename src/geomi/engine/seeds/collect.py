@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from geomi.admit.rules import Admission
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import RedirectFollower
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.hosts import DomainSession, HostProbe, RecordingFetcher
-from geomi.engine.seeds.sitemaps import HostSitemaps, sitemap_entry
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.seeds.sitemaps import HostSitemaps
+from geomi.engine.visit.rules import JobRules
 from geomi.errors import LeaseLost, SeedError, StoreBusy
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts
@@ -53,13 +52,13 @@ async def collect(
     hearing = RecordingFetcher(seeding.world.fetcher, clock, domain, config.seeds.domain_timeout_s)
     world = replace(seeding.world, fetcher=hearing)
     requests = Requests(config, (), version=world.version)
-    gate = LinkGate(config, Admission(config, (), now_year=ANY_YEAR), reviews)
-    line = DomainSession(world, config)
-    walk = RedirectFollower(config, gate, requests)
+    rules = JobRules(config, (), now_year=ANY_YEAR, decisions=reviews)
+    line = DomainSession(world, rules)
+    walk = RedirectFollower(rules, requests)
     collector = _Collector(
-        gate,
+        rules,
         hearing,
-        HostProbe(world, config, requests, line, hearing),
+        HostProbe(world, rules, requests, line, hearing),
         HostSitemaps(clock, line, walk, hearing, max_lists=config.seeds.max_sitemaps),
     )
     try:
@@ -85,7 +84,7 @@ def facts_config(config: CrawlConfig) -> CrawlConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Collector:
-    gate: LinkGate
+    rules: JobRules
     hearing: RecordingFetcher
     reach: HostProbe
     maps: HostSitemaps
@@ -113,5 +112,5 @@ class _Collector:
         """Say why a host is not asked at all: a rule, or somebody, has blocked it."""
         root = parse_url(f"https://{name}/")
         assert root is not None, "the host of a URL is one of another scheme, too"
-        verdict = self.gate.recheck(sitemap_entry(root))
-        return "" if verdict is None else f"{verdict.rule}: {verdict.detail}"
+        verdict = self.rules.host_verdict(root)
+        return "" if verdict.admitted else f"{verdict.rule}: {verdict.detail}"

@@ -40,7 +40,7 @@ from geomi.engine.seeds.checkpoints import (
 from geomi.engine.seeds.collect import CollectedHost, collect
 from geomi.engine.seeds.context import HeldTask, SeedContext
 from geomi.engine.seeds.hosts import contract_host_name
-from geomi.engine.visit.patterns import read_site_decisions
+from geomi.engine.visit.rules import read_site_decisions
 from geomi.errors import SeedError
 from geomi.model.dataset.contract import Contract, HostFacts
 from geomi.model.dataset.queue import Loan, TaskResult

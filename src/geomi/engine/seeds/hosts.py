@@ -23,9 +23,9 @@ from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import reserve_host
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import CROWDED_S, HostSession, MustRest
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import SeedError
-from geomi.model.config import CrawlConfig
 from geomi.model.dataset.contract import RobotsFacts, ServerInfo
 from geomi.model.dataset.queue import MAX_ERROR_CHARS
 from geomi.model.dataset.seed import ErrorType
@@ -117,13 +117,14 @@ class HostProbe:
     def __init__(
         self,
         world: World,
-        config: CrawlConfig,
+        rules: JobRules,
         requests: Requests,
         line: DomainSession,
         hearing: RecordingFetcher,
     ) -> None:
         self._world = world
-        self._config = config
+        self._config = rules.config
+        self._privacy = rules.privacy
         self._requests = requests
         self._line = line
         self._hearing = hearing
@@ -149,7 +150,7 @@ class HostProbe:
         root = parse_url(f"{scheme}://{name}/")
         assert root is not None, "the host of a URL is one of another scheme, too"
         # A new keeper for each attempt: one keeps what it has heard, failures too.
-        keeper = RobotsKeeper(self._world, "", self._config, self._requests)
+        keeper = RobotsKeeper(self._world, "", self._config, self._requests, self._privacy)
         reading = await self._line.use(root.authority, partial(keeper.read, root))
         return ReachedHost(root, reading, keeper)
 
@@ -187,9 +188,10 @@ def _judge(answer: tuple[ReachedHost, RobotsFacts]) -> None:
 class DomainSession:
     """Holds at most one host."""
 
-    def __init__(self, world: World, config: CrawlConfig) -> None:
+    def __init__(self, world: World, rules: JobRules) -> None:
         self._world = world
-        self._config = config
+        self._config = rules.config
+        self._privacy = rules.privacy
         self._asker: HostSession | None = None
 
     @property
@@ -229,7 +231,7 @@ class DomainSession:
             wait_s = last_s - self._world.clock.now_s()
             lease = await reserve_host(self._world, self._config, host, longest_wait_s=wait_s)
             asker = self._asker = HostSession(
-                self._world, lease, self._config, asyncio.Semaphore(1)
+                self._world, lease, self._config, self._privacy, asyncio.Semaphore(1)
             )
             if not await asker.take_place():
                 await self._step_back()

@@ -215,8 +215,8 @@ class HostSitemaps:
 
     def _refusal(self, url: Url, reached: ReachedHost) -> str:
         """Say why a list is not asked for: somebody blocked its host, or robots.txt forbids it."""
-        blocked = self._walk.gate.recheck(sitemap_entry(url))
-        if blocked is not None:
+        blocked = self._walk.rules.host_verdict(url)
+        if not blocked.admitted:
             return f"{blocked.rule}: {blocked.detail}"
         if url.authority != reached.root.authority:  # another host's rules are another file
             return ""
@@ -251,7 +251,7 @@ def _judge(answered: tuple[Fetched | Verdict, _Body]) -> None:
 
 
 def sitemap_entry(url: Url) -> UrlEntry:
-    """Give a sitemap the form in which the gate and the requests know it; nothing stores it."""
+    """Give a sitemap the form in which the rules and the requests know it; nothing stores it."""
     return as_entry(
         Discovered(
             url_hash=b"",

@@ -13,15 +13,13 @@ from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import RedirectFollower, as_entry, reserve_host
 from geomi.engine.host.robots import RobotsKeeper
 from geomi.engine.host.session import HostSession, MustRest
-from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.parsing import PageReader
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
 from geomi.fetch.response import respond
-from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch
 from geomi.model.index.analysis import Analysis, AnalysisInput
-from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, Verdict
 from geomi.url.parse import Url
@@ -40,26 +38,26 @@ class Preview:
     analysis: Analysis
 
 
-async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -> Preview:
+async def preview(world: World, url: Url, rules: JobRules) -> Preview:
     """Fetch a page and understand it; `NothingFetched` says what kept it away."""
-    answer = gate.seed(url)
+    config, answer = rules.config, rules.seed(url)
     if isinstance(answer, Verdict):
         raise ConfigError(f"{url.href} is excluded: {answer.detail}", hint=answer.hint)
     lease = await reserve_host(world, config, url.authority, longest_wait_s=LONGEST_WAIT_S)
-    asker = HostSession(world, lease, config, asyncio.Semaphore(1))
+    asker = HostSession(world, lease, config, rules.privacy, asyncio.Semaphore(1))
     try:
         await asker.take_place()
         requests = Requests(config, [url.href], version=world.version)
-        keeper = RobotsKeeper(world, "", config, requests)
+        keeper = RobotsKeeper(world, "", config, requests, rules.privacy)
         reading = await keeper.read(url, asker)
         if reading.unreached is not None:
             raise _nothing(url, reading.unreached, f"robots.txt: {reading.copy.detail}")
-        fetched = await RedirectFollower(config, gate, requests).ask(
+        fetched = await RedirectFollower(rules, requests).ask(
             as_entry(answer), asker, reading, keeper
         )
         if isinstance(fetched, Verdict):
             raise _nothing(url, Outcome.ROBOTS, fetched.detail)
-        article = await _read(world, config, url, fetched, asker)
+        article = await _read(world, rules, url, fetched, asker)
     except (LeaseLost, MustRest) as stopped:
         raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
     finally:
@@ -71,24 +69,20 @@ async def preview(world: World, config: CrawlConfig, url: Url, gate: LinkGate) -
 
 
 async def _read(
-    world: World, config: CrawlConfig, url: Url, fetched: Fetched, asker: HostSession
+    world: World, rules: JobRules, url: Url, fetched: Fetched, asker: HostSession
 ) -> Article:
     outcome = respond(fetched)
     if outcome is Outcome.REDIRECTED:
         raise _nothing(url, outcome, f"it leads to {fetched.header('location')[:500]}")
     if outcome is not Outcome.OK:
         raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
-    article = await PageReader(world, _nobodys(config, url)).read(fetched, asker)
+    reader = PageReader(world, "", rules.config, rules.privacy)
+    article = await reader.read(fetched, asker)
     if article is None:
         raise _nothing(url, Outcome.TOO_COMPLEX, "it takes too long to read")
     if article.unreadable:
         raise _nothing(url, Outcome.WRONG_TYPE, article.unreadable)
     return article
-
-
-def _nobodys(config: CrawlConfig, url: Url) -> CrawlJob:
-    """Return the job of a page that belongs to none."""
-    return CrawlJob("", "", (url.href,), config, JobState.PENDING, 0.0)
 
 
 def _nothing(url: Url, outcome: Outcome, detail: str) -> NothingFetched:

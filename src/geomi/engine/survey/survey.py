@@ -19,13 +19,12 @@ from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession, MustRest
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.parsing import ListReader
-from geomi.engine.visit.privacy import Privacy
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.extract.media import is_readable, is_risky
 from geomi.extract.page import extract
 from geomi.fetch.response import respond
-from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, Discovered, EntryKind, Source
 from geomi.model.page import Fetched
 from geomi.model.verdict import Exclusion, Outcome, Verdict
@@ -106,13 +105,13 @@ class Survey:
 
 
 async def survey(
-    world: World, config: CrawlConfig, seeds: Sequence[Url], gate: LinkGate, *, samples: int = 0
+    world: World, seeds: Sequence[Url], rules: JobRules, *, samples: int = 0
 ) -> Survey:
     """Look at the sites of some seeds; fetch up to `samples` of the pages found on each."""
-    found = Survey()
-    requests = Requests(config, [seed.href for seed in seeds], version=world.version)
+    found, gate = Survey(), LinkGate(rules)
+    requests = Requests(rules.config, [seed.href for seed in seeds], version=world.version)
     for host, of_host in groupby(sorted(seeds, key=_authority), key=_authority):
-        surveyor = _Surveyor(world, config, gate, requests, found)
+        surveyor = _Surveyor(world, gate, requests, found)
         await surveyor.look_at(host, list(of_host), samples)
     return found
 
@@ -124,21 +123,20 @@ def _authority(url: Url) -> str:
 class _Surveyor:
     """Looks at one host, with its lease in hand."""
 
-    def __init__(
-        self, world: World, config: CrawlConfig, gate: LinkGate, requests: Requests, found: Survey
-    ) -> None:
+    def __init__(self, world: World, gate: LinkGate, requests: Requests, found: Survey) -> None:
         self._world = world
-        self._config = config
+        self._rules = gate.rules
+        self._config = gate.rules.config
         self._gate = gate
         self._requests = requests
         self._found = found
-        self._privacy = Privacy(config.safety)
-        self._keeper = RobotsKeeper(world, "", config, requests)
-        self._walk = RedirectFollower(config, gate, requests)
+        self._privacy = gate.rules.privacy
+        self._keeper = RobotsKeeper(world, "", self._config, requests, self._privacy)
+        self._walk = RedirectFollower(gate.rules, requests)
 
     async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
         lease = await reserve_host(self._world, self._config, host)
-        asker = HostSession(self._world, lease, self._config, asyncio.Semaphore(1))
+        asker = HostSession(self._world, lease, self._config, self._privacy, asyncio.Semaphore(1))
         try:
             await asker.take_place()
             await self._look(asker, seeds, samples)
@@ -155,7 +153,7 @@ class _Surveyor:
             return
         named = self._gate.sitemaps(reading.file.sitemaps, seeds[0])
         self._take(replace(named, discovered=()))
-        waiting = deque((*named.discovered, *self._gate.probes(seeds[0])))
+        waiting = deque((*named.discovered, *self._rules.probes(seeds[0])))
         await self._read_lists(waiting, asker, reading)
         for seed in seeds:
             await self._read_seed(seed, asker, reading)
@@ -198,7 +196,7 @@ class _Surveyor:
 
     async def _read_seed(self, seed: Url, asker: HostSession, reading: JobRobots) -> None:
         """Take the links of a start page; it stands for itself in the list."""
-        answer = self._gate.seed(seed)
+        answer = self._rules.seed(seed)
         if isinstance(answer, Verdict):
             self._take(FoundLinks(excluded=(Exclusion(answer.rule, seed.href, answer.detail),)))
             return

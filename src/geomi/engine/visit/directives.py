@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geomi.engine.host.robots import JobRobots
-from geomi.engine.visit.links import LinkGate
-from geomi.model.config import CrawlConfig
+from geomi.engine.visit.rules import JobRules
 from geomi.model.entry import Discovered, Source, UrlEntry
 from geomi.model.page import Article, Fetched
 from geomi.model.robots import Signals
@@ -58,16 +57,15 @@ def read_directives(
     return Directives("nofollow" in words, noindex, signals)
 
 
-def canonical_target(
-    entry: UrlEntry, canonical: str, gate: LinkGate, config: CrawlConfig
-) -> Discovered | None:
+def canonical_target(entry: UrlEntry, canonical: str, rules: JobRules) -> Discovered | None:
     """Return the other page that a page names; None where it names itself, or is not believed."""
+    config = rules.config
     if canonical in ("", entry.url) or not config.scope.honor_canonical:
         return None
     if entry.hops >= config.http.max_redirects:
         return None
     # Only what links may lead to; a seed may lie outside.
-    named = gate.follow(replace(entry, source=Source.LINK), canonical)
+    named = rules.follow(replace(entry, source=Source.LINK), canonical)
     if isinstance(named, Verdict) or named.url_hash == entry.url_hash:
         return None
     if _place(named.url) == _place(entry.url):

@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.dedup.decide import Duplicate, DuplicateEvidence, decide, exact_keys
-from geomi.engine.visit.identity import UrlIdentity
-from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.model.entry import Discovered, UrlEntry
 from geomi.model.page import DuplicateReason, Fingerprint, KnownPage, PageRecord
@@ -29,10 +28,9 @@ MAX_CHAIN = 8  # pages that name one another as canonical, followed one by one
 class Duplicates:
     """The pages one worker has kept for one job, and those that its tenant has."""
 
-    def __init__(self, world: World, gate: LinkGate, naming: UrlIdentity) -> None:
+    def __init__(self, world: World, rules: JobRules) -> None:
         self._world = world
-        self._gate = gate
-        self._naming = naming
+        self._rules = rules
         self._fresh: dict[bytes, KnownPage] = {}  # the last pages by their exact keys
         self._claims: dict[bytes, KnownPage] = {}  # and by their names, for those that name them
 
@@ -96,7 +94,7 @@ class Duplicates:
                 return replace(found or known, duplicate_of=entry.url)
             if not known.duplicate_of:
                 return replace(found or known, duplicate_of="" if known is found else known.url)
-            known = await self._known(self._naming.hash(split(known.duplicate_of)))
+            known = await self._known(self._rules.identity.hash(split(known.duplicate_of)))
         return found
 
     async def _known(self, url_hash: bytes) -> KnownPage | None:
@@ -111,7 +109,7 @@ class Duplicates:
         """Whether an entry is a known page itself, or the one that stands for it."""
         if entry.url_hash == known.url_hash or entry.url == known.duplicate_of:
             return True
-        return self._gate.respelled(entry, known.duplicate_of) is not None
+        return self._rules.respelled(entry, known.duplicate_of) is not None
 
 
 def exact_duplicate(duplicate: Duplicate | None) -> KnownPage | None:

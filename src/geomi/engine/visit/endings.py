@@ -19,13 +19,11 @@ from geomi.engine.host.robots import JobRobots
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.duplicates import describe_duplicate, exact_duplicate
 from geomi.engine.visit.links import FoundLinks, LinkGate
-from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.record import StoredPage
 from geomi.engine.world import World
 from geomi.fetch import response
 from geomi.fetch.retry import parse_retry_after, retry
 from geomi.frontier.state import settle_state
-from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, UrlEntry
 from geomi.model.page import Capture, Fetched
 from geomi.model.site import Refusal
@@ -99,11 +97,11 @@ class _End:
 class VisitEndings:
     """The endings of one job's visits."""
 
-    def __init__(self, world: World, config: CrawlConfig, gate: LinkGate) -> None:
+    def __init__(self, world: World, gate: LinkGate) -> None:
         self._world = world
-        self._config = config
+        self._config = gate.rules.config
         self._gate = gate
-        self._privacy = Privacy(config.safety)
+        self._privacy = gate.rules.privacy
 
     # nothing was asked
 
@@ -175,7 +173,7 @@ class VisitEndings:
         if entry.hops >= self._config.http.max_redirects:
             outcome = Outcome.TOO_MANY_REDIRECTS
             detail = f"more than {self._config.http.max_redirects} redirects, the last to {target}"
-        elif isinstance(answer := self._gate.follow(entry, target), Verdict):
+        elif isinstance(answer := self._gate.rules.follow(entry, target), Verdict):
             outcome = Outcome.REDIRECT_EXCLUDED
             detail = f"redirects to {target}, which rule {answer.rule} excludes"
             found = FoundLinks(excluded=(Exclusion(answer.rule, target, answer.detail),))

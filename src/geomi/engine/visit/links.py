@@ -2,8 +2,9 @@
 
 A page has about a hundred links, and nearly all of them repeat. So `LinkGate` compares plain
 strings with what this worker has put into the store before it makes any object. Its memory is
-exact and may forget; then the store's unique key decides. Rules may change, and a pattern may turn
-out to be endless, before a URL's turn comes. Then the URL is judged once more.
+exact and may forget; then the store's unique key decides. `JobRules` judges what is left. Rules may
+change, and a pattern may turn out to be endless, before a URL's turn comes. Then the URL is judged
+once more.
 
 Two orders of the frontier need more than new links:
 - The order that counts links (adr 14) needs every link, known or new. `CountedLinks` names each
@@ -18,18 +19,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from geomi.admit.rules import Admission
-from geomi.engine.visit.identity import UrlIdentity, key_of_kind, may_hold_trackers
-from geomi.engine.visit.patterns import Patterns, SiteDecisions
-from geomi.engine.visit.privacy import Privacy
+from geomi.engine.visit.identity import key_of_kind, may_hold_trackers
+from geomi.engine.visit.patterns import Patterns
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.visit.sitemaps import Sitemaps
 from geomi.engine.world import World
-from geomi.frontier.priority import freshness, merit, names_of, priority, raised, traffic
+from geomi.frontier.priority import freshness, merit, names_of, raised, traffic
 from geomi.frontier.seen import SeenUrls
 from geomi.model.config import CrawlConfig, UrlOrder, Within
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, Target, UrlEntry
 from geomi.model.page import PageLink
-from geomi.model.site import SiteRule
 from geomi.model.verdict import Exclusion, Verdict
 from geomi.seed.sitemap import Sitemap, lastmod_s
 from geomi.url.canonical import url_hash
@@ -60,27 +59,15 @@ class FoundLinks:
 class LinkGate:
     """Judges links for one job and remembers what the store already has."""
 
-    def __init__(
-        self, config: CrawlConfig, admission: Admission, reviews: Sequence[SiteRule] = ()
-    ) -> None:
-        self._config = config
-        self._admission = admission
-        self._reviews = SiteDecisions(reviews)
-        self._privacy = Privacy(config.safety)
-        self._naming = UrlIdentity(config)
-        self._patterns = Patterns(self._naming, self._reviews)
+    def __init__(self, rules: JobRules) -> None:
+        self.rules = rules
+        self._config = rules.config
+        self._identity = rules.identity
+        self._patterns = Patterns(rules)
         self._seen = SeenUrls()
-        self._sitemaps = Sitemaps(config, self._naming, self._seen, self._host_verdict)
-        counts_links = config.order is UrlOrder.WEIGHTED
+        self._sitemaps = Sitemaps(rules, self._seen)
+        counts_links = rules.config.order is UrlOrder.WEIGHTED
         self._endorsements = CountedLinks(self._target) if counts_links else None
-
-    def seed(self, url: Url) -> Discovered | Verdict:
-        """Judge one of the URLs the crawl was asked to start from."""
-        url = self._naming.wire(url)
-        verdict = self._verdict(url, 0, is_seed=True)
-        if not verdict.admitted:
-            return verdict
-        return self._discovered(url, self._naming.key(url), 0, Source.SEED, None)
 
     def admit(
         self,
@@ -138,53 +125,15 @@ class LinkGate:
         if not self._config.scope.sitemaps or self._config.scope.within is Within.ANY:
             return FoundLinks()
         named, left = self._sitemaps.named(urls, f"{host.scheme}://{host.host}/robots.txt")
-        return FoundLinks(named, self._privacy.exclusions(left))
-
-    def probes(self, seed: Url) -> tuple[Discovered, ...]:
-        """Return what a seed's host is asked for on the chance that it is there."""
-        return tuple(self._sitemaps.probes(seed)) if self._config.scope.probe else ()
-
-    def follow(self, entry: UrlEntry, target: str) -> Discovered | Verdict:
-        """Judge a redirect's target: same depth, one hop more, and what was first asked for."""
-        url = parse_url(target)
-        if url is None:
-            return Verdict(False, "url", f"`{target}` is not an http(s) URL")
-        # A page that is sent to its own other spelling is asked for as its site spells it.
-        if self._naming.hash(url, entry.kind) != entry.url_hash:
-            url = self._naming.wire(url)
-        verdict = self._redirect_verdict(entry, url)
-        if not verdict.admitted:
-            return verdict
-        return Discovered(
-            url_hash=self._naming.hash(url, entry.kind),
-            url=url.href,
-            host=url.authority,
-            depth=entry.depth,
-            priority=entry.priority,
-            source=entry.source,
-            kind=entry.kind,
-            parent=entry.parent,
-            origin=entry.origin or entry.url,
-            hops=entry.hops + 1,
-            nesting=entry.nesting,
-            pattern=self._naming.pattern(url) if entry.kind is EntryKind.PAGE else "",
-            lastmod_s=entry.lastmod_s,
-        )
-
-    def respelled(self, entry: UrlEntry, target: str | None) -> Url | None:
-        """Return a redirect's target where it is the entry itself, spelled in another way."""
-        url = parse_url(target) if target else None
-        if url is None or url.authority != entry.host or self._privacy.refusal(url):
-            return None
-        return url if self._naming.hash(url, entry.kind) == entry.url_hash else None
+        return FoundLinks(named, self.rules.privacy.exclusions(left))
 
     def recheck(self, entry: UrlEntry) -> Verdict | None:
         """Return what refuses an entry now that its turn has come; None where nothing does."""
         url = split(entry.url)  # it was parsed before it came into the frontier
         if entry.kind is not EntryKind.PAGE:
-            verdict = self._host_verdict(url)
+            verdict = self.rules.host_verdict(url)
         else:
-            verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
+            verdict = self.rules.verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
         return self._patterns.exhausted(entry) if verdict.admitted else verdict
 
     def novelty(
@@ -208,7 +157,7 @@ class LinkGate:
         for found in discovered:
             self._seen.remember(key_of_kind(found.url, found.kind), found.depth)
             if found.kind is EntryKind.PAGE and may_hold_trackers(found.url):
-                self._seen.remember(self._naming.key(split(found.url)), found.depth)
+                self._seen.remember(self._identity.key(split(found.url)), found.depth)
 
     def _judge(
         self,
@@ -221,84 +170,39 @@ class LinkGate:
     ) -> FoundLinks:
         discovered: list[Discovered] = []
         excluded: list[Exclusion] = []
-        is_known = self._seen.is_known
+        rules, is_known = self.rules, self._seen.is_known
         for raw in self._seen.unknown(urls, depth):
             url = read(raw)
             if url is None:
                 continue
-            url = self._naming.wire(url)
+            url = self._identity.wire(url)
             if url.href != raw and is_known(url.href, depth):
                 self._seen.remember(raw, depth)
                 continue
-            verdict = self._verdict(url, depth)
+            verdict = rules.verdict(url, depth)
             if not verdict.admitted:
                 self._seen.remember(raw, depth)
                 excluded.append(Exclusion(verdict.rule, raw, verdict.detail))
                 continue
-            key = self._naming.key(url)
+            key = self._identity.key(url)
             if not (may_hold_trackers(raw) and is_known(key, depth)):
                 changed_s = changed.get(raw)
-                discovered.append(self._discovered(url, key, depth, source, parent, changed_s))
+                discovered.append(rules.found_page(url, key, depth, source, parent, changed_s))
         return FoundLinks(tuple(discovered), tuple(excluded), len(urls))
 
     def _target(self, raw: str) -> Target | None:
         """Name what a link leads to; None for what no page of this job may lead to."""
-        url = self._naming.wire(split(raw))
-        if not self._verdict(url, NEAREST).admitted:
+        url = self._identity.wire(split(raw))
+        if not self.rules.verdict(url, NEAREST).admitted:
             return None
-        return url.authority, url_hash(self._naming.key(url))
+        return url.authority, url_hash(self._identity.key(url))
 
     def _has_seen(self, target: Discovered) -> bool:
         if self._seen.is_known(key_of_kind(target.url, target.kind), ANY_DEPTH):
             return True
         url = target.url
         return may_hold_trackers(url) and self._seen.is_known(
-            self._naming.key(split(url)), ANY_DEPTH
-        )
-
-    def _verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
-        """Judge a page by the job's rules and by what people decided about its site."""
-        refusal = self._reviews.refusal(url.host) or self._privacy.refusal(url)
-        if refusal is not None:
-            return refusal
-        verdict = self._admission.judge(url, depth, is_seed=is_seed)
-        if verdict.admitted or not self._reviews.lift(url.host, verdict):
-            return verdict
-        return self._admission.judge(url, depth, is_seed=is_seed, is_trusted=True)
-
-    def _host_verdict(self, url: Url) -> Verdict:
-        refusal = self._reviews.refusal(url.host) or self._privacy.refusal(url)
-        return refusal or self._admission.judge_host(url)
-
-    def _redirect_verdict(self, entry: UrlEntry, url: Url) -> Verdict:
-        if entry.kind is not EntryKind.PAGE:
-            return self._host_verdict(url)
-        verdict = self._verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
-        if not verdict.admitted:
-            return verdict
-        return self._admission.judge_redirect(split(entry.url), url)
-
-    def _discovered(
-        self,
-        url: Url,
-        key: str,
-        depth: int,
-        source: Source,
-        parent: str | None,
-        changed_s: float | None = None,
-    ) -> Discovered:
-        # What an include list lets in matches it by definition, seeds aside, which need no boost.
-        boosted = bool(self._config.scope.include)
-        return Discovered(
-            url_hash=url_hash(key),
-            url=url.href,
-            host=url.authority,
-            depth=depth,
-            priority=priority(self._config.order, depth, source, boosted=boosted),
-            source=source,
-            parent=parent,
-            pattern=self._naming.pattern(url, key),
-            lastmod_s=changed_s,
+            self._identity.key(split(url)), ANY_DEPTH
         )
 
 

@@ -23,10 +23,9 @@ from geomi.extract.content.ladder import SELECTOR
 from geomi.extract.document import WITHOUT_TREE
 from geomi.extract.media import BodyFormat, body_format, is_readable, is_risky
 from geomi.extract.page import extract
-from geomi.model.config import Extraction
+from geomi.model.config import CrawlConfig, Extraction
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.event import Warned
-from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, Sink, Template
 from geomi.ports.runtime import EventSink
 from geomi.seed import llms
@@ -55,14 +54,14 @@ _FORMS = (BodyFormat.HTML, BodyFormat.PLAIN)
 class PageReader:
     """What turns the pages of one job into articles."""
 
-    def __init__(self, world: World, job: CrawlJob) -> None:
+    def __init__(self, world: World, job: str, config: CrawlConfig, privacy: Privacy) -> None:
         self._compute = world.compute
-        self._rules = job.config.extract
+        self._rules = config.extract
         self._own = world.markdown_rules
-        self._max_links = job.config.limits.max_links_per_page
-        self._privacy = Privacy(job.config.safety)
+        self._max_links = config.limits.max_links_per_page
+        self._privacy = privacy
         self._extract = world.meter.timed("extract", extract)
-        self._drift = SelectorDrift(world.sink, job.id, job.config.extract.content)
+        self._drift = SelectorDrift(world.sink, job, config.extract.content)
 
     async def read(self, fetched: Fetched, asker: HostSession) -> Article | None:
         """Read a page as it may be kept; None when that took too long or too much memory."""

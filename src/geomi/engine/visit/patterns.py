@@ -3,23 +3,17 @@
 The store adds the reports up (`Tally`), and `admit/trap.py` decides by the sum. `PatternMarks`
 remembers the last texts of each pattern: a calendar that alternates between two texts brings
 nothing new either. Its memory is bounded; forgetting costs a few fetches and never a page.
-
-`SiteDecisions` holds what people decided about sites (TRP-07). A decision overrules a detector,
-and a site that somebody excluded, or whose provider forbids crawling, is left alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from geomi.admit.trap import heeds_text, judge_tally
 from geomi.admit.url_pattern import ENDLESS, kind_of, text_mark
-from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.rules import JobRules
 from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
-from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
-from geomi.ports.sites import Providers, SiteRules
 from geomi.url.host import split_authority
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split
@@ -28,23 +22,22 @@ from geomi.url.parse import split
 FINITE = frozenset({Source.SEED, Source.SITEMAP, Source.REVISIT})
 MAX_MARKED_PATTERNS = 1024
 MARKS_PER_PATTERN = 64
-TRAP_RULES = "trap."  # how the names of all detectors begin
 
 
 class Patterns:
     """The patterns of one job, as one worker sees them."""
 
-    def __init__(self, naming: UrlIdentity, reviews: SiteDecisions) -> None:
-        self._naming = naming
-        self._reviews = reviews
+    def __init__(self, rules: JobRules) -> None:
+        self._identity = rules.identity
+        self._decisions = rules.decisions
         self._marks = PatternMarks()
 
     def exhausted(self, entry: UrlEntry) -> Verdict | None:
         """Refuse an entry whose pattern has brought nothing new for long."""
-        if not entry.pattern or entry.source in FINITE or not self._naming.counts_patterns:
+        if not entry.pattern or entry.source in FINITE or not self._identity.counts_patterns:
             return None
         host, _ = split_authority(entry.host)
-        if self._reviews.allow(host, entry.pattern):
+        if self._decisions.allow(host, entry.pattern):
             return None
         is_inside = self._is_inside(entry)
         return judge_tally(
@@ -76,7 +69,7 @@ class Patterns:
     def _is_inside(self, entry: UrlEntry) -> bool:
         """Tell whether an entry was found on a page of its own space."""
         found_on = parse_url(entry.parent) if entry.parent else None
-        if found_on is None or self._naming.pattern(found_on) != entry.pattern:
+        if found_on is None or self._identity.pattern(found_on) != entry.pattern:
             return False
         # A growing path begins with the one before; those of real pages lie side by side.
         return kind_of(entry.pattern) != "long" or entry.url.startswith(found_on.href)
@@ -115,67 +108,3 @@ class PatternMarks:
         if len(self._by_pattern) > MAX_MARKED_PATTERNS:
             del self._by_pattern[next(iter(self._by_pattern))]
         return is_told
-
-
-class SiteDecisions:
-    """The decisions of one tenant, by host name."""
-
-    __slots__ = ("_allowed", "_excluded")
-
-    def __init__(self, rules: Sequence[SiteRule] = ()) -> None:
-        self._allowed: dict[str, set[str]] = {}
-        self._excluded: dict[str, SiteRule] = {}
-        for rule in rules:
-            if rule.review is Review.ALLOW:
-                self._allowed.setdefault(rule.host, set()).add(rule.pattern)
-            else:
-                self._excluded[rule.host] = rule
-
-    def allow(self, host: str, name: str) -> bool:
-        """Tell whether a pattern, or the rule `trap.…`, was found to be no trap on a host."""
-        allowed = self._allowed.get(host)
-        return allowed is not None and ("" in allowed or name in allowed)
-
-    def lift(self, host: str, verdict: Verdict) -> bool:
-        """Tell whether a refusal is that of a detector which was overruled on a host."""
-        return verdict.rule.startswith(TRAP_RULES) and self.allow(host, verdict.rule)
-
-    def refusal(self, host: str) -> Verdict | None:
-        """Refuse a host that somebody has excluded."""
-        rule = self._excluded.get(host)
-        if rule is None:
-            return None
-        detail = rule.note or "somebody has looked at this site and excluded it"
-        return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")
-
-
-class DecisionSource(Protocol):
-    """What has both lists of decisions: a world, or the store behind one."""
-
-    @property
-    def providers(self) -> Providers:
-        """The registered providers."""
-        ...
-
-    @property
-    def sites(self) -> SiteRules:
-        """The rules of sites."""
-        ...
-
-
-async def read_site_decisions(world: DecisionSource) -> tuple[SiteRule, ...]:
-    """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
-    forbidden = (
-        SiteRule(
-            url.host,
-            "",
-            Review.EXCLUDE,
-            note=f"provider {provider.key} forbids crawling",
-            remedy=f"geomi providers review {provider.key} --allows",
-        )
-        for provider in await world.providers.list()
-        if provider.tos_allows_crawling is False
-        for url in map(parse_url, provider.seed_urls)
-        if url is not None
-    )
-    return (*await world.sites.list(), *forbidden)

@@ -13,11 +13,9 @@ from geomi.engine.host.session import HostSession
 from geomi.engine.visit.directives import Directives, canonical_target, read_directives
 from geomi.engine.visit.duplicates import Duplicates, exact_duplicate
 from geomi.engine.visit.endings import NO_LINKS, ClosedVisit, VisitEndings, VisitFindings
-from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.parsing import ListReader, PageReader, Soft404
 from geomi.engine.visit.preview_text import kept_capture
-from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.record import KeptPage, StoredPage, page_record
 from geomi.engine.visit.revisit import (
     KEPT_OUTCOMES,
@@ -52,18 +50,20 @@ class Road:
     """What every page of one job meets, in order."""
 
     def __init__(self, world: World, job: CrawlJob, gate: LinkGate) -> None:
+        config, rules = job.config, gate.rules
         self._world = world
-        self._config = job.config
+        self._config = config
         self._gate = gate
-        self._requests = Requests(job.config, job.seeds, version=world.version)
-        self._robots = RobotsKeeper(world, job.id, job.config, self._requests)
-        self._revisits = Revisits(world, job.config)
+        self._rules = rules
+        self._privacy = rules.privacy
+        self._requests = Requests(config, job.seeds, version=world.version)
+        self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
+        self._revisits = Revisits(world, config)
         self._lessons = ChangeTracker(world, job)
-        self._twins = Duplicates(world, gate, UrlIdentity(job.config))
-        self._missing = Soft404(job.config.extract)
-        self._reader = PageReader(world, job)
-        self._fates = VisitEndings(world, job.config, gate)
-        self._privacy = Privacy(job.config.safety)
+        self._twins = Duplicates(world, rules)
+        self._missing = Soft404(config.extract)
+        self._reader = PageReader(world, job.id, config, rules.privacy)
+        self._fates = VisitEndings(world, gate)
         self._fingerprint = world.meter.timed("fingerprint", fingerprint)
         self._admit = world.meter.timed("links", gate.admit)
 
@@ -176,7 +176,7 @@ class Road:
             asked.add(url.href)
             conditions = self._revisits.conditions(known, url.href)
             fetched = await asker.ask(self._requests.page(entry, url, conditions, listed.sink))
-            respelled = self._gate.respelled(entry, response.redirect_target(fetched))
+            respelled = self._rules.respelled(entry, response.redirect_target(fetched))
             is_last = entry.hops + len(asked) > self._config.http.max_redirects
             if respelled is None or respelled.href in asked or is_last:
                 return fetched
@@ -197,7 +197,7 @@ class Road:
         offered = self._gate.offered(article.links)
         body = self._privacy.body(fetched, article)
         mark = self._fingerprint(article.text, body, offered, nofollow=nofollow)
-        named = canonical_target(entry, article.canonical, self._gate, self._config)
+        named = canonical_target(entry, article.canonical, self._rules)
         duplicate = await self._twins.find(entry, mark, named)
         follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
         cut = article.links_left_out
@@ -241,7 +241,7 @@ class Road:
     ) -> ClosedVisit:
         """Keep a page that has not changed since the last visit as a page of this job."""
         nofollow = known.nofollow or wishes.nofollow
-        named = canonical_target(entry, known.canonical, self._gate, self._config)
+        named = canonical_target(entry, known.canonical, self._rules)
         duplicate = await self._twins.find(entry, known.page.fingerprint, named)
         follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
         found = self._admit(entry, fetched.url, known.links, nofollow=not follows)

@@ -1,4 +1,4 @@
-"""Decide which lists of URLs a job asks for: named sitemaps, up to limits, and two guesses.
+"""Decide which sitemaps a job asks for: those that somebody names, up to limits.
 
 Lists use up no page, so only these limits end a site that names more and more of them. What a
 limit leaves out is counted like a link that a rule excludes: its pages may be found nowhere else.
@@ -6,20 +6,18 @@ limit leaves out is counted like a link that a rule excludes: its pages may be f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
-from geomi.engine.visit.identity import UrlIdentity, key_of_kind
-from geomi.frontier.priority import priority
+from geomi.engine.visit.identity import key_of_kind
+from geomi.engine.visit.rules import JobRules
 from geomi.frontier.seen import SeenUrls
-from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
-from geomi.model.verdict import Exclusion, Verdict
+from geomi.model.verdict import Exclusion
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 SITEMAPS_PER_HOST = 1000  # 50 million pages; large shops name some hundreds
 SITEMAP_NESTING = 2  # C-82
-PROBES = ((EntryKind.SITEMAP, "/sitemap.xml"), (EntryKind.LISTING, "/llms.txt"))
 
 Named = tuple[tuple[Discovered, ...], tuple[Exclusion, ...]]  # what is asked for, what is not
 
@@ -27,17 +25,9 @@ Named = tuple[tuple[Discovered, ...], tuple[Exclusion, ...]]  # what is asked fo
 class Sitemaps:
     """The sitemaps of one job, as one worker has met them."""
 
-    def __init__(
-        self,
-        config: CrawlConfig,
-        naming: UrlIdentity,
-        seen: SeenUrls,
-        judge_host: Callable[[Url], Verdict],
-    ) -> None:
-        self._order = config.order
-        self._naming = naming
+    def __init__(self, rules: JobRules, seen: SeenUrls) -> None:
+        self._rules = rules
         self._seen = seen
-        self._judge_host = judge_host
         self._had: dict[str, set[str]] = {}  # by host
 
     def named(self, urls: Sequence[str], parent: str) -> Named:
@@ -51,23 +41,13 @@ class Sitemaps:
         found, excluded = self._judged(own, entry.url, entry.nesting + 1)
         return found, excluded + tuple(Exclusion("sitemap.host", url) for url in foreign)
 
-    def probes(self, seed: Url) -> Iterator[Discovered]:
-        """Yield what a seed's host is asked for on the chance that it is there.
-
-        As entries of a seed they are told apart from lists that somebody has named: that one of
-        them is missing is no failure.
-        """
-        for kind, path in PROBES:
-            if (url := parse_url(path, seed.href)) is not None:
-                yield self._entry(url, kind, Source.SEED)
-
     def _judged(self, urls: Sequence[str], parent: str, nesting: int) -> Named:
         found: list[Discovered] = []
         excluded: list[Exclusion] = []
         for text in urls:
             if self._is_known(text) or (url := parse_url(text)) is None or self._is_known(url.href):
                 continue
-            verdict = self._judge_host(url)
+            verdict = self._rules.host_verdict(url)
             if not verdict.admitted:
                 excluded.append(Exclusion(verdict.rule, url.href, verdict.detail))
             elif nesting > SITEMAP_NESTING:
@@ -77,7 +57,8 @@ class Sitemaps:
                 detail = f"the limit is {SITEMAPS_PER_HOST} sitemaps for each host"
                 excluded.append(Exclusion("sitemap.limit", url.href, detail))
             else:
-                found.append(self._entry(url, EntryKind.SITEMAP, Source.SITEMAP, parent, nesting))
+                kind, source = EntryKind.SITEMAP, Source.SITEMAP
+                found.append(self._rules.found_list(url, kind, source, parent, nesting))
                 continue
             # A robots.txt is read with every page: what was kept out is told once.
             self._seen.remember(key_of_kind(url.href, EntryKind.SITEMAP), 0)
@@ -91,21 +72,6 @@ class Sitemaps:
         if len(had) < SITEMAPS_PER_HOST:
             had.add(url.href)
         return url.href in had
-
-    def _entry(
-        self, url: Url, kind: EntryKind, source: Source, parent: str | None = None, nesting: int = 0
-    ) -> Discovered:
-        return Discovered(
-            url_hash=self._naming.hash(url, kind),
-            url=url.href,
-            host=url.authority,
-            depth=0,
-            priority=priority(self._order, 0, Source.SITEMAP, boosted=False),
-            source=source,
-            kind=kind,
-            parent=parent,
-            nesting=nesting,
-        )
 
 
 def _is_on(host: str, text: str) -> bool:

@@ -18,6 +18,7 @@ from geomi.engine.host.session import HostSession, MustRest
 from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.road import Road
+from geomi.engine.visit.rules import JobRules
 from geomi.engine.worker.settler import Settler
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
@@ -48,8 +49,7 @@ class Worker:
         self,
         world: World,
         job: CrawlJob,
-        road: Road,
-        gate: LinkGate,
+        rules: JobRules,
         *,
         concurrency: int,
         has_space: Callable[[], bool],
@@ -57,11 +57,13 @@ class Worker:
     ) -> None:
         self._world = world
         self._job = job
-        self._road = road
         self._concurrency = concurrency
         self._has_space = has_space
         self.longest_poll_s = LONGEST_POLL_S
         self._slots = RequestSlots(concurrency)
+        gate = LinkGate(rules)
+        self._road = Road(world, job, gate)
+        self._privacy = rules.privacy
         self._changed = asyncio.Event()
         self._settler = Settler(world, job, gate, self._changed.set, on_settled)
         self._hosts: dict[asyncio.Task[None], HostSession] = {}
@@ -153,7 +155,7 @@ class Worker:
             )
 
     def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
-        asker = HostSession(self._world, lease, self._config, self._slots)
+        asker = HostSession(self._world, lease, self._config, self._privacy, self._slots)
         task = group.create_task(self._serve(lease, asker), name=f"host {lease.host}")
         self._hosts[task] = asker
         task.add_done_callback(self._ended)

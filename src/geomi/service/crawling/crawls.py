@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from geomi.app.use import channels, providers
-from geomi.app.use.crawl import draft_job, start_drafted
+from geomi.app.use import channels
+from geomi.app.use.crawl import draft_job, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
 from geomi.app.use.plan import Plan
 from geomi.engine import jobs
@@ -145,13 +145,13 @@ async def _draft(
     desk: TenantService, plan: Plan, collection: str, job_id: str, *, is_let_in: bool = False
 ) -> CrawlJob:
     quota = (await tenants.find(desk.service, desk.tenant)).quota
-    reviews = await providers.read_site_decisions(desk.world)
     async with desk.door:
         if not is_let_in:
             await _refuse_crowd(desk, quota)
         await collections.ensure(desk, collection)
         with in_field("seedUrls"):
-            return await draft_job(desk.home, plan, reviews, collection=collection, job_id=job_id)
+            rules = await rules_of(desk.home, plan)
+            return await draft_job(desk.home, plan, rules, collection=collection, job_id=job_id)
 
 
 async def _refuse_crowd(desk: TenantService, quota: Quota) -> None:
@@ -199,7 +199,7 @@ async def _admitted(desk: TenantService, name: str) -> CrawlJob | None:
 
 async def _begin(desk: TenantService, job: CrawlJob) -> None:
     try:
-        await start_drafted(desk.home, job, await providers.read_site_decisions(desk.world))
+        await start_drafted(desk.home, job)
     except StoreError:
         raise  # it is not the crawl's fault; the next look goes on with it
     except UnknownName:

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 
 from geomi.admit import glob
 from geomi.admit.address import is_public
-from geomi.app import Plan, egress_rules, gate_for, make_plan
+from geomi.app import Plan, egress_rules, make_plan
 from geomi.engine.jobs import read_seeds
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import job_rules
 from geomi.errors import ConfigError, FieldRefused, NameTaken, WrongState
 from geomi.service.service import TenantService
 from geomi.settings.layers import Layer, settings_layer
@@ -132,8 +134,8 @@ def _refuse_lost_sitemaps(desk: TenantService, plan: Plan, sitemaps: list[str]) 
     config = plan.resolved.config
     if not sitemaps:
         return
-    gate = gate_for(desk.world, config, [seed.href for seed in plan.seeds])
-    found = gate.sitemaps(sitemaps, plan.seeds[0])
+    rules = job_rules(desk.world, config, [seed.href for seed in plan.seeds])
+    found = LinkGate(rules).sitemaps(sitemaps, plan.seeds[0])
     if len(found.discovered) < len(set(sitemaps)):
         why = found.excluded[0].detail if found.excluded else "this crawl reads no sitemaps"
         raise FieldRefused(f"a sitemap would not be read: {why}", field="sitemapUrls")

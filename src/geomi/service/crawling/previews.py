@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from geomi.app import gate_for
-from geomi.app.use import providers
 from geomi.engine.survey.forecast import Forecast, forecast
 from geomi.engine.survey.preview import Preview
 from geomi.engine.survey.preview import preview as look
 from geomi.engine.survey.survey import Survey, survey
+from geomi.engine.visit.rules import read_job_rules
 from geomi.errors import NothingFetched
 from geomi.service.crawling.orders import CrawlOrder, in_field, plan_for
 from geomi.service.service import TenantService
@@ -34,11 +33,9 @@ async def preview(desk: TenantService, url: str, *, renders: bool) -> Preview:
     with in_field("url"):
         plan = plan_for(desk, CrawlOrder("preview", (url,), settings=settings))
         config, (seed,) = plan.resolved.config, plan.seeds
-        gate = gate_for(
-            desk.world, config, [seed.href], await providers.read_site_decisions(desk.world)
-        )
+        rules = await read_job_rules(desk.world, config, [seed.href])
         with desk.looks.taken():
-            return await look(desk.world, config, seed, gate)
+            return await look(desk.world, seed, rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,10 @@ async def forecast_crawl(desk: TenantService, order: CrawlOrder) -> CrawlForecas
     # What a site names itself is worth one request each, when the question is what there is.
     probing = replace(config, scope=replace(config.scope, probe=True))
     seeds = [seed.href for seed in plan.seeds]
-    gate = gate_for(desk.world, probing, seeds, await providers.read_site_decisions(desk.world))
+    rules = await read_job_rules(desk.world, probing, seeds)
     try:
         async with asyncio.timeout(LONGEST_S):
-            found = await survey(desk.world, probing, plan.seeds, gate, samples=SAMPLES)
+            found = await survey(desk.world, plan.seeds, rules, samples=SAMPLES)
     except TimeoutError as error:
         raise NothingFetched(
             f"looking at the sites took longer than {LONGEST_S:g} s",
