@@ -18,7 +18,7 @@ FRAGMENT_LINES = 60
 HOMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "base", "manager"})
 
 # Packages that may show more than a folder should, up to MAX_MODULES, and why.
-LARGE_PACKAGES: dict[str, str] = {}
+LARGE_PACKAGES = {"adapters/store/tables": "one module for what belongs together in the store"}
 # Folders whose modules are of one kind, so that a name says what is in each.
 FAMILIES: dict[str, str] = {
     "adapters/store/tables": "tables of the store",
