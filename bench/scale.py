@@ -29,6 +29,7 @@ from geomi import __version__
 from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
+from geomi.adapters.machine.disk import DirectoryDisk
 from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.engine import jobs
@@ -105,7 +106,7 @@ def _world(
         documents=store.documents, costs=store.costs, quotas=store.quotas, roster=store.roster,
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
         spool=DirectorySpool(folder), compute=ChildCompute(), sink=EventFanOut(),
-        rng=random.Random(owner), version=__version__, owner=owner,
+        disk=DirectoryDisk(folder, 0), rng=random.Random(owner), version=__version__, owner=owner,
     )  # fmt: skip
 
 
@@ -126,7 +127,7 @@ async def _start(world: World, web: SimulatedWeb, pages: int) -> CrawlJob:
 
 def _worker(world: World, job: CrawlJob) -> Worker:
     rules = job_rules(world, job.config, job.seeds)
-    return Worker(world, job, rules, concurrency=CONCURRENCY, has_space=lambda: True)
+    return Worker(world, job, rules, concurrency=CONCURRENCY)
 
 
 async def _watch(world: World, job: CrawlJob, pages: int) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from geomi.adapters.machine.clock import open_shared_clock, system_readings
 from geomi.adapters.store.statements import migrations, statements
-from geomi.app.store import agree_on_time
+from geomi.app.store import ServerTime
 from geomi.errors import ConfigError, StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.entry import Discovered
 from geomi.model.index.document import DocumentFilter
@@ -638,7 +638,9 @@ class TestSharedTime:
             new = open_shared_clock(store)
             assert new.now_s() - old.now_s() > 3500
             async with asyncio.TaskGroup() as group:
-                agreeing = group.create_task(agree_on_time(store, new, silence_s=3.0))
+                agreeing = group.create_task(
+                    ServerTime(store, new, owner="", silence_s=3.0).agree()
+                )
                 await asyncio.sleep(0.1)
                 await store.workers.beat(
                     "w-old", jobs=(), pages=0, pages_per_s=0.0, now_s=old.now_s()
@@ -653,7 +655,7 @@ class TestSharedTime:
             clock = open_shared_clock(store)
             await store.workers.enrol(card("w-dead", at_s=clock.now_s() - 600))
             now_s = clock.now_s()
-            await agree_on_time(store, clock, silence_s=0.6)
+            await ServerTime(store, clock, owner="", silence_s=0.6).agree()
             assert 0.1 < clock.now_s() - now_s < 30
 
 

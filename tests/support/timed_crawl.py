@@ -19,6 +19,7 @@ from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
+from geomi.adapters.machine.disk import DirectoryDisk
 from geomi.engine import jobs
 from geomi.engine.visit.rules import job_rules
 from geomi.engine.worker.loop import Worker
@@ -174,7 +175,7 @@ class Hand:
     def worker(self, job: CrawlJob, *, concurrency: int = 10) -> Worker:
         """Make a worker of a job."""
         rules = job_rules(self.world, job.config, job.seeds)
-        return Worker(self.world, job, rules, concurrency=concurrency, has_space=lambda: True)
+        return Worker(self.world, job, rules, concurrency=concurrency)
 
     async def work(
         self, *given: CrawlJob, until: Callable[[], bool] = lambda: False
@@ -260,6 +261,7 @@ async def hand_in(
         archive=archive,
         spool=DirectorySpool(root),
         compute=compute,
+        disk=DirectoryDisk(root, 0),
         sink=ear,
         rng=random.Random(1),
         version="0",

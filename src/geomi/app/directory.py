@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 import platform
 import random
-import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,12 +28,12 @@ from geomi.adapters.http.rules import (
     parse_override,
     parse_proxy,
 )
-from geomi.adapters.machine.clock import SystemClock
+from geomi.adapters.machine.disk import DirectoryDisk
 from geomi.adapters.machine.presence import PresenceLock
 from geomi.app.archive import bucket_of, open_archive, open_spool
 from geomi.app.external_docs import check_source, open_source
 from geomi.app.recovery import SilenceWatch, directory_name, recover
-from geomi.app.store import agree_on_time, clock_of, correct_clock, open_store
+from geomi.app.store import clock_of, open_store, shared_time
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.engine.world import World
 from geomi.errors import StoreError
@@ -100,10 +99,6 @@ class DataDirectory:
         store = self.store.open_for(tenant)
         own = {name: getattr(store, name) for name in STORE_PARTS}
         return replace(self, store=store, world=replace(self.world, **own))
-
-    def has_space(self) -> bool:
-        """Say whether enough of the disk is free to go on writing."""
-        return shutil.disk_usage(self.root).free >= self.settings.min_free_bytes
 
 
 class TenantDirectories:
@@ -175,6 +170,7 @@ async def open_directory(
             archive=archive,
             spool=open_spool(root, settings),
             compute=compute,
+            disk=DirectoryDisk(root, settings.min_free_bytes),
             sink=sink,
             rng=rng,
             version=__version__,
@@ -182,7 +178,8 @@ async def open_directory(
             silence_s=settings.silence_s,
             markdown_rules=markdown_rules,
         )
-        heart = _heartbeat(world, store, clock, _card(world, root), lambda: recover(home))
+        time = shared_time(store, clock, owner=owner, silence_s=settings.silence_s)
+        heart = Heartbeat(world, _card(world, root), time, tend=lambda: recover(home))
         ready = open_source(settings, rules, clock)
         home = DataDirectory(root, settings, store, archive, world, heart, ready=ready)
         try:
@@ -194,22 +191,6 @@ async def open_directory(
                 await ready.aclose()
             await compute.aclose()
             egress.close()
-
-
-def _heartbeat(
-    world: World,
-    store: Store,
-    clock: SystemClock,
-    card: WorkerCard,
-    tend: Callable[[], Awaitable[None]],
-) -> Heartbeat:
-    return Heartbeat(
-        world,
-        card,
-        tend=tend,
-        keep_time=lambda: correct_clock(store, clock, world.owner),
-        agree=lambda: agree_on_time(store, clock, silence_s=world.silence_s),
-    )
 
 
 @asynccontextmanager

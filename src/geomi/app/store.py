@@ -6,7 +6,7 @@ PostgreSQL is an extra: nothing of it is imported before a URL asks for it.
 A SQLite file goes by the time of its machine. With a database all processes go by the server's
 time: they compare with it at every heartbeat, and undo together what somebody did to that clock. A
 process that starts while the server's clock is ahead would take every lease for expired. So, where
-workers seem dead, it first listens whether one of them still beats (`agree_on_time`).
+workers seem dead, it first listens whether one of them still beats (`ServerTime.agree`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from geomi.adapters.machine.clock import (
 from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.errors import ConfigError, StoreMissing
-from geomi.ports.workers import Workers
+from geomi.ports.runtime import SharedTime
 from geomi.settings.options import Settings
 
 if TYPE_CHECKING:
@@ -93,41 +93,65 @@ def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:
     return open_postgres(url, tenant=TENANT, create=create, waits=waits)
 
 
-async def correct_clock(store: Store, clock: SystemClock, owner: str) -> float:
-    """Put a process's clock right where need be; return how far the server's had jumped."""
+def shared_time(store: Store, clock: SystemClock, *, owner: str, silence_s: float) -> SharedTime:
+    """Return what keeps a process's clock at one with the others of its store."""
     if isinstance(store, SqliteStore):
+        return MachineTime()
+    return ServerTime(store, clock, owner=owner, silence_s=silence_s)
+
+
+class MachineTime:
+    """`ports.runtime.SharedTime` of a file: its processes read one clock already."""
+
+    async def agree(self) -> None:
+        """Do nothing."""
+
+    async def correct(self) -> float:
+        """Find nothing wrong."""
         return 0.0
 
-    async def beats_s() -> list[float]:
-        return [card.beat_s for card in await store.workers.list() if card.owner != owner]
 
-    return await keep_time(clock, store, beats_s)
+class ServerTime:
+    """`ports.runtime.SharedTime` of a database server, whose machines have clocks of their own."""
 
+    def __init__(
+        self, store: PostgresStore, clock: SystemClock, *, owner: str, silence_s: float
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._owner = owner
+        self._silence_s = silence_s
 
-async def agree_on_time(store: Store, clock: SystemClock, *, silence_s: float) -> None:
-    """Go by the time of those who work already, before anything is claimed."""
-    if isinstance(store, SqliteStore):
-        return
-    before = {card.owner: card.beat_s for card in await store.workers.list()}
-    seems_dead = [beat_s for beat_s in before.values() if clock.now_s() - beat_s > silence_s]
-    if not seems_dead:
-        return
-    beat_s = await _next_beat_s(store.workers, before, silence_s)
-    behind_s = 0.0 if beat_s is None else clock.now_s() - beat_s
-    if behind_s > MOST_DRIFT_S:
-        found = await store.compare(clock.now_s)
-        offset_s = found.offset_s + found.ahead_s - behind_s
-        await store.set_offset(offset_s, instead_of=found.offset_s)
-        clock.set_back(-(await store.compare(clock.now_s)).ahead_s)
+    async def correct(self) -> float:
+        """Put the clock right where need be; return how far the server's had jumped."""
+        return await keep_time(self._clock, self._store, self._beats_s)
 
+    async def agree(self) -> None:
+        """Go by the time of those who work already, before anything is claimed."""
+        store, clock = self._store, self._clock
+        before = {card.owner: card.beat_s for card in await store.workers.list()}
+        is_silent = [clock.now_s() - beat_s > self._silence_s for beat_s in before.values()]
+        if not any(is_silent):
+            return
+        beat_s = await self._next_beat_s(before)
+        behind_s = 0.0 if beat_s is None else clock.now_s() - beat_s
+        if behind_s > MOST_DRIFT_S:
+            found = await store.compare(clock.now_s)
+            offset_s = found.offset_s + found.ahead_s - behind_s
+            await store.set_offset(offset_s, instead_of=found.offset_s)
+            clock.set_back(-(await store.compare(clock.now_s)).ahead_s)
 
-async def _next_beat_s(
-    workers: Workers, before: dict[str, float], silence_s: float
-) -> float | None:
-    """Return the first beat that comes while we listen."""
-    for _ in range(int(BEATS_TO_LISTEN * silence_s / BEATS_PER_SILENCE / BEAT_POLL_S) + 1):
-        for card in await workers.list():
-            if card.beat_s > before.get(card.owner, card.beat_s):
-                return card.beat_s
-        await asyncio.sleep(BEAT_POLL_S)
-    return None
+    async def _beats_s(self) -> list[float]:
+        """Tell when the others were last heard of."""
+        cards = await self._store.workers.list()
+        return [card.beat_s for card in cards if card.owner != self._owner]
+
+    async def _next_beat_s(self, before: dict[str, float]) -> float | None:
+        """Return the first beat that comes while we listen."""
+        listen_s = BEATS_TO_LISTEN * self._silence_s / BEATS_PER_SILENCE
+        for _ in range(int(listen_s / BEAT_POLL_S) + 1):
+            for card in await self._store.workers.list():
+                if card.beat_s > before.get(card.owner, card.beat_s):
+                    return card.beat_s
+            await asyncio.sleep(BEAT_POLL_S)
+        return None

@@ -22,7 +22,7 @@ from geomi.ports.archive import Spool
 from geomi.ports.frontier import Census
 from geomi.ports.jobs import JobRoster, Quotas
 from geomi.ports.pages import Costs, Documents, Histories, Sweeps
-from geomi.ports.runtime import Clock, Compute, EventSink
+from geomi.ports.runtime import Clock, Compute, Disk, EventSink
 from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.store import (
     Archive,
@@ -52,6 +52,7 @@ class Meter:
         self._settlements: list[float] = []
         self._stages: defaultdict[str, float] = defaultdict(float)
         self._waited_s = 0.0
+        self.pages = 0  # visits that were committed since the process began
 
     def timed(self, stage: str, work: Callable[P, T]) -> Callable[P, T]:
         """Return some work that notes the CPU it takes; it must not wait for anything."""
@@ -76,6 +77,10 @@ class Meter:
         """Note how long a settlement takes."""
         with _noted(self._settlements):
             yield
+
+    def settled(self, visits: int) -> None:
+        """Note that visits were committed."""
+        self.pages += visits
 
     def waited(self, seconds: float) -> None:
         """Note that a host's turn was waited for."""
@@ -137,6 +142,7 @@ class World:
     archive: Archive
     spool: Spool
     compute: Compute
+    disk: Disk
     sink: EventSink
     rng: random.Random
     version: str

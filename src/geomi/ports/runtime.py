@@ -1,7 +1,8 @@
-"""What a process gives the engine: time, a process for heavy work, and a listener for events.
+"""What a process gives the engine: time, space, a process for heavy work, a listener for events.
 
-`Clock` is the only source of time. `Compute` runs native code that cannot be interrupted, in a
-process that can be killed. `EventSink` takes events; it never waits and never fails a crawl.
+`Clock` is the only source of time; `SharedTime` keeps it at one with that of other processes.
+`Disk` says whether there is room to go on. `Compute` runs native code that cannot be interrupted,
+in a process that can be killed. `EventSink` takes events; it never waits and never fails a crawl.
 `ClockAnchor` and `ClockComparison` are how a store ties its time to a clock.
 """
 
@@ -28,6 +29,26 @@ class Clock(Protocol):
 
     async def sleep_until(self, when_s: float) -> None:
         """Wait until scheduling time has reached `when_s`."""
+        ...
+
+
+class SharedTime(Protocol):
+    """Keeps the clock of this process at one with those of all others that use its store."""
+
+    async def agree(self) -> None:
+        """Go by the time of those who work already, before this process does."""
+        ...
+
+    async def correct(self) -> float:
+        """Put this process's clock right; return how far that of the store had jumped."""
+        ...
+
+
+class Disk(Protocol):
+    """The disk that this process writes to."""
+
+    def has_space(self) -> bool:
+        """Say whether enough of it is free to go on writing."""
         ...
 
 

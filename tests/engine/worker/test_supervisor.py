@@ -119,7 +119,7 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
                     worker_in(home, job),
                 ),
             ]
-            supervisor = Supervisor(world, job, lambda: hands.pop(0), [])
+            supervisor = Supervisor(world, home.heart, job, lambda: hands.pop(0), [])
             report = await supervisor.run(workers=1, resumed=False)
         assert report.stop is StopReason.DONE
         assert report.job.stats.collected == 15
@@ -139,7 +139,8 @@ def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
         async with home_in(tmp_path, ear) as home:
             job = await start(home, ["http://a.test/"])
             with pytest.raises(GeomiError, match="giving up") as caught:
-                await Supervisor(home.world, job, crew.hire, []).run(workers=1, resumed=False)
+                supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+                await supervisor.run(workers=1, resumed=False)
             kept = await jobs.find(home.world, job.id)
         assert "--resume" in caught.value.hint
         assert len(crew.hands) == MAX_RESTARTS + 1
@@ -166,7 +167,8 @@ def test_an_error_of_a_worker_is_raised_as_itself(
         async with home_in(tmp_path, Ear()) as home:
             job = await start(home, ["http://a.test/"])
             with pytest.raises(type(error)) as caught:
-                await Supervisor(home.world, job, crew.hire, []).run(workers=2, resumed=False)
+                supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+                await supervisor.run(workers=2, resumed=False)
             kept = await jobs.find(home.world, job.id)
         assert caught.value is error
         assert (kept.state, kept.stop, kept.error) == (JobState.PROCESSING, stop, error.message)
@@ -181,7 +183,7 @@ def test_a_worker_that_dies_of_an_interrupt_is_not_replaced(tmp_path: Path) -> N
         crew = Crew(None, kind=WaitingHand)
         async with home_in(tmp_path, Ear()) as home:
             job = await start(home, ["http://a.test/"])
-            supervisor = Supervisor(home.world, job, crew.hire, [])
+            supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
             async with asyncio.TaskGroup() as group:
                 running = group.create_task(supervisor.run(workers=2, resumed=False))
                 await crew.is_full.wait()
@@ -201,7 +203,8 @@ def test_the_reason_that_says_most_is_told(tmp_path: Path) -> None:
         ear, crew = Ear(), Crew(StopReason.DONE, StopReason.MAX_PAGES)
         async with home_in(tmp_path, ear) as home:
             job = await start(home, ["http://a.test/"])
-            report = await Supervisor(home.world, job, crew.hire, []).run(workers=2, resumed=True)
+            supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+            report = await supervisor.run(workers=2, resumed=True)
         assert report.stop is StopReason.MAX_PAGES
         assert [event.resumed for event in ear.of(JobStarted)] == [True]
         assert [event.stop for event in ear.of(JobEnded)] == ["max_pages"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,18 @@ PART_NAME_CHARS = 60
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _RIGHTS_HINT = "give this user the right to write there, or choose another data directory"
+
+
+class DirectoryDisk:
+    """`ports.runtime.Disk` of a directory, of which so many bytes have to stay free."""
+
+    def __init__(self, root: Path, min_free_bytes: int) -> None:
+        self._root = root
+        self._min_free_bytes = min_free_bytes
+
+    def has_space(self) -> bool:
+        """Say whether enough of the disk is free to go on writing."""
+        return shutil.disk_usage(self._root).free >= self._min_free_bytes
 
 
 def write_whole(fd: int, data: bytes) -> None:

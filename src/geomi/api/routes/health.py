@@ -33,6 +33,6 @@ async def readyz(request: Request) -> HealthResponse:
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
     if service.home.heart.trouble is not None:
         raise StoreBusy("the store cannot be written; what is there can be read")
-    if not service.home.has_space():
+    if not service.home.world.disk.has_space():
         raise StoreBusy("too little space is free; what is there can be read")
     return HealthResponse()

@@ -39,7 +39,6 @@ from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
 from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobState, StopReason
-from geomi.model.worker import WorkerRole
 from geomi.settings.compliance import weaknesses
 from geomi.settings.network import (
     DIRECTORY,
@@ -107,16 +106,11 @@ async def run_job(
     hire = _hire(home, found, workers, standby)
     outlets = [*_outlets(home, job, run), *extra]
     supervisor = Supervisor(
-        world, job, hire, outlets, heart=home.heart.run, sent=partial(check_sent, home, job.id)
+        world, home.heart, job, hire, outlets, sent=partial(check_sent, home, job.id)
     )
     on_start(supervisor)
     with PresenceLock(home.root, f"job-{job.id}"):  # one writer of its outputs
-        await home.heart.enrol(WorkerRole.SUPERVISOR, [job.config])
-        home.heart.join(job.id)
-        try:
-            report = await supervisor.run(workers=workers, resumed=found.is_resumed)
-        finally:
-            home.heart.part(job.id)
+        report = await supervisor.run(workers=workers, resumed=found.is_resumed)
         if report.job.state is JobState.COMPLETED:
             await outputs.write_whole_outputs(home, report.job, run.format)
             await _report_changes(world, report.job)
@@ -163,8 +157,6 @@ def worker_for(home: DataDirectory, job: CrawlJob, rules: JobRules, *, workers: 
         job,
         rules,
         concurrency=max(1, job.config.politeness.concurrency // workers),
-        has_space=home.has_space,
-        on_settled=home.heart.count,
     )
 
 

@@ -19,6 +19,7 @@ from geomi.errors import GeomiError, StoreError, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.model.worker import WorkerCard, WorkerRole
+from geomi.ports.runtime import SharedTime
 
 T = TypeVar("T")
 
@@ -34,36 +35,31 @@ class Heartbeat:
     Args:
         card: who this process is; times and counts are filled in here.
         tend: puts in order what the dead left; called by one process at a time.
-        keep_time: puts this process's clock right; returns how far the store's had jumped.
-        agree: goes by the time of those who work already, before this process does.
     """
 
     def __init__(
         self,
         world: World,
         card: WorkerCard,
+        time: SharedTime,
         *,
         tend: Callable[[], Awaitable[None]],
-        keep_time: Callable[[], Awaitable[float]],
-        agree: Callable[[], Awaitable[None]],
     ) -> None:
         self._world = world
         self._card = card
+        self._time = time
         self._tend = tend
-        self._keep_time = keep_time
-        self._agree = agree
         self._reaping = Leadership(world, REAP)
         self._jobs: list[str] = []
         self._counted = 0
         self._beat_s = 0.0
-        self._pages = 0
         self.is_enrolled = False
         self.trouble: StoreError | None = None  # why the last beat was not written down
 
     async def enrol(self, role: WorkerRole, configs: Iterable[CrawlConfig] = ()) -> None:
         """Make this process known; a request of a job's may take as long as its deadline says."""
         if not self.is_enrolled:
-            await self._agree()
+            await self._time.agree()
         now_s = self._world.clock.now_s()
         silence_s = self._world.silence_s + max(map(longest_request_s, configs), default=0.0)
         was = self._card
@@ -74,9 +70,9 @@ class Heartbeat:
             beat_s=now_s,
             silence_s=max(silence_s, was.silence_s),
             jobs=tuple(self._jobs),
-            pages=self._pages,
+            pages=self._world.meter.pages,
         )
-        self._beat_s, self._counted, self.is_enrolled = now_s, self._pages, True
+        self._beat_s, self._counted, self.is_enrolled = now_s, self._world.meter.pages, True
         await self._world.workers.enrol(self._card)
 
     async def expect(self, config: CrawlConfig) -> None:
@@ -91,10 +87,6 @@ class Heartbeat:
     def part(self, job: str) -> None:
         """Work on a job no more."""
         self._jobs.remove(job)
-
-    def count(self, pages: int) -> None:
-        """Note that visits were committed."""
-        self._pages += pages
 
     async def run(self, *, endures: bool = False) -> None:
         """Beat, and look after the dead, until cancelled.
@@ -134,9 +126,9 @@ class Heartbeat:
         self.trouble = error
 
     async def _beat(self) -> None:
-        if jump_s := await self._keep_time():
+        if jump_s := await self._time.correct():
             self._world.sink.emit(Warned("", f"a clock had jumped by {jump_s:+.1f} s"))
-        now_s, pages = self._world.clock.now_s(), self._pages
+        now_s, pages = self._world.clock.now_s(), self._world.meter.pages
         lately = (pages - self._counted) / max(now_s - self._beat_s, 0.001)
         rate = self._card.pages_per_s
         rate = lately if rate == 0.0 else rate + RATE_WEIGHT * (lately - rate)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from types import TracebackType
 
 from geomi.engine.host.lease import lease_s
@@ -41,8 +40,8 @@ CONTROL_S = 0.5
 class Worker:
     """One worker on one job; the same whether it runs alone or beside others.
 
-    Args:
-        on_settled: is told how many visits were committed.
+    What its visits need of the job is made here, once. A job that goes on under another
+    configuration has another worker: this one ends as soon as it reads of that.
     """
 
     def __init__(
@@ -52,26 +51,22 @@ class Worker:
         rules: JobRules,
         *,
         concurrency: int,
-        has_space: Callable[[], bool],
-        on_settled: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._world = world
         self._job = job
         self._concurrency = concurrency
-        self._has_space = has_space
         self.longest_poll_s = LONGEST_POLL_S
         self._slots = RequestSlots(concurrency)
         gate = LinkGate(rules)
         self._road = Road(world, job, gate)
         self._privacy = rules.privacy
         self._changed = asyncio.Event()
-        self._settler = Settler(world, job, gate, self._changed.set, on_settled)
+        self._settler = Settler(world, job, gate, self._changed.set)
         self._hosts: dict[asyncio.Task[None], HostSession] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
         self._began_s = world.clock.now_s() - job.active_s
         self._poll_s = SHORTEST_POLL_S
-        self._rules: CrawlConfig | None = None  # as they were when the job was first looked at
 
     @property
     def is_busy(self) -> bool:
@@ -204,15 +199,15 @@ class Worker:
         if job is None:
             self.drain(StopReason.CANCELLED)
             return
-        if job.config != (self._rules or job.config):  # it is resumed under other rules than ours
+        if job.config != self._config:  # it is resumed under other rules than ours
             self.drain(StopReason.INTERRUPTED)
             return
-        self._job, self._rules = job, job.config
+        self._job = job
         reason = stop_reason(job, active_s=now_s - self._began_s)
         if reason is None:
             standing = await self._world.quotas.standing(wall_s=self._world.clock.wall_s())
             reason = quota_reason(standing)
-        if reason is None and not self._has_space():
+        if reason is None and not self._world.disk.has_space():
             reason = StopReason.DISK_FULL
         if reason is not None:
             self.drain(reason)

@@ -35,14 +35,12 @@ class Settler:
         job: CrawlJob,
         gate: LinkGate,
         on_commit: Callable[[], None],
-        on_settled: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._world = world
         self._job = job.id
         self._worth = link_value_of(world, job.config)
         self._gate = gate
         self._on_commit = on_commit
-        self._on_settled = on_settled
         self._visits: list[ClosedVisit] = []
         self._hosts: list[HostUpdate] = []
         self._room = asyncio.Semaphore(MAX_WAITING)
@@ -114,7 +112,7 @@ class Settler:
                     self._job, f"the lease of `{host}` was lost; its pages will be visited again"
                 )
             )
-        self._on_settled(len(visits))
+        self._world.meter.settled(len(visits))
         self._on_commit()
 
     def _remember(self, settlement: Settlement, settled: Settled) -> None:

@@ -17,6 +17,7 @@ from typing import Protocol
 from geomi.engine import jobs
 from geomi.engine.host.robots import UNREACHED
 from geomi.engine.inspect.quality import strategies_of
+from geomi.engine.worker.heartbeat import Heartbeat
 from geomi.engine.worker.leader import job_leadership
 from geomi.engine.worker.publisher import Outlet, Publisher
 from geomi.engine.world import World
@@ -66,10 +67,6 @@ async def _all_uploaded() -> UploadState:
     return UploadState.ALL
 
 
-async def _no_heartbeat() -> None:
-    await asyncio.Event().wait()
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
     """How a crawl ended.
@@ -90,18 +87,17 @@ class Supervisor:
     """Runs one job with a number of hands.
 
     Args:
-        heart: tells the store that this process lives, until it is cancelled.
         sent: whether every committed byte of the job can be read by everybody.
     """
 
     def __init__(
         self,
         world: World,
+        heart: Heartbeat,
         job: CrawlJob,
         hire: Callable[[], WorkerHandle],
         outlets: Sequence[Outlet],
         *,
-        heart: Callable[[], Awaitable[None]] = _no_heartbeat,
         sent: Callable[[], Awaitable[UploadState]] = _all_uploaded,
     ) -> None:
         self._world = world
@@ -134,6 +130,14 @@ class Supervisor:
 
     async def run(self, *, workers: int, resumed: bool) -> CrawlReport:
         """Work on the job until every hand has ended, then close it."""
+        await self._heart.enrol(WorkerRole.SUPERVISOR, [self._job.config])
+        self._heart.join(self._job.id)
+        try:
+            return await self._lead(workers, resumed=resumed)
+        finally:
+            self._heart.part(self._job.id)
+
+    async def _lead(self, workers: int, *, resumed: bool) -> CrawlReport:
         if not await self._takes_over():
             raise StoreBusy(
                 f"job {self._job.id} is run by {self._duty.holder}",
@@ -162,7 +166,7 @@ class Supervisor:
         async with asyncio.TaskGroup() as group:
             publishing = group.create_task(self._publisher.run(), name="publish")
             beating = group.create_task(self._beat(), name="beat")
-            living = group.create_task(self._live(), name="heart")
+            living = group.create_task(self._heart.run(), name="heart")
             is_over = False
             while not is_over:
                 async with asyncio.TaskGroup() as crew:
@@ -173,9 +177,6 @@ class Supervisor:
             self._publisher.end(is_whole=self._ends())
             await publishing
             living.cancel()
-
-    async def _live(self) -> None:
-        await self._heart()
 
     async def _is_over(self) -> bool:
         """Wait until all that was collected can be read; False where some of it has to be again."""
