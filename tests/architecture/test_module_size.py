@@ -18,7 +18,9 @@ FRAGMENT_LINES = 60
 HOMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "base", "manager"})
 
 # Packages that may show more than a folder should, up to MAX_MODULES, and why.
-LARGE_PACKAGES = {"adapters/store/tables": "one module for what belongs together in the store"}
+LARGE_PACKAGES: dict[str, str] = {
+    "adapters/store/tables": "a module for each of the store's tables, written once",
+}
 # Folders whose modules are of one kind, so that a name says what is in each.
 FAMILIES: dict[str, str] = {
     "adapters/store/tables": "tables of the store",
@@ -32,7 +34,7 @@ FAMILIES: dict[str, str] = {
     "cli/serve": "commands",
     "dashboard/views": "pages of the dashboard",
 }
-# Both databases still have a module for each table.
+# Both databases still have modules for tables that they could share.
 UNFINISHED = frozenset({"adapters/store/postgres", "adapters/store/sqlite"})
 
 

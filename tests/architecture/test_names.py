@@ -15,5 +15,4 @@ def test_public_class_names_are_unique() -> None:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module.name)
-    shared = {name: where for name, where in places.items() if len(where) > 1}
-    assert shared == {}
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
