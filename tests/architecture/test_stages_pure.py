@@ -6,8 +6,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 
 STAGES = frozenset(
     {
-        "seed", "admit", "robots", "frontier", "fetch", "extract", "private", "dedup", "analyse",
-        "chunk", "search", "recrawl",
+        "seed", "dataset", "admit", "robots", "frontier", "fetch", "extract", "private", "dedup",
+        "analyse", "chunk", "search", "recrawl",
     }
 )  # fmt: skip
 VALUES = frozenset({"url", "text", "model", "errors"})
