@@ -90,7 +90,7 @@ async def crawl(folder: Path, web: SimulatedWeb, *, pages: int, workers: int) ->
             watching.cancel()
         for world in worlds:
             await world.archive.aclose()
-        found = await worlds[0].jobs.get(job.id)
+        found = await worlds[0].store.jobs.get(job.id)
         assert found is not None
     _report(net, found, (folder / "geomi.db").stat().st_size)
 
@@ -99,11 +99,7 @@ def _world(
     store: SqliteStore, net: SimulatedNet, clock: VirtualClock, folder: Path, owner: str
 ) -> World:
     return World(
-        clock=clock, fetcher=net, resolver=net, frontier=store.frontier, census=store.census,
-        jobs=store.jobs, pages=store.pages, robots=store.robots, requests=store.requests,
-        refusals=store.refusals, sites=store.sites, providers=store.providers,
-        workers=store.workers, ranks=store.ranks, histories=store.histories, sweeps=store.sweeps,
-        documents=store.documents, costs=store.costs, quotas=store.quotas, roster=store.roster,
+        clock=clock, fetcher=net, resolver=net, store=store,
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
         spool=DirectorySpool(folder), compute=ChildCompute(), sink=EventFanOut(),
         disk=DirectoryDisk(folder, 0), rng=random.Random(owner), version=__version__, owner=owner,
@@ -152,7 +148,7 @@ async def _watch(world: World, job: CrawlJob, pages: int) -> None:
 
 
 async def _mark(world: World, job: CrawlJob) -> Mark:
-    found = await world.jobs.get(job.id)
+    found = await world.store.jobs.get(job.id)
     assert found is not None
     at_s, stats = asyncio.get_running_loop().time(), found.stats
     return Mark(stats.settled, stats.discovered, at_s, time.process_time(), _resident_bytes())

@@ -223,7 +223,7 @@ async def control(root: Path, settings: Settings, names: list[str], config: Craw
 
 async def requests_of(home: DataDirectory) -> int:
     """Count the requests in the log."""
-    log = home.world.requests
+    log = home.world.store.requests
     return sum([len(await log.of_host(host, after_s=0, limit=10**6)) for host in await log.hosts()])
 
 

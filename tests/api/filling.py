@@ -35,8 +35,8 @@ async def started(client: Client, site: Site, collection: str = "village") -> Js
 async def worked_off(desk: TenantService, job_id: str) -> CrawlJob:
     """Let a crawl that waits be done, as whoever dispatches, crawls and understands would."""
     world = desk.world
-    assert await world.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
-    job = await world.jobs.get(job_id)
+    assert await world.store.jobs.begin(job_id, most=0, wall_s=desk.wall_s)
+    job = await world.store.jobs.get(job_id)
     assert job is not None
     job = await start_drafted(desk.home, job)
     rules = await read_job_rules(world, job.config, job.seeds)

@@ -34,7 +34,7 @@ def test_a_crawl_is_written_down_with_every_default(tmp_path: Path) -> None:
             assert config["enableClassification"] and config["enableQualityCheck"]
             assert not config["followExternalLinks"]
             assert set(crawl["stats"].values()) == {0}
-            kept = await ground.desk.world.jobs.get(crawl["jobId"])
+            kept = await ground.desk.world.store.jobs.get(crawl["jobId"])
             assert kept is not None and kept.state is JobState.PENDING
             assert kept.collection == "handbook"
             assert (await ground.mine.get("/collections/handbook")).status == 200
@@ -74,7 +74,7 @@ def test_every_field_of_a_request_reaches_the_job(tmp_path: Path) -> None:
             assert answer.status == 202, answer.json
             told = answer.json["config"]
             assert {name: told[name] for name in config} == config
-            job = await ground.desk.world.jobs.get(answer.json["jobId"])
+            job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
             assert job is not None
             assert job.config.limits.max_pages == 10_000 and not job.config.robots.respect
 
@@ -235,13 +235,13 @@ def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path
             await tenants.change(ground.service, TENANT, quota=Quota(max_concurrent_crawls=1))
             name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
             world = ground.desk.world
-            job = await world.jobs.get(name)
+            job = await world.store.jobs.get(name)
             assert job is not None
             job = await start_drafted(ground.desk.home, job)
             ended = replace(job, state=JobState.COMPLETED, stop=StopReason.DAILY_QUOTA)
-            await world.jobs.update(ended)
+            await world.store.jobs.update(ended)
             busy = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            other = await world.jobs.get(busy)
+            other = await world.store.jobs.get(busy)
             assert other is not None
             await jobs.step(world, other, JobState.INITIALIZING)
             assert (await ground.mine.post(f"/crawls/{name}/resume")).status == 429
@@ -279,7 +279,7 @@ def test_a_tenant_asks_pages_for_fields_of_its_own(tmp_path: Path) -> None:
             answer = await ground.mine.post("/crawls", asked)
             assert answer.status == 202, answer.json
             assert answer.json["config"]["extractionSchema"] == schema
-            job = await ground.desk.world.jobs.get(answer.json["jobId"])
+            job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
             assert job is not None and '"author"' in job.config.analysis.schema
 
     run(work())

@@ -33,7 +33,7 @@ async def _things_of(client: Client, ground: Ground, site: Site) -> dict[str, st
     schedule = await client.post("/schedules", {"title": SECRET, "cron": "@daily", "crawl": crawl})
     hook = await client.post("/webhooks", {"url": f"https://{SECRET}.example.com/"})
     hook_id = hook.json["webhookId"]
-    events = await ground.service.home.store.untold.untold(100)
+    events = await ground.service.home.store.unsent_events.list(100)
     slips = [
         slip
         for event in events

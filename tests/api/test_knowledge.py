@@ -62,7 +62,7 @@ def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path: Path
                     cursor = part["nextCursor"]
                     path = f"/crawls/{job}/urls?limit=3&cursor={cursor}" if cursor else ""
                 assert len(seen) == len(set(seen)) == 4
-                skipped = await ground.desk.world.documents.list(
+                skipped = await ground.desk.world.store.documents.list(
                     DocumentFilter(), after="", limit=10
                 )
                 await ground.mine.delete(f"/documents/village:{skipped[0].url_hash.hex()}")

@@ -257,16 +257,16 @@ async def _told(ground: Ground, hook: str) -> Delivery:
 async def _tell_all(ground: Ground) -> list[Delivery]:
     """Tell all that nobody was told of, as whoever sends would."""
     store, found = ground.service.home.store, []
-    for event in await store.untold.untold(100):
+    for event in await store.unsent_events.list(100):
         desk = ground.service.desk(event.tenant)
         slips = deliveries.deliveries_of(desk, event, await webhooks.every(desk))
-        assert await store.untold.tell(event, slips)
+        assert await store.unsent_events.hand_over(event, slips)
         found += [deliveries.read_due(desk, slip) for slip in slips]
     return found
 
 
 async def _due(service: Service, desk: TenantService) -> list[str]:
-    slips = await service.home.store.due_slips.due("deliveries", wall_s=desk.wall_s, limit=10)
+    slips = await service.home.store.due_values.due("deliveries", wall_s=desk.wall_s, limit=10)
     assert all(slip.tenant == TENANT for slip in slips)
     return [slip.name for slip in slips]
 

@@ -22,6 +22,7 @@ from tests.engine.enrich.test_loop import Falling
 from tests.engine.visit.test_preview_text import waiting
 from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan, read_records, run
 from tests.support.server import Site
+from tests.support.stores import directory_with
 
 OURS, THEIRS = "the quiet canary in the north", "a bold magpie of the south"
 FORMS = "md,jsonl,warc,llms,llms-full,cdxj"
@@ -76,7 +77,7 @@ def test_of_a_job_of_two_sites_one_goes_and_the_other_stays(tmp_path: Path, mode
             found, line = await erase(home, ours)
             assert ([job.id for job in found.parts], found.whole) == ([both.report.job.id], ())
             assert (line.jobs, line.pages, line.key) == (0, 2, f"site {ours.address}")
-            assert await home.world.providers.takedowns() == [line]
+            assert await home.world.store.providers.takedowns() == [line]
             assert (await search(shelf.index, "canary")).hits == ()
             (kept,) = read_records(tmp_path)
             assert kept == before[theirs.url("/")]
@@ -106,7 +107,7 @@ def test_a_job_of_one_site_goes_whole(tmp_path: Path, mode: str) -> None:
                 kept = await collect(home, theirs.url("/"))
             found, line = await erase(home, ours)
             assert (len(found.whole), found.parts, line.jobs, line.pages) == (1, (), 1, 2)
-            (left,) = await home.world.jobs.list(limit=9)
+            (left,) = await home.world.store.jobs.list(limit=9)
             assert left.id == kept.report.job.id
             again, nothing = await erase(home, ours)
             assert (again.whole, again.parts, nothing.pages) == ((), (), 0)
@@ -127,9 +128,8 @@ def test_one_that_was_cut_short_is_finished_by_the_next(tmp_path: Path, place: s
             if part == "archive":
                 broken = replace(home, archive=Falling(home.archive, method, 1))  # type: ignore[arg-type]
             else:
-                falling = Falling(getattr(home.world, part), method, 1)
-                world = replace(home.world, **{part: falling})  # type: ignore[arg-type]
-                broken = replace(home, world=world)
+                falling = Falling(getattr(home.store, part), method, 1)
+                broken = directory_with(home, **{part: falling})
             with pytest.raises(ConnectionResetError):
                 await erase(broken, ours)
             await erase(home, ours)
@@ -147,7 +147,7 @@ def test_another_tenants_copy_is_not_erased(tmp_path: Path) -> None:
             stranger = home.open_for("stranger")
             found, line = await erase(stranger, ours)
             assert (found.whole, found.parts, line.pages) == ((), (), 0)
-            assert len(await home.world.jobs.list(limit=9)) == 1
+            assert len(await home.world.store.jobs.list(limit=9)) == 1
         assert "pages.jsonl" in traces(tmp_path, OURS)
 
     run(work())

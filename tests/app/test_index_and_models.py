@@ -86,7 +86,7 @@ def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
         )
         await answers(tmp_path, advised, "ferry")
         async with home_in(tmp_path, Ear(), advised) as home:
-            lines = {line.purpose: line for line in await home.world.costs.list()}
+            lines = {line.purpose: line for line in await home.world.store.costs.list()}
         assert lines[ModelPurpose.QUALITY].tokens_in >= 100
         assert lines[ModelPurpose.QUALITY].micros >= 140
         assert {asked["model"] for asked in server.asked} == {"tiny"}
@@ -95,7 +95,7 @@ def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
         for settings in (LOCAL, advised):
             await answers(tmp_path, settings, "ferry")
             async with home_in(tmp_path, Ear(), settings) as home:
-                rows = await home.world.documents.list(DocumentFilter(), after="", limit=10)
+                rows = await home.world.store.documents.list(DocumentFilter(), after="", limit=10)
                 assert {
                     orjson.loads(row.analysis)["quality"]["engine"]["name"] for row in rows
                 } == {"tiny"}

@@ -29,6 +29,7 @@ from geomi.settings.options import RunOptions
 from geomi.url.parse import parse
 from tests.support.crawl import LOCAL, Ear, crawl_in, crawl_site, home_in, page, plan, run
 from tests.support.server import Route, Site
+from tests.support.stores import world_with
 
 AT_ONCE = 1e-9  # days
 FOR_A_WHILE = 30.0
@@ -85,7 +86,7 @@ def _clean(root: Path) -> Cleaned:
 
 
 async def _job(home: DataDirectory, job: CrawlJob) -> CrawlJob | None:
-    return await home.world.jobs.get(job.id)
+    return await home.world.store.jobs.get(job.id)
 
 
 def _rows(root: Path, number: int, job: str) -> dict[str, int]:
@@ -107,14 +108,14 @@ def _rows(root: Path, number: int, job: str) -> dict[str, int]:
 
 async def _check_readable(home: DataDirectory, job: CrawlJob) -> None:
     """Every capture of a job, and every page that is there, can be read."""
-    rows = await home.world.pages.feed(job.id, after=0, limit=99)
+    rows = await home.world.store.pages.feed(job.id, after=0, limit=99)
     assert len(rows) == 2
     for row in rows:
         assert await home.world.archive.read(row.record)
     with closing(sqlite3.connect(home.root / "geomi.db")) as db:
         hashes = [url_hash for (url_hash,) in db.execute("SELECT url_hash FROM pages")]
     for url_hash in hashes:
-        found = await home.world.pages.get(url_hash)
+        found = await home.world.store.pages.get(url_hash)
         assert found is not None
         assert await home.world.archive.read(found.record)
 
@@ -132,7 +133,7 @@ def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
                 found = await _job(home, job)
                 assert found is not None
                 assert (found.expired, found.stats.collected) == (Expired.URLS, 3)
-                assert len(await home.world.pages.feed(job.id, after=0, limit=9)) == 3
+                assert len(await home.world.store.pages.feed(job.id, after=0, limit=9)) == 3
                 url = parse(site.url("/old"))
                 assert url is not None
                 told = await explain(home.world, found, url, ())
@@ -212,9 +213,12 @@ async def _killed(root: Path, calls: int, young: CrawlJob, *, is_done: bool) -> 
 
         mortal = replace(
             home,
-            store=_with(home.store, retention=dying(home.store.retention)),
             archive=dying(home.archive),
-            world=replace(home.world, jobs=dying(home.world.jobs)),
+            world=world_with(
+                home.world,
+                retention=dying(home.store.retention),
+                jobs=dying(home.store.jobs),
+            ),
         )
         try:
             await clean(mortal)
@@ -242,7 +246,9 @@ def test_one_cleans_at_a_time(tmp_path: Path) -> None:
     async def work() -> None:
         async with home_in(tmp_path, Ear()) as home:
             now_s = home.world.clock.now_s()
-            await home.world.workers.take("clean", owner="w-x", until_s=now_s + 60, now_s=now_s)
+            await home.world.store.workers.take(
+                "clean", owner="w-x", until_s=now_s + 60, now_s=now_s
+            )
             with pytest.raises(StoreBusy, match="w-x is cleaning"):
                 await clean(home)
 

@@ -61,8 +61,8 @@ async def erase(home: DataDirectory) -> Takedown:
 
 async def states_what_was_done(home: DataDirectory) -> None:
     """Check what is left in an open directory."""
-    assert [job for job in await home.world.jobs.list(limit=10) if job.provider] == []
-    (line, *_) = await home.world.providers.takedowns()
+    assert [job for job in await home.world.store.jobs.list(limit=10) if job.provider] == []
+    (line, *_) = await home.world.store.providers.takedowns()
     assert (line.key, line.reason) == ("example", "they wrote on 1 May")
     with pytest.raises(ConfigError, match="does not allow crawling"):
         await providers.refuse_crawl(home.world, "example")
@@ -86,7 +86,7 @@ def test_no_byte_of_its_pages_is_left_and_others_keep_theirs(tmp_path: Path) -> 
                 line = await erase(home)
                 assert (line.jobs, line.pages) == (2, 2)
                 await states_what_was_done(home)
-                assert [job.id for job in await home.world.jobs.list(limit=9)] == [
+                assert [job.id for job in await home.world.store.jobs.list(limit=9)] == [
                     kept.report.job.id
                 ]
             assert traces(tmp_path) == []
@@ -100,9 +100,9 @@ def test_a_job_whose_urls_have_expired_leaves_nothing_either(tmp_path: Path) -> 
     async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
-            for job in await home.world.jobs.list(limit=9):
+            for job in await home.world.store.jobs.list(limit=9):
                 kept = replace(job.config, retention=Retention(urls_days=1e-9))
-                await home.world.jobs.update(replace(job, config=kept))
+                await home.world.store.jobs.update(replace(job, config=kept))
             assert len((await clean(home)).urls_of) == 2
             assert (await erase(home)).pages == 2
         assert traces(tmp_path) == []
@@ -143,10 +143,12 @@ def cut(patch: pytest.MonkeyPatch, home: DataDirectory, step: str) -> None:
     if step == "files of the second job":
         patch.setattr(deletion, "remove_job", _failing(remove_job, after=1))
     elif step == "pages":
-        patch.setattr(type(home.world.providers), "erase", _failing(None, after=0))
+        patch.setattr(type(home.world.store.providers), "erase", _failing(None, after=0))
     else:
-        delete = type(home.world.jobs).delete
-        patch.setattr(type(home.world.jobs), "delete", _failing(delete, after=step == "second job"))
+        delete = type(home.world.store.jobs).delete
+        patch.setattr(
+            type(home.world.store.jobs), "delete", _failing(delete, after=step == "second job")
+        )
 
 
 def _failing(works: Callable[..., object] | None, *, after: int) -> Callable[..., object]:
@@ -182,7 +184,7 @@ def test_a_second_one_changes_nothing(tmp_path: Path) -> None:
             await collect(home, site)
             first = await erase(home)
             assert await erase(home) == first
-            assert await home.world.providers.takedowns() == [first]
+            assert await home.world.store.providers.takedowns() == [first]
 
     with Site(ROUTES) as site:
         run(work(site))
@@ -245,7 +247,7 @@ def test_a_registration_stays_as_long_as_a_takedown_may_need_it(tmp_path: Path) 
             with pytest.raises(ConfigError, match="2 jobs were started for provider `example`"):
                 await providers.remove(home.world, "example")
             for job in await providers.jobs_of(home.world, "example"):
-                await home.world.jobs.delete(job.id)
+                await home.world.store.jobs.delete(job.id)
             assert (await providers.remove(home.world, "example")).key == "example"
 
     with Site(ROUTES) as site:
@@ -273,7 +275,7 @@ def test_a_reason_has_an_end(tmp_path: Path) -> None:
             found = await provider_holdings(home, "example")
             with pytest.raises(ConfigError, match="more than 2000 characters"):
                 await take_down_provider(home, found, "x" * (MAX_REASON_CHARS + 1))
-            assert await home.world.providers.takedowns() == []
+            assert await home.world.store.providers.takedowns() == []
             assert (
                 await take_down_provider(home, replace(found), "x" * MAX_REASON_CHARS)
             ).jobs == 0

@@ -75,7 +75,7 @@ def _under_postgres(layer: Layer, plan: Plan) -> None:
         from psycopg import Connection, Transaction, errors
     except ImportError:
         return
-    from geomi.adapters.store.postgres import PostgresStore
+    from geomi.adapters.store.postgres.clock import PostgresClock
 
     leave = Transaction.__exit__
 
@@ -100,8 +100,8 @@ def _under_postgres(layer: Layer, plan: Plan) -> None:
 
     patched: Any = Transaction
     patched.__exit__ = commit
-    time_s = PostgresStore.time_s
-    other: Any = PostgresStore
+    time_s = PostgresClock.time_s
+    other: Any = PostgresClock
     other.time_s = lambda self: time_s(self) + plan.server_s
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -23,7 +24,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
     with ExitStack() as opened:
         match request.param:
             case "memory":
-                yield open_memory("nobody").open_for
+                yield cast("Stores", open_memory("nobody").open_for)
             case "sqlite":
                 yield _in_sqlite(tmp_path / "store.db", opened)
             case "postgres":

@@ -9,7 +9,7 @@ import pytest
 
 from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.bucket_url import read_bucket_url
-from geomi.ports.store import KeptArchive
+from geomi.ports.archive import KeptArchive
 from tests.contracts.suites.archiving import (
     SEGMENT_BYTES,
     Archives,

@@ -23,6 +23,7 @@ from geomi.ports.runtime import ClockAnchor, ClockComparison
 from tests.contracts.reference import MemoryStore, open_memory
 from tests.contracts.suites.material import batch, begin, claim, give_back, url
 from tests.support.clock import HandClock
+from tests.support.stores import with_parts
 from tests.support.waiting import waits
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -49,8 +50,9 @@ class Machine:
 
 async def _store_with_last_end(end_s: float) -> MemoryStore:
     store = open_memory("local")
-    await begin(store, url())
-    (lease,) = await claim(store)
+    handles = with_parts(store)
+    await begin(handles, url())
+    (lease,) = await claim(handles)
     await store.frontier.settle(batch(give_back(lease, end_s=end_s)))
     return store
 
@@ -120,14 +122,10 @@ class Server:
     """A store whose server has a clock of its own."""
 
     now_s: float
-    last_end_s: float = 0.0
     offset_s: float = 0.0
 
     def time_s(self) -> float:
         return self.now_s + self.offset_s
-
-    def greatest_end_s(self) -> float:
-        return self.last_end_s
 
     async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
         return ClockComparison(self.time_s() - now_s(), self.offset_s)
@@ -141,7 +139,7 @@ class Server:
 @pytest.mark.parametrize("wrong_s", [-DAY_S, 0.0, DAY_S])
 def test_machines_that_share_a_server_share_its_time(wrong_s: float) -> None:
     machine = Machine(wall_s=1_000_000.0 + wrong_s)
-    clock = open_shared_clock(Server(1_000_000.0), machine.readings())
+    clock = open_shared_clock(Server(1_000_000.0), least_s=0.0, readings=machine.readings())
     assert clock.now_s() == 1_000_000.0
     machine.pass_time(5)
     machine.wall_s -= HOUR_S
@@ -150,7 +148,9 @@ def test_machines_that_share_a_server_share_its_time(wrong_s: float) -> None:
 
 
 def test_the_time_of_a_server_is_not_before_the_last_response() -> None:
-    clock = open_shared_clock(Server(1_000_000.0, 1_000_060.0), Machine().readings())
+    clock = open_shared_clock(
+        Server(1_000_000.0), least_s=1_000_060.0, readings=Machine().readings()
+    )
     assert clock.now_s() == 1_000_060.0
 
 
@@ -187,7 +187,9 @@ class Fleet:
 
 def fleet(many: int) -> Fleet:
     server, machines = Server(1_000_000.0), [Machine() for _ in range(many)]
-    clocks = [open_shared_clock(server, machine.readings()) for machine in machines]
+    clocks = [
+        open_shared_clock(server, least_s=0.0, readings=machine.readings()) for machine in machines
+    ]
     return Fleet(server, machines, clocks, [1_000_000.0] * many)
 
 
@@ -207,7 +209,7 @@ async def test_a_server_whose_clock_is_set_takes_no_time_from_anybody(
     jumps = await workers.beat()
     assert jumps == [pytest.approx(jump_s)] + [0.0] * (many - 1), "the first takes it back for all"
     assert workers.times_s() == [pytest.approx(1_000_020.0, abs=0.01)] * many
-    late = open_shared_clock(workers.server, Machine().readings())
+    late = open_shared_clock(workers.server, least_s=0.0, readings=Machine().readings())
     assert late.now_s() == pytest.approx(1_000_020.0, abs=0.01)
 
 

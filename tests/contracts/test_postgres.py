@@ -234,7 +234,7 @@ class TestArrays:
 class TestTime:
     def test_the_servers_time_is_told_as_it_is(self, store: PostgresStore) -> None:
         before_s = system_readings().wall_s()
-        told_s = store.time_s()
+        told_s = store.server_clock.time_s()
         assert before_s - 1 <= told_s <= system_readings().wall_s() + 1  # the same machine here
 
 
@@ -389,7 +389,7 @@ class TestLostConnections:
             joining = thread.submit(open_postgres, own.new_schema(), tenant="local", waits=True)
             own.restart()
             with closing(joining.result(20)) as store:
-                assert store.time_s() > 0
+                assert store.server_clock.time_s() > 0
 
 
 def _end_all(other: psycopg.Connection) -> None:
@@ -611,35 +611,39 @@ class TestSharedTime:
     @waits
     async def test_the_offset_is_set_by_one(self, place: str) -> None:
         with closing(open_postgres(place, tenant="local")) as store:
-            before = await store.compare(time.time)
+            before = await store.server_clock.compare(time.time)
             assert abs(before.ahead_s) < 5
             assert before.offset_s == 0.0
-            assert await store.set_offset(3600.0, instead_of=0.0)
-            assert not await store.set_offset(7200.0, instead_of=0.0)
-            after = await store.compare(time.time)
+            assert await store.server_clock.set_offset(3600.0, instead_of=0.0)
+            assert not await store.server_clock.set_offset(7200.0, instead_of=0.0)
+            after = await store.server_clock.compare(time.time)
             assert after.offset_s == 3600.0
             assert after.ahead_s - before.ahead_s == pytest.approx(3600.0, abs=1.0)
-            assert store.time_s() - time.time() == pytest.approx(3600.0, abs=5.0)
+            assert store.server_clock.time_s() - time.time() == pytest.approx(3600.0, abs=5.0)
 
     @waits
     async def test_time_is_not_before_the_last_sign_of_a_worker(self, place: str) -> None:
         with closing(open_postgres(place, tenant="local")) as store:
             ahead_s = time.time() + 900
             await store.workers.enrol(card(at_s=ahead_s))
-            assert store.time_s() == pytest.approx(ahead_s)
+            assert store.server_clock.time_s() == pytest.approx(ahead_s)
 
     @waits
     async def test_who_comes_while_the_clock_jumps_goes_by_those_who_work(self, place: str) -> None:
         """Else every lease would seem to be over."""
         with closing(open_postgres(place, tenant="local")) as store:
-            old = open_shared_clock(store)
+            old = open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
             await store.workers.enrol(card("w-old", at_s=old.now_s()))
-            await store.set_offset(3600.0, instead_of=0.0)  # as if the server's clock were set
-            new = open_shared_clock(store)
+            await store.server_clock.set_offset(
+                3600.0, instead_of=0.0
+            )  # as if the server's clock were set
+            new = open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
             assert new.now_s() - old.now_s() > 3500
             async with asyncio.TaskGroup() as group:
                 agreeing = group.create_task(
-                    ServerTime(store, new, owner="", silence_s=3.0).agree()
+                    ServerTime(
+                        store.workers, store.server_clock, new, owner="", silence_s=3.0
+                    ).agree()
                 )
                 await asyncio.sleep(0.1)
                 await store.workers.beat(
@@ -647,15 +651,19 @@ class TestSharedTime:
                 )
                 await agreeing
             assert new.now_s() == pytest.approx(old.now_s(), abs=1.0)
-            assert (await store.compare(old.now_s)).ahead_s == pytest.approx(0.0, abs=1.0)
+            assert (await store.server_clock.compare(old.now_s)).ahead_s == pytest.approx(
+                0.0, abs=1.0
+            )
 
     @waits
     async def test_the_dead_are_not_waited_for_long(self, place: str) -> None:
         with closing(open_postgres(place, tenant="local")) as store:
-            clock = open_shared_clock(store)
+            clock = open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
             await store.workers.enrol(card("w-dead", at_s=clock.now_s() - 600))
             now_s = clock.now_s()
-            await ServerTime(store, clock, owner="", silence_s=0.6).agree()
+            await ServerTime(
+                store.workers, store.server_clock, clock, owner="", silence_s=0.6
+            ).agree()
             assert 0.1 < clock.now_s() - now_s < 30
 
 

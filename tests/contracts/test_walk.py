@@ -14,6 +14,7 @@ from tests.contracts.reference import open_memory
 from tests.contracts.suites.handles import Store
 from tests.contracts.suites.walk import Walk
 from tests.support.postgres import Cluster
+from tests.support.stores import with_parts
 
 
 @pytest.mark.slow
@@ -23,7 +24,7 @@ def test_all_stores_answer_the_same_script_alike(tmp_path: Path, cluster: Cluste
     numbers = count()
 
     def in_memory() -> Store:
-        return open_memory("local")
+        return with_parts(open_memory("local"))
 
     def in_sqlite() -> Store:
         return open_sqlite(tmp_path / f"{next(numbers)}.db", tenant="local")

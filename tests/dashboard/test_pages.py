@@ -210,7 +210,7 @@ def test_a_crawl_at_work_is_on_the_first_page_however_many_came_after_it(tmp_pat
         async with serving(tmp_path) as house:
             desk = house.ground.desk
             first, done = await crawls.start(desk, ORDER), await crawls.start(desk, ORDER)
-            assert await desk.world.jobs.begin(first.id, most=0, wall_s=desk.wall_s)
+            assert await desk.world.store.jobs.begin(first.id, most=0, wall_s=desk.wall_s)
             for _ in range(overview.SHOWN):
                 await crawls.start(desk, ORDER)
             page = text(await house.mine.get("/"))

@@ -67,11 +67,11 @@ class Farm:
 
     def jobs(self) -> list[CrawlJob]:
         """Return the jobs, the oldest first."""
-        return self.look(lambda home: home.world.jobs.list(limit=10))[::-1]
+        return self.look(lambda home: home.world.store.jobs.list(limit=10))[::-1]
 
     def workers(self) -> list[WorkerCard]:
         """Return who works now."""
-        return self.look(lambda home: home.world.workers.list())
+        return self.look(lambda home: home.world.store.workers.list())
 
     def exported(self, job: CrawlJob) -> Counter[str]:
         """Read every record of a job back, on a machine that has seen none of it."""

@@ -52,6 +52,6 @@ def archived(root: Path, tenant: str) -> list[bytes]:
 async def _archived(home: DataDirectory) -> list[bytes]:
     return [
         await home.archive.read(row.record)
-        for job in await home.world.jobs.list(limit=9)
-        for row in await home.world.pages.feed(job.id, after=0, limit=99)
+        for job in await home.world.store.jobs.list(limit=9)
+        for row in await home.world.store.pages.feed(job.id, after=0, limit=99)
     ]

@@ -45,8 +45,8 @@ def logged(root: Path, host: str) -> dict[str, list[str]]:
     async def work() -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         async with home_in(root, Ear()) as home:
-            for row in await home.world.requests.of_host(host, after_s=0.0, limit=99):
-                tenant = await home.world.roster.tenant_of(row.job) or ""
+            for row in await home.world.store.requests.of_host(host, after_s=0.0, limit=99):
+                tenant = await home.world.store.roster.tenant_of(row.job) or ""
                 if row.purpose is RequestPurpose.PAGE:
                     found.setdefault(tenant, []).append(row.url)
         return found

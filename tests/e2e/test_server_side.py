@@ -189,7 +189,7 @@ def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
     async def write() -> None:
         async with home_in(tmp_path, Ear()) as home:
             update = HostUpdate(lease, lease.state, asked=(first, early))
-            await home.world.frontier.settle(Batch(hosts=(update,)))
+            await home.world.store.frontier.settle(Batch(hosts=(update,)))
 
     asyncio.run(write())
     told = run("audit", "-o", str(tmp_path))

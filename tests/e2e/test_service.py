@@ -160,11 +160,11 @@ async def _check(root: Path) -> None:
 
 async def _check_tenant(home: DataDirectory, limit: int) -> None:
     world = home.world
-    jobs = await world.jobs.page(JobFilter(), before="", limit=100)
+    jobs = await world.store.jobs.page(JobFilter(), before="", limit=100)
     assert len(jobs) == JOBS
     for job in jobs:
         await _check_job(home, job, is_limited=bool(limit))
-    standing = await world.quotas.standing(wall_s=world.clock.wall_s())
+    standing = await world.store.quotas.standing(wall_s=world.clock.wall_s())
     settled = sum(job.stats.settled for job in jobs)
     if limit:
         assert settled == standing.pages == limit
@@ -176,7 +176,7 @@ async def _check_job(home: DataDirectory, job: CrawlJob, *, is_limited: bool) ->
     assert job.state is JobState.COMPLETED
     if not is_limited:
         assert job.stop is StopReason.DONE
-    entries = await world.census.entries(job.id, state=None, after=b"", limit=1000)
+    entries = await world.store.census.entries(job.id, state=None, after=b"", limit=1000)
     assert len(entries) == job.stats.discovered
     by_state = Counter(entry.state for entry in entries)
     assert by_state[State.COMPLETED] == job.stats.collected
@@ -184,7 +184,7 @@ async def _check_job(home: DataDirectory, job: CrawlJob, *, is_limited: bool) ->
     assert all(SETTLED[one.outcome] is one.state for one in entries if one.outcome)
     if not is_limited:
         assert by_state[State.PENDING] == 0 and job.stats.collected == PAGES + 1
-    documents = await world.documents.counts(job.id)
+    documents = await world.store.documents.counts(job.id)
     assert documents.indexed + documents.skipped + documents.failed >= job.stats.collected
     events = await home.store.journal.read(job.id, limit=1000)
     assert [event.n for event in events] == list(range(1, len(events) + 1))

@@ -427,7 +427,7 @@ class TestSweeping:
         async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
             hand.clock.advance(8 * DAY_S)
             now_s = hand.clock.now_s()
-            await hand.world.sweeps.take(crawl.id, owner="dead", lease_s=60.0, now_s=now_s)
+            await hand.world.store.sweeps.take(crawl.id, owner="dead", lease_s=60.0, now_s=now_s)
             with pytest.raises(StoreBusy):
                 await recrawl.begin(hand.world, crawl, RecrawlRequest())
             hand.clock.advance(60.0)

@@ -67,7 +67,7 @@ async def crawl(order: Order) -> Report:
         done = await run_crawl(home, plan(order.seeds, assignments=order.settings))
         beating.cancel()
         peak_kib = _peak_kib()  # before all records are read at once
-        entries = await home.world.census.entries(
+        entries = await home.world.store.census.entries(
             done.job.id, state=None, after=b"", limit=MAX_ENTRIES
         )
         return Report(

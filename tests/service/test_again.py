@@ -90,7 +90,7 @@ async def _run_due(ground: Ground, desk: TenantService, schedule: str) -> str:
     assert await fire_schedules(ground.service) == 0
     assert await desk.slips.change(replace(slip, due_at_s=desk.wall_s))
     assert await fire_schedules(ground.service) == 1
-    (job, *_) = await desk.world.jobs.list(limit=10)
+    (job, *_) = await desk.world.store.jobs.list(limit=10)
     await crawled(desk, job.id)
     await understood(ground.service, partial(is_over, desk, job.id))
     return job.id

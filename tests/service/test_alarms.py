@@ -84,16 +84,16 @@ def test_a_running_crawl_is_looked_at_too(tmp_path: Path) -> None:
             asked = {"collectionId": "slow", "seedUrls": ["http://localhost:8080/"]}
             job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
             world = ground.desk.world
-            assert await world.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
+            assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
             job = await jobs.find(world, job_id)
             for state in (JobState.DISCOVERING, JobState.PROCESSING):
                 job = await jobs.step(world, job, state)
             await alarms.check_crawls(ground.service)
             assert await _listed(ground) == []
-            await world.jobs.worked(job_id, 3 * 3600.0)
+            await world.store.jobs.worked(job_id, 3 * 3600.0)
             await alarms.check_crawls(ground.service)
             assert await _listed(ground) == []  # three hours are not more than three
-            await world.jobs.worked(job_id, 60.0)
+            await world.store.jobs.worked(job_id, 60.0)
             await alarms.check_crawls(ground.service)
             (told,) = await _listed(ground)
             assert (told["rule"], told["jobId"]) == ("duration", job_id)

@@ -74,7 +74,7 @@ def test_chores_are_left_to_whoever_has_the_duty(
             now_s = world.clock.now_s()
             until_s = now_s + 3600
             assert (
-                await world.workers.take(DUTY, owner="another", until_s=until_s, now_s=now_s)
+                await world.store.workers.take(DUTY, owner="another", until_s=until_s, now_s=now_s)
                 == "another"
             )
             tally = Tally()
@@ -83,10 +83,10 @@ def test_chores_are_left_to_whoever_has_the_duty(
             )
             doing = asyncio.ensure_future(run_background_tasks(ground.service))
             for _ in range(50):  # it has looked more than once by then
-                await world.workers.list()
+                await world.store.workers.list()
                 await asyncio.sleep(0.001)
             assert tally.times == 0
-            await world.workers.drop(DUTY, owner="another")
+            await world.store.workers.drop(DUTY, owner="another")
             async with asyncio.timeout(LONGEST_S):
                 await tally.is_enough.wait()
             doing.cancel()
@@ -94,7 +94,8 @@ def test_chores_are_left_to_whoever_has_the_duty(
                 await doing
             # Whoever leaves gives the duty up, so that the next does not wait for its silence.
             assert (
-                await world.workers.take(DUTY, owner="next", until_s=until_s, now_s=now_s) == "next"
+                await world.store.workers.take(DUTY, owner="next", until_s=until_s, now_s=now_s)
+                == "next"
             )
 
     run(work())

@@ -101,19 +101,19 @@ def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_pat
         await providers.check_due_providers(ground.service)
         first = await started(ground)
         await done(ground, first)
-        job = await desk.world.jobs.get(first)
+        job = await desk.world.store.jobs.get(first)
         assert job is not None and library_of(job) == VILLAGE
         assert job.stats.collected == len(TOPICS)
         assert site.log == []
         stock.empty = True
         second = await started(ground)
         await done(ground, second)
-        (follower, *_) = await desk.world.jobs.list(limit=10)
+        (follower, *_) = await desk.world.store.jobs.list(limit=10)
         assert follower.id not in (first, second)
         assert (follower.provider, follower.collection) == ("village", "apis")
         assert "it is crawled" in ear.warnings[-1] and "empty result" in ear.warnings[-1]
         await done(ground, follower.id)
-        assert len(await desk.world.jobs.list(limit=10)) == 3, (
+        assert len(await desk.world.store.jobs.list(limit=10)) == 3, (
             "one crawl follows, and none after it"
         )
         assert any(seen.path == "/" for seen in site.log)
@@ -131,7 +131,7 @@ def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_
         desk = ground.service.desk("default")
         await providers.check_due_providers(ground.service)
         await started(ground)
-        (job,) = await desk.world.jobs.list(limit=10)
+        (job,) = await desk.world.store.jobs.list(limit=10)
         await crawled(desk, job.id)
         await understood(ground.service, partial(is_over, desk, job.id))
         review = {"allows": False}
@@ -139,8 +139,8 @@ def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_
         assert answer.status == 200, answer.json
         while await deliveries.queue_deliveries(ground.service):
             pass
-        assert await ground.service.home.store.untold.untold(10) == []
-        assert [one.id for one in await desk.world.jobs.list(limit=10)] == [job.id]
+        assert await ground.service.home.store.unsent_events.list(10) == []
+        assert [one.id for one in await desk.world.store.jobs.list(limit=10)] == [job.id]
         assert "cannot be crawled" in ear.warnings[-1]
         assert "does not allow crawling" in ear.warnings[-1]
 
@@ -158,7 +158,7 @@ def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: P
         await tenants.change(ground.service, "default", quota=Quota(max_waiting=1))
         while await deliveries.queue_deliveries(ground.service):
             pass
-        found = {one.id: one for one in await desk.world.jobs.list(limit=10)}
+        found = {one.id: one for one in await desk.world.store.jobs.list(limit=10)}
         (follower,) = found.keys() - {first, waiting}
         assert found[follower].state is JobState.PENDING
         assert library_of(found[follower]) == ""

@@ -33,7 +33,7 @@ def test_a_crawl_that_cannot_begin_fails_with_its_cause(tmp_path: Path) -> None:
             job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
             world = ground.desk.world
             preset = await providers.find(world, "openai")
-            await world.providers.put(
+            await world.store.providers.put(
                 replace(
                     preset,
                     key="village",
@@ -61,7 +61,7 @@ def test_a_crawl_begins_with_its_seeds_and_sitemaps_in_the_queue(tmp_path: Path)
             job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
             assert await begin_waiting(ground.service) == 1
             assert (await ground.mine.get(f"/crawls/{job_id}")).json["status"] == "processing"
-            census = ground.desk.world.census
+            census = ground.desk.world.store.census
             rows = await census.rows(job_id, EntryFilter(), after=FIRST_CURSOR, limit=100)
             waiting = {(one.kind, one.url) for one in rows.entries if one.state is State.PENDING}
             assert {(EntryKind.PAGE, seed) for seed in seeds} <= waiting
@@ -77,7 +77,7 @@ def test_whoever_died_while_a_crawl_began_is_followed_by_another(tmp_path: Path)
         async with serving(tmp_path) as ground:
             job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
             world = ground.desk.world
-            assert await world.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
+            assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
             job = await jobs.find(world, job_id)
             await jobs.step(world, job, JobState.DISCOVERING)
             assert await begin_waiting(ground.service) == 1
@@ -139,7 +139,7 @@ def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
                 job_id = (await started(ground.mine, site))["jobId"]
                 path, world = f"/crawls/{job_id}", ground.desk.world
                 seen = [(await ground.mine.get(path)).json["status"]]
-                assert await world.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
+                assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
                 seen.append((await ground.mine.get(path)).json["status"])
                 job = await jobs.step(world, await jobs.find(world, job_id), JobState.DISCOVERING)
                 seen.append((await ground.mine.get(path)).json["status"])

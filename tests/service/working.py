@@ -27,7 +27,7 @@ async def until(claim: Claim) -> None:
 async def crawled(desk: TenantService, job_id: str) -> CrawlJob:
     """Let a crawl begin as it would, and fetch all that it wants; nothing is understood yet."""
     await begin_waiting(desk.service)
-    job = await desk.world.jobs.get(job_id)
+    job = await desk.world.store.jobs.get(job_id)
     assert job is not None
     if job.state.is_final:
         return job
@@ -50,5 +50,5 @@ async def understood(service: Service, is_done: Claim) -> None:
 
 async def is_over(desk: TenantService, job_id: str) -> bool:
     """Say whether a job has come to its end."""
-    job = await desk.world.jobs.get(job_id)
+    job = await desk.world.store.jobs.get(job_id)
     return job is not None and job.state.is_final

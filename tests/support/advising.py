@@ -149,7 +149,7 @@ async def advisor_in(
         )
         config = replace(CrawlConfig(), analysis=rules)
         job = CrawlJob("job-1", "local", (), config, JobState.PROCESSING, 0.0)
-        yield ModelAdvisor(home.world, job, panel), home.world.costs.list
+        yield ModelAdvisor(home.world, job, panel), home.world.store.costs.list
 
 
 def forms(server: ModelServer) -> list[str]:

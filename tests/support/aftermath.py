@@ -70,13 +70,13 @@ class Aftermath:
 async def look_back(home: DataDirectory, sites: Sequence[Site], wanted: Wanted) -> Aftermath:
     """Hold the newest job of a data directory against what its sites saw."""
     world = home.world
-    jobs = await world.jobs.list(limit=1)
+    jobs = await world.store.jobs.list(limit=1)
     if not jobs:
         return Aftermath(tuple(wanted.pages), 0, 0, 0, (), ("there is no job",))
     (job,) = jobs
-    entries = await world.census.entries(job.id, state=None, after=b"", limit=1_000_000)
+    entries = await world.store.census.entries(job.id, state=None, after=b"", limit=1_000_000)
     rows = [row async for row in _captures(home, job)]
-    asked = [one for host in await world.requests.hosts() for one in await _asked(home, host)]
+    asked = [one for host in await world.store.requests.hosts() for one in await _asked(home, host)]
     done = {entry.url for entry in entries if entry.state is State.COMPLETED}
     seen = Counter(site.url(one.target) for site in sites for one in site.log)
     logged = Counter(one.url for one in asked if not _is_cut_off(one))
@@ -104,14 +104,14 @@ async def look_back(home: DataDirectory, sites: Sequence[Site], wanted: Wanted) 
 
 async def _captures(home: DataDirectory, job: CrawlJob) -> AsyncIterator[CaptureRow]:
     after = 0
-    while rows := await home.world.pages.feed(job.id, after=after, limit=PAGE):
+    while rows := await home.world.store.pages.feed(job.id, after=after, limit=PAGE):
         for row in rows:
             yield row
         after = rows[-1].seq
 
 
 async def _asked(home: DataDirectory, host: str) -> list[SentRequest]:
-    return await home.world.requests.of_host(host, after_s=-math.inf, limit=1_000_000)
+    return await home.world.store.requests.of_host(host, after_s=-math.inf, limit=1_000_000)
 
 
 def _is_cut_off(asked: SentRequest) -> bool:
@@ -162,7 +162,7 @@ def _miscounted(
 
 async def _misjudged(home: DataDirectory, job: CrawlJob) -> list[str]:
     """See whether the job is over, and knows it."""
-    outlook = await home.world.census.outlook(job.id, now_s=home.world.clock.now_s())
+    outlook = await home.world.store.census.outlook(job.id, now_s=home.world.clock.now_s())
     told = []
     if job.state is not JobState.COMPLETED:
         told.append(f"the job is {job.state}, not completed: {job.error or job.stop}")

@@ -137,7 +137,7 @@ async def crawl_in(
 ) -> Crawled:
     """Crawl in an open directory and read back what came of it."""
     report = await crawl(home, plan, on_start=on_start)
-    census, job = home.world.census, report.job.id
+    census, job = home.world.store.census, report.job.id
     entries = await census.entries(job, state=None, after=b"", limit=100_000)
     return Crawled(
         report,

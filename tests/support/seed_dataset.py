@@ -162,7 +162,7 @@ class Ground:
 
     async def log(self) -> list[SentRequest]:
         """Read the log of requests."""
-        requests = self.hand.world.requests
+        requests = self.hand.world.store.requests
         return [
             row
             for host in await requests.hosts()

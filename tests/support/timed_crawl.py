@@ -34,6 +34,7 @@ from geomi.url.parse import parse
 from tests.contracts.reference import MemoryStore, open_memory
 from tests.support.clock import HandClock
 from tests.support.crawl import Ear
+from tests.support.stores import with_parts
 
 TICK_S = 0.001
 TENANT = "local"
@@ -241,23 +242,7 @@ async def hand_in(
         clock=clock,
         fetcher=fetcher,
         resolver=egress,
-        frontier=frontier,
-        census=store.census,
-        jobs=store.jobs,
-        pages=store.pages,
-        robots=store.robots,
-        requests=store.requests,
-        refusals=store.refusals,
-        sites=store.sites,
-        providers=store.providers,
-        workers=store.workers,
-        ranks=store.ranks,
-        histories=store.histories,
-        sweeps=store.sweeps,
-        documents=store.documents,
-        costs=store.costs,
-        quotas=store.quotas,
-        roster=store.roster,
+        store=with_parts(store, frontier=frontier),
         archive=archive,
         spool=DirectorySpool(root),
         compute=compute,

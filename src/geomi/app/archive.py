@@ -17,8 +17,7 @@ from geomi.adapters.blob.spool import BucketSpool, DirectorySpool
 from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.machine.disk import refusal, whole_file
 from geomi.errors import ConfigError
-from geomi.ports.archive import Spool
-from geomi.ports.store import KeptArchive
+from geomi.ports.archive import KeptArchive, Spool
 from geomi.settings.options import Settings
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geomi import __version__
 from geomi.adapters.compute.child import ChildCompute
@@ -40,36 +39,12 @@ from geomi.errors import StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import WorkerCard, WorkerRole
+from geomi.ports.archive import KeptArchive
 from geomi.ports.external_docs import ExternalDocsSource
 from geomi.ports.runtime import Clock, EventSink
-from geomi.ports.store import KeptArchive
+from geomi.ports.store import Store
 from geomi.settings.options import Settings
 from geomi.text.identifiers import new_ulid
-
-if TYPE_CHECKING:
-    from geomi.app.store import Store
-
-
-# What a world has of a store.
-STORE_PARTS = (
-    "frontier",
-    "census",
-    "jobs",
-    "pages",
-    "robots",
-    "requests",
-    "refusals",
-    "sites",
-    "providers",
-    "workers",
-    "ranks",
-    "histories",
-    "sweeps",
-    "documents",
-    "costs",
-    "roster",
-    "quotas",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +59,23 @@ class DataDirectory:
 
     root: Path
     settings: Settings
-    store: Store
     archive: KeptArchive
     world: World
     heart: Heartbeat
     watch: SilenceWatch = field(default_factory=SilenceWatch)
     ready: ExternalDocsSource | None = None
 
+    @property
+    def store(self) -> Store:
+        """The store of its world."""
+        return self.world.store
+
     def open_for(self, tenant: str) -> DataDirectory:
         """Return the same directory with another tenant's handles; both are closed with the first.
 
         Who works, politeness and the archive are everybody's.
         """
-        store = self.store.open_for(tenant)
-        own = {name: getattr(store, name) for name in STORE_PARTS}
-        return replace(self, store=store, world=replace(self.world, **own))
+        return replace(self, world=replace(self.world, store=self.store.open_for(tenant)))
 
 
 class TenantDirectories:
@@ -163,7 +140,7 @@ async def open_directory(
         client = HttpClient(egress, clock)
         compute = ChildCompute()
         world = World(
-            **{name: getattr(store, name) for name in STORE_PARTS},
+            store=store,
             clock=clock,
             fetcher=client,
             resolver=egress,
@@ -181,7 +158,7 @@ async def open_directory(
         time = shared_time(store, clock, owner=owner, silence_s=settings.silence_s)
         heart = Heartbeat(world, _card(world, root), time, tend=lambda: recover(home))
         ready = open_source(settings, rules, clock)
-        home = DataDirectory(root, settings, store, archive, world, heart, ready=ready)
+        home = DataDirectory(root, settings, archive, world, heart, ready=ready)
         try:
             async with _present(home):
                 yield home

@@ -61,7 +61,7 @@ async def search_pages(
         is_whole = not (
             await is_behind(home.world, shelf) or await is_index_lost(home.world, shelf)
         )
-        kept = await home.world.documents.collections()
+        kept = await home.world.store.documents.collections()
         left_out = sum(counts.skipped + counts.failed for counts in kept)
         return SearchResult(found, await shelf.index.count(), left_out, is_whole)
 

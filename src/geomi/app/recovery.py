@@ -24,10 +24,10 @@ from geomi.engine.world import World
 from geomi.model.event import Warned
 from geomi.model.job import JobState, StopReason
 from geomi.model.worker import WorkerCard
-from geomi.ports.store import KeptArchive
+from geomi.ports.archive import KeptArchive
 
 if TYPE_CHECKING:
-    from geomi.app.store import Store
+    from geomi.ports.store import Store
 
 
 class RecoverableDirectory(Protocol):
@@ -80,7 +80,7 @@ def directory_name(root: Path) -> str:
 
 async def recover(place: RecoverableDirectory) -> None:
     """End what dead workers held, here and elsewhere, and save what they left."""
-    cards = {card.owner: card for card in await place.world.workers.list()}
+    cards = {card.owner: card for card in await place.world.store.workers.list()}
     gone = _gone(place, cards)
     silent = [
         card.owner
@@ -90,10 +90,10 @@ async def recover(place: RecoverableDirectory) -> None:
     dead = list(dict.fromkeys([*gone, *silent]))
     if not dead:
         return
-    await place.world.census.release_dead(dead, now_s=place.world.clock.now_s())
+    await place.world.store.census.release_dead(dead, now_s=place.world.clock.now_s())
     for owner in dead:
         await _save_segments(place, owner, is_here=owner in gone)
-    await place.world.workers.leave(dead)
+    await place.world.store.workers.leave(dead)
     place.watch.forget(dead)
     remove_locks(place.root, dead)
 
@@ -117,7 +117,7 @@ async def check_sent(place: RecoverableDirectory, job: str) -> UploadState:
     await recover(place)  # some may lie here, left by a worker that died
     missing = await place.archive.check(await place.store.segments.job_ends(job))
     # What workers of this directory wrote is here or in the bucket, or nowhere.
-    cards = await place.world.workers.list()
+    cards = await place.world.store.workers.list()
     elsewhere = {card.owner for card in cards if not _is_ours(place, card)}
     lost = [name for name in missing if worker_of(name) not in elsewhere]
     await requeue_lost(place, lost)

@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geomi.adapters.machine.clock import (
     MOST_DRIFT_S,
@@ -24,17 +23,13 @@ from geomi.adapters.machine.clock import (
     open_clock,
     open_shared_clock,
 )
-from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.sqlite import open_sqlite
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.errors import ConfigError, StoreMissing
-from geomi.ports.runtime import SharedTime
+from geomi.ports.runtime import ServerClock, SharedTime
+from geomi.ports.store import Store
+from geomi.ports.workers import Workers
 from geomi.settings.options import Settings
-
-if TYPE_CHECKING:
-    from geomi.adapters.store.postgres import PostgresStore
-
-    Store = SqliteStore | PostgresStore
-
 
 TENANT = "local"  # the embedded command line's own tenant; it has no quota
 DATABASE = "geomi.db"
@@ -63,7 +58,9 @@ def open_store(
 
 def clock_of(store: Store) -> SystemClock:
     """Return the clock that every process of a store shares."""
-    return open_clock(store) if isinstance(store, SqliteStore) else open_shared_clock(store)
+    if store.server_clock is None:
+        return open_clock(store)
+    return open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
 
 
 def owners_here(store: Store) -> Sequence[str] | None:
@@ -71,7 +68,7 @@ def owners_here(store: Store) -> Sequence[str] | None:
 
     None for a shared database: who holds a lease there may live on another machine.
     """
-    return store.lease_owners() if isinstance(store, SqliteStore) else None
+    return store.lease_owners() if store.server_clock is None else None
 
 
 def _open(root: Path, settings: Settings, *, create: bool, waits: bool) -> Store:
@@ -82,7 +79,7 @@ def _open(root: Path, settings: Settings, *, create: bool, waits: bool) -> Store
     return open_sqlite(root / DATABASE, tenant=TENANT)
 
 
-def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:
+def _open_postgres(url: str, *, create: bool, waits: bool) -> Store:
     if find_spec("psycopg") is None:
         raise ConfigError(
             "a PostgreSQL database needs psycopg, which is not installed",
@@ -95,9 +92,9 @@ def _open_postgres(url: str, *, create: bool, waits: bool) -> PostgresStore:
 
 def shared_time(store: Store, clock: SystemClock, *, owner: str, silence_s: float) -> SharedTime:
     """Return what keeps a process's clock at one with the others of its store."""
-    if isinstance(store, SqliteStore):
+    if store.server_clock is None:
         return MachineTime()
-    return ServerTime(store, clock, owner=owner, silence_s=silence_s)
+    return ServerTime(store.workers, store.server_clock, clock, owner=owner, silence_s=silence_s)
 
 
 class MachineTime:
@@ -115,42 +112,49 @@ class ServerTime:
     """`ports.runtime.SharedTime` of a database server, whose machines have clocks of their own."""
 
     def __init__(
-        self, store: PostgresStore, clock: SystemClock, *, owner: str, silence_s: float
+        self,
+        workers: Workers,
+        server: ServerClock,
+        clock: SystemClock,
+        *,
+        owner: str,
+        silence_s: float,
     ) -> None:
-        self._store = store
+        self._workers = workers
+        self._server = server
         self._clock = clock
         self._owner = owner
         self._silence_s = silence_s
 
     async def correct(self) -> float:
         """Put the clock right where need be; return how far the server's had jumped."""
-        return await keep_time(self._clock, self._store, self._beats_s)
+        return await keep_time(self._clock, self._server, self._beats_s)
 
     async def agree(self) -> None:
         """Go by the time of those who work already, before anything is claimed."""
-        store, clock = self._store, self._clock
-        before = {card.owner: card.beat_s for card in await store.workers.list()}
+        server, clock = self._server, self._clock
+        before = {card.owner: card.beat_s for card in await self._workers.list()}
         is_silent = [clock.now_s() - beat_s > self._silence_s for beat_s in before.values()]
         if not any(is_silent):
             return
         beat_s = await self._next_beat_s(before)
         behind_s = 0.0 if beat_s is None else clock.now_s() - beat_s
         if behind_s > MOST_DRIFT_S:
-            found = await store.compare(clock.now_s)
+            found = await server.compare(clock.now_s)
             offset_s = found.offset_s + found.ahead_s - behind_s
-            await store.set_offset(offset_s, instead_of=found.offset_s)
-            clock.set_back(-(await store.compare(clock.now_s)).ahead_s)
+            await server.set_offset(offset_s, instead_of=found.offset_s)
+            clock.set_back(-(await server.compare(clock.now_s)).ahead_s)
 
     async def _beats_s(self) -> list[float]:
         """Tell when the others were last heard of."""
-        cards = await self._store.workers.list()
+        cards = await self._workers.list()
         return [card.beat_s for card in cards if card.owner != self._owner]
 
     async def _next_beat_s(self, before: dict[str, float]) -> float | None:
         """Return the first beat that comes while we listen."""
         listen_s = BEATS_TO_LISTEN * self._silence_s / BEATS_PER_SILENCE
         for _ in range(int(listen_s / BEAT_POLL_S) + 1):
-            for card in await self._store.workers.list():
+            for card in await self._workers.list():
                 if card.beat_s > before.get(card.owner, card.beat_s):
                     return card.beat_s
             await asyncio.sleep(BEAT_POLL_S)

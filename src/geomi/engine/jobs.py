@@ -69,7 +69,7 @@ async def draft(
         provider=commission.provider,
         collection=commission.collection,
     )
-    await world.jobs.create(job)
+    await world.store.jobs.create(job)
     return job
 
 
@@ -100,7 +100,9 @@ async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
     """
     wanted = {seed.href for seed in seeds}
     listed = [
-        job for job in await world.jobs.list(limit=LISTED_JOBS) if not (job.crawl or job.expired)
+        job
+        for job in await world.store.jobs.list(limit=LISTED_JOBS)
+        if not (job.crawl or job.expired)
     ]
     same = [job for job in listed if set(job.seeds) == wanted]
     unfinished = [job for job in same if not job.state.is_final]
@@ -119,7 +121,7 @@ async def reopen(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
     if job.state.is_final and not _may_go_on(job):
         return job
     if judges_anew:
-        await world.frontier.reopen(job.id)
+        await world.store.frontier.reopen(job.id)
     if job.state is JobState.COMPLETED:
         if not await _has_more(world, job):
             return job
@@ -130,7 +132,7 @@ async def reopen(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, TOWARDS_PROCESSING[job.state])
     job = replace(job, stop=None, paused=False)
-    await world.jobs.update(job, wall_s=world.clock.wall_s())
+    await world.store.jobs.update(job, wall_s=world.clock.wall_s())
     return job
 
 
@@ -145,12 +147,12 @@ async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "")
     if job.state.is_final:
         return job
     if stop in RESUMABLE:
-        await world.jobs.turn(job, was=found.state, wall_s=now_s)
+        await world.store.jobs.turn(job, was=found.state, wall_s=now_s)
         return await find(world, job.id)
     if found.state is not JobState.FINALIZING:
         _check_step(found, JobState.FINALIZING)
         ending = replace(job, state=JobState.FINALIZING)
-        if not await world.jobs.turn(ending, was=found.state, wall_s=now_s):
+        if not await world.store.jobs.turn(ending, was=found.state, wall_s=now_s):
             return await find(world, job.id)
         _warn_of_limit(world, ending)
     return await (find(world, job.id) if job.collection else complete(world, job))
@@ -160,17 +162,19 @@ async def complete(world: World, job: CrawlJob) -> CrawlJob:
     """End a job that takes no more pages; one of which a URL waits again is not done."""
     now_s, is_done = world.clock.wall_s(), job.stop is StopReason.DONE
     ended = replace(job, state=JobState.COMPLETED, ended_at_s=now_s)
-    if not await world.jobs.turn(ended, was=JobState.FINALIZING, only_empty=is_done, wall_s=now_s):
+    if not await world.store.jobs.turn(
+        ended, was=JobState.FINALIZING, only_empty=is_done, wall_s=now_s
+    ):
         again = replace(job, state=JobState.PROCESSING, stop=None)
-        await world.jobs.turn(again, was=JobState.FINALIZING, wall_s=now_s)
+        await world.store.jobs.turn(again, was=JobState.FINALIZING, wall_s=now_s)
     return await find(world, job.id)
 
 
 async def find(world: World, job_id: str) -> CrawlJob:
     """Return a job by its id, by a unique beginning or end of it, or the newest for `latest`."""
-    if found := await world.jobs.get(job_id):
+    if found := await world.store.jobs.get(job_id):
         return found
-    jobs = await world.jobs.list(limit=LISTED_JOBS)
+    jobs = await world.store.jobs.list(limit=LISTED_JOBS)
     if job_id == "latest" and jobs:
         return jobs[0]
     near = [job for job in jobs if job.id.startswith(job_id) or job.id.endswith(job_id)]
@@ -186,7 +190,7 @@ async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     if job.state.is_final:
         raise WrongState(f"job {job.id} is {job.state}; only an unfinished job has a pause")
     job = replace(job, paused=paused)
-    await world.jobs.update(job, wall_s=world.clock.wall_s())
+    await world.store.jobs.update(job, wall_s=world.clock.wall_s())
     return job
 
 
@@ -209,7 +213,7 @@ async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
     _check_step(job, state)
     now_s = world.clock.wall_s()
     job = replace(job, state=state, started_at_s=job.started_at_s or now_s)
-    await world.jobs.update(job, wall_s=now_s)
+    await world.store.jobs.update(job, wall_s=now_s)
     return job
 
 
@@ -249,7 +253,7 @@ async def _add(world: World, job: CrawlJob, found: list[Discovered]) -> None:
     worth = link_value_of(world, job.config)
     if worth is not None:
         found = await worth.of(found)
-    await world.frontier.add(job.id, found, now_s=world.clock.now_s())
+    await world.store.frontier.add(job.id, found, now_s=world.clock.now_s())
 
 
 def _read_seed(text: str) -> Url:
@@ -278,7 +282,7 @@ def _may_go_on(job: CrawlJob) -> bool:
 
 async def _has_more(world: World, job: CrawlJob) -> bool:
     """Say whether URLs wait: links judged anew, a limit raised, or pages whose bytes were lost."""
-    outlook = await world.census.outlook(job.id, now_s=world.clock.now_s())
+    outlook = await world.store.census.outlook(job.id, now_s=world.clock.now_s())
     return job.stop is not StopReason.DONE or outlook.pending > 0
 
 

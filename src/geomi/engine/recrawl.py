@@ -67,7 +67,7 @@ class Beliefs:
     async def _pool(self, host: str, pattern: str) -> ChangePool:
         pool = self._pools.get((host, pattern))
         if pool is None:
-            found = await self._world.histories.pools(host, (pattern,))
+            found = await self._world.store.histories.pools(host, (pattern,))
             pool = found.get(pattern, ChangePool())
             if len(self._pools) >= _KNOWN_POOLS:
                 self._pools.clear()
@@ -87,9 +87,11 @@ async def walk_pages(
     Args:
         meanwhile: called after each read; a walk over a large crawl takes minutes.
     """
-    for job in await world.histories.runs(crawl):
+    for job in await world.store.histories.runs(crawl):
         after = FIRST_CURSOR
-        while pages := await world.histories.standings(job, after=after, limit=PAGES_PER_READ):
+        while pages := await world.store.histories.standings(
+            job, after=after, limit=PAGES_PER_READ
+        ):
             for page in pages:
                 yield page
             after = pages[-1].place
@@ -128,7 +130,7 @@ async def choose(
 async def first_job(world: World, name: str) -> CrawlJob:
     """Find the first job of the crawl that a job belongs to."""
     job = await jobs.find(world, name)
-    found = await world.jobs.get(job.crawl) if job.crawl else job
+    found = await world.store.jobs.get(job.crawl) if job.crawl else job
     if found is None:
         raise ConfigError(
             f"job {job.id} visits crawl {job.crawl} again, which was deleted",
@@ -178,17 +180,17 @@ async def sweeping(world: World, crawl: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await world.sweeps.end(crawl, owner=world.owner)
+        await world.store.sweeps.end(crawl, owner=world.owner)
 
 
 async def changes(world: World, job: CrawlJob) -> Changes:
     """Tell what a recrawl has found, once it is over."""
     found = Changes()
     after = b""
-    while entries := await world.census.entries(
+    while entries := await world.store.census.entries(
         job.id, state=None, after=after, limit=PAGES_PER_READ
     ):
-        histories = await world.histories.of([entry.url_hash for entry in entries])
+        histories = await world.store.histories.of([entry.url_hash for entry in entries])
         for entry in entries:
             history = histories.get(entry.url_hash)
             change = judge(entry, history, since_s=job.started_at_s or job.created_at_s)
@@ -199,7 +201,7 @@ async def changes(world: World, job: CrawlJob) -> Changes:
 
 
 async def _hold(world: World, crawl: str) -> None:
-    if not await world.sweeps.take(
+    if not await world.store.sweeps.take(
         crawl, owner=world.owner, lease_s=LEASE_S, now_s=world.clock.now_s()
     ):
         raise StoreBusy(
@@ -213,8 +215,8 @@ _NOT_PUT_BACK = frozenset({JobState.PENDING, JobState.INITIALIZING, JobState.DIS
 
 async def _unfinished(world: World, crawl: str) -> CrawlJob | None:
     """Find a recrawl that is not over."""
-    for name in reversed(await world.histories.runs(crawl)):
-        job = await world.jobs.get(name)
+    for name in reversed(await world.store.histories.runs(crawl)):
+        job = await world.store.jobs.get(name)
         if job is not None and job.crawl and not job.state.is_final:
             return job
     return None
@@ -224,7 +226,7 @@ async def _go_on(world: World, job: CrawlJob) -> CrawlJob:
     if job.state is JobState.FINALIZING:
         job = await jobs.step(world, job, JobState.PROCESSING)
     job = replace(job, stop=None, paused=False)
-    await world.jobs.update(job, wall_s=world.clock.wall_s())
+    await world.store.jobs.update(job, wall_s=world.clock.wall_s())
     return job
 
 
@@ -248,7 +250,7 @@ async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJ
         crawl=crawl.id,
         collection=crawl.collection,
     )
-    await world.jobs.create(job)
+    await world.store.jobs.create(job)
     return job
 
 
@@ -263,7 +265,7 @@ async def _put_back(world: World, job: CrawlJob, chosen: list[RevisitCandidate])
             _entry(one.page, seeds, rank=(start + place) / len(chosen))
             for place, one in enumerate(part)
         ]
-        await world.frontier.add(job.id, entries, now_s=world.clock.now_s())
+        await world.store.frontier.add(job.id, entries, now_s=world.clock.now_s())
     return await jobs.step(world, job, JobState.PROCESSING)
 
 

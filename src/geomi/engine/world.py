@@ -18,22 +18,10 @@ from typing import ParamSpec, TypeVar
 
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
-from geomi.ports.archive import Spool
-from geomi.ports.frontier import Census
-from geomi.ports.jobs import JobRoster, Quotas
-from geomi.ports.pages import Costs, Documents, Histories, Sweeps
+from geomi.ports.archive import Archive, Spool
 from geomi.ports.runtime import Clock, Compute, Disk, EventSink
-from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
-from geomi.ports.store import (
-    Archive,
-    Frontier,
-    Jobs,
-    Pages,
-    RequestLog,
-    RobotsCopies,
-)
+from geomi.ports.store import Store
 from geomi.ports.web import Fetcher, Resolver
-from geomi.ports.workers import Workers
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -122,23 +110,7 @@ class World:
     clock: Clock
     fetcher: Fetcher
     resolver: Resolver
-    frontier: Frontier
-    census: Census
-    jobs: Jobs
-    pages: Pages
-    robots: RobotsCopies
-    requests: RequestLog
-    refusals: Refusals
-    sites: SiteRules
-    providers: Providers
-    workers: Workers
-    ranks: Ranks
-    histories: Histories
-    sweeps: Sweeps
-    documents: Documents
-    costs: Costs
-    roster: JobRoster
-    quotas: Quotas
+    store: Store
     archive: Archive
     spool: Spool
     compute: Compute

@@ -193,7 +193,7 @@ async def _follow(
         ear.woken.clear()
         rows = []
         if ear.job:
-            rows = await home.world.pages.feed(ear.job, after=after, limit=PAGES_PER_READ)
+            rows = await home.world.store.pages.feed(ear.job, after=after, limit=PAGES_PER_READ)
         for row in rows:
             yield await home.world.archive.read(row.record)
             after = row.seq

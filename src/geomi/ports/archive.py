@@ -1,11 +1,16 @@
-"""Where bytes are kept: the whole texts that wait for the index, of pages that keep only a
-preview.
+"""Where bytes are kept: the archive of pages, and the texts that wait for the index.
+
+Texts wait in a spool for pages that keep only a preview.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Protocol
+
+from geomi.model.page import Capture, Ref
 
 
 class Spool(Protocol):
@@ -29,4 +34,56 @@ class Spool(Protocol):
 
     async def sweep(self, *, wall_s: float) -> int:
         """Erase all whose time is over, of every job and tenant; return how many."""
+        ...
+
+
+class Archive(Protocol):
+    """Page bytes in segments that other tools can read."""
+
+    async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
+        """Write captures; return where each record and response lies once the bytes are safe."""
+        ...
+
+    async def read(self, ref: Ref) -> bytes:
+        """Return the payload at a place; `BytesMissing` where its segment is not, or not yet."""
+        ...
+
+    async def finish(self, job: str) -> None:
+        """Finish a job's open segment, so that others can read it soon."""
+        ...
+
+    async def aclose(self) -> None:
+        """Finish the open segment."""
+        ...
+
+
+class KeptArchive(Archive, Protocol):
+    """An archive that can also be put in order, copied out of and erased."""
+
+    def reaches(self, worker: str) -> bool:
+        """Say whether what is missing here of a worker of another machine is missing at all."""
+        ...
+
+    async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
+        """Put a dead worker's segments in order and return those that lost committed bytes.
+
+        Args:
+            ends: the committed end of every segment of the worker that holds something committed.
+        """
+        ...
+
+    async def check(self, ends: Mapping[str, int]) -> list[str]:
+        """Return the segments that are missing or shorter than their committed end."""
+        ...
+
+    def whole(self, segment: str) -> AbstractAsyncContextManager[Path]:
+        """Lend a segment as a file, to be read up to its committed end."""
+        ...
+
+    async def erase(self, job: str) -> None:
+        """Remove every segment of a job."""
+        ...
+
+    async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
+        """Put nothing in the place of some records of a segment that nobody writes to."""
         ...

@@ -29,17 +29,17 @@ class JobJournal(Protocol):
 
 
 class UnsentEvents(Protocol):
-    """The events of the service's jobs that nobody was told of yet, for every tenant."""
+    """The events of the service's jobs that no delivery was made of yet, for every tenant."""
 
-    async def untold(self, limit: int) -> Sequence[JobEvent]:
-        """List events that nobody was told of, oldest first."""
+    async def list(self, limit: int) -> Sequence[JobEvent]:
+        """List them, oldest first."""
         ...
 
-    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
-        """Note that an event is told, and put what has to be delivered into drawers, or neither.
+    async def hand_over(self, event: JobEvent, values: Sequence[NamedValue]) -> bool:
+        """Keep the deliveries of an event and strike it off, or neither.
 
-        False, and nothing written, where it was told before, or is forgotten. A slip whose name is
-        taken stays as it is.
+        False, and nothing written, where it was struck off before, or is forgotten. A value whose
+        name is taken stays as it is.
         """
         ...
 

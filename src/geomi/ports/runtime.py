@@ -3,11 +3,13 @@
 `Clock` is the only source of time; `SharedTime` keeps it at one with that of other processes.
 `Disk` says whether there is room to go on. `Compute` runs native code that cannot be interrupted,
 in a process that can be killed. `EventSink` takes events; it never waits and never fails a crawl.
-`ClockAnchor` and `ClockComparison` are how a store ties its time to a clock.
+`ClockAnchor` and `ClockComparison` are how a store ties its time to a clock; `ServerClock` is that
+of a database server.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -96,3 +98,19 @@ class ClockComparison:
 
     ahead_s: float
     offset_s: float
+
+
+class ServerClock(Protocol):
+    """The clock of a database server, which machines with clocks of their own share."""
+
+    def time_s(self) -> float:
+        """Return the store's time, never before the last sign of any worker."""
+        ...
+
+    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
+        """Say how far the store's time is ahead of a clock."""
+        ...
+
+    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
+        """Let the store's time differ from its server's by so much; False where another did."""
+        ...

@@ -1,4 +1,7 @@
-"""Durable state: the frontier, jobs, pages, robots copies, and the archive of bytes.
+"""Durable state: one store with named parts, and the parts that every crawl uses.
+
+`Store` names all parts. Those of pages, sites, jobs and workers that have modules of their own are
+in this package too.
 
 The claim protocol: the unit of a claim is the host. `claim` lends hosts that are due, `renew` keeps
 them, `settle` closes visits and gives hosts back, all against a fencing token; a lease nobody
@@ -8,19 +11,31 @@ renews comes due by itself. `now_s` is always an argument.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
 from geomi.model.entry import Batch, Discovered, Lease, Settled
 from geomi.model.job import CrawlJob, JobFilter, JobState
-from geomi.model.page import Capture, CaptureRow, KnownPage, PageRecord, Ref
+from geomi.model.page import CaptureRow, KnownPage, PageRecord
 from geomi.model.request_log import SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.ports.dataset import SeedQueues
+from geomi.ports.frontier import Census
+from geomi.ports.jobs import JobJournal, JobRetention, JobRoster, Quotas, UnsentEvents
+from geomi.ports.named_values import DueValues, NamedValues
+from geomi.ports.pages import Costs, Documents, Histories, Sweeps
+from geomi.ports.runtime import ClockAnchor, ServerClock
+from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
+from geomi.ports.workers import Workers
 
 
 class Frontier(Protocol):
-    """Which URL is next, for whom, and when."""
+    """Which URL is next, for whom, and when.
+
+    `max_queued` is how many URLs of all jobs may wait, by the settings; 0 is no limit.
+    """
+
+    max_queued: int
 
     async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
         """Put URLs into a job's frontier; return how many were new."""
@@ -242,53 +257,170 @@ class RequestLog(Protocol):
         ...
 
 
-class Archive(Protocol):
-    """Page bytes in segments that other tools can read."""
+class Store(Protocol):
+    """All that is kept, as one tenant sees it.
 
-    async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
-        """Write captures; return where each record and response lies once the bytes are safe."""
+    Workers, robots copies, requests and ranks are the same for every tenant.
+    """
+
+    @property
+    def tenant(self) -> str:
+        """Whose jobs, pages and values these are."""
         ...
 
-    async def read(self, ref: Ref) -> bytes:
-        """Return the payload at a place; `BytesMissing` where its segment is not, or not yet."""
+    @property
+    def frontier(self) -> Frontier:
+        """Which URL is next."""
         ...
 
-    async def finish(self, job: str) -> None:
-        """Finish a job's open segment, so that others can read it soon."""
+    @property
+    def census(self) -> Census:
+        """What is in the frontier."""
         ...
 
-    async def aclose(self) -> None:
-        """Finish the open segment."""
+    @property
+    def jobs(self) -> Jobs:
+        """The tenant's jobs."""
         ...
 
-
-class KeptArchive(Archive, Protocol):
-    """An archive that can also be put in order, copied out of and erased."""
-
-    def reaches(self, worker: str) -> bool:
-        """Say whether what is missing here of a worker of another machine is missing at all."""
+    @property
+    def journal(self) -> JobJournal:
+        """What happened to the tenant's jobs."""
         ...
 
-    async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
-        """Put a dead worker's segments in order and return those that lost committed bytes.
-
-        Args:
-            ends: the committed end of every segment of the worker that holds something committed.
-        """
+    @property
+    def unsent_events(self) -> UnsentEvents:
+        """Events of jobs, of every tenant, that nobody was sent."""
         ...
 
-    async def check(self, ends: Mapping[str, int]) -> list[str]:
-        """Return the segments that are missing or shorter than their committed end."""
+    @property
+    def roster(self) -> JobRoster:
+        """The jobs of every tenant that need a worker."""
         ...
 
-    def whole(self, segment: str) -> AbstractAsyncContextManager[Path]:
-        """Lend a segment as a file, to be read up to its committed end."""
+    @property
+    def retention(self) -> JobRetention:
+        """What is kept of jobs only for a time."""
         ...
 
-    async def erase(self, job: str) -> None:
-        """Remove every segment of a job."""
+    @property
+    def quotas(self) -> Quotas:
+        """What the tenant may use."""
         ...
 
-    async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
-        """Put nothing in the place of some records of a segment that nobody writes to."""
+    @property
+    def pages(self) -> Pages:
+        """What the tenant has collected."""
+        ...
+
+    @property
+    def histories(self) -> Histories:
+        """How the tenant's pages have changed."""
+        ...
+
+    @property
+    def sweeps(self) -> Sweeps:
+        """Who looks for missing pages of a recrawl."""
+        ...
+
+    @property
+    def documents(self) -> Documents:
+        """Which pages are in the index."""
+        ...
+
+    @property
+    def costs(self) -> Costs:
+        """What language models cost."""
+        ...
+
+    @property
+    def robots(self) -> RobotsCopies:
+        """The robots.txt files, for every tenant."""
+        ...
+
+    @property
+    def requests(self) -> RequestLog:
+        """The requests that were sent, for every tenant."""
+        ...
+
+    @property
+    def refusals(self) -> Refusals:
+        """URLs that must not be fetched again."""
+        ...
+
+    @property
+    def sites(self) -> SiteRules:
+        """What people decided about sites."""
+        ...
+
+    @property
+    def providers(self) -> Providers:
+        """Registered providers."""
+        ...
+
+    @property
+    def ranks(self) -> Ranks:
+        """How well known domains are."""
+        ...
+
+    @property
+    def workers(self) -> Workers:
+        """Who works on the store."""
+        ...
+
+    @property
+    def segments(self) -> Segments:
+        """Which bytes of the archive are committed."""
+        ...
+
+    @property
+    def queues(self) -> SeedQueues:
+        """Queues of domains for the seed engine."""
+        ...
+
+    @property
+    def named_values(self) -> NamedValues:
+        """The tenant's small values."""
+        ...
+
+    @property
+    def due_values(self) -> DueValues:
+        """Values of every tenant that somebody has to look at."""
+        ...
+
+    @property
+    def server_clock(self) -> ServerClock | None:
+        """The clock of the server that holds the store; None where a file of this machine does."""
+        ...
+
+    def open_for(self, tenant: str) -> Store:
+        """Open the same store for another tenant; both are closed with either."""
+        ...
+
+    def anchor(self) -> ClockAnchor | None:
+        """Return what ties the store's time to a machine's clock."""
+        ...
+
+    def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
+        """Tie the store's time anew unless another process did; return the anchor that holds."""
+        ...
+
+    def greatest_end_s(self) -> float:
+        """Return the latest time at which any response is known to have ended."""
+        ...
+
+    def lease_owners(self) -> list[str]:
+        """Name whoever holds a lease that was never given back, also one that has run out."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """Copy the store as it is now, while others go on writing."""
+        ...
+
+    async def scrub(self) -> None:
+        """Leave nothing readable of what was deleted."""
+        ...
+
+    def close(self) -> None:
+        """Finish the write under way and close the store."""
         ...

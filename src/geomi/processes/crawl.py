@@ -82,7 +82,7 @@ async def serve_jobs(
 
 async def _job_named(home: DataDirectory, job: str) -> str:
     """Return the id of a job: any tenant's by its whole id, our own by a part of it, too."""
-    if await home.world.roster.tenant_of(job) is not None:
+    if await home.world.store.roster.tenant_of(job) is not None:
         return job
     return (await jobs.find(home.world, job)).id
 
@@ -106,7 +106,7 @@ async def _beside(
 
 async def _hire(homes: TenantDirectories, tenant: str, name: str) -> JobWorker | None:
     home = homes.of(tenant)
-    job = await home.world.jobs.get(name)
+    job = await home.world.store.jobs.get(name)
     if job is None:
         return None
     refuse_unservable(home, job)

@@ -63,7 +63,7 @@ async def check_crawls(service: Service) -> int:
     """Look at the crawls that run; the answer is that nothing more is to be done now."""
     for tenant, name in await service.home.store.roster.active(MOST_JOBS):
         desk = service.desk(tenant)
-        job = await desk.world.jobs.get(name)
+        job = await desk.world.store.jobs.get(name)
         if job is not None and job.collection and job.stats.discovered <= MOST_URLS:
             await _raise_alarms(desk, job, judge(await _figures(desk, job)))
     return 0
@@ -71,7 +71,7 @@ async def check_crawls(service: Service) -> int:
 
 async def check_ended_crawl(desk: TenantService, name: str) -> None:
     """Look at a crawl that is over."""
-    job = await desk.world.jobs.get(name)
+    job = await desk.world.store.jobs.get(name)
     if job is not None and job.state is JobState.COMPLETED:
         await _raise_alarms(desk, job, judge(await _figures(desk, job)))
 
@@ -85,13 +85,13 @@ async def page(desk: TenantService, *, before: str, limit: int) -> list[KeptAlar
 async def _figures(desk: TenantService, job: CrawlJob) -> JobFigures:
     world = desk.world
     own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.census.hosts(limit=MOST_HOSTS)
+    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
     return JobFigures(
-        outcomes=await world.census.outcomes(job.id),
+        outcomes=await world.store.census.outcomes(job.id),
         requests=job.stats.requests,
         retries=job.stats.retries,
         active_s=job.active_s,
-        indexed=(await world.documents.counts(job.id)).indexed,
+        indexed=(await world.store.documents.counts(job.id)).indexed,
         indexed_before=await _indexed_before(desk, job),
         latencies={one.host: one.latency_s for one in hosts if one.host in own},
         is_over=job.state.is_final,
@@ -101,9 +101,9 @@ async def _figures(desk: TenantService, job: CrawlJob) -> JobFigures:
 async def _indexed_before(desk: TenantService, job: CrawlJob) -> int | None:
     """Count what the run before had indexed: of the same seeds, into the same collection."""
     same = JobFilter(collection=job.collection, state=JobState.COMPLETED)
-    for old in await desk.world.jobs.page(same, before=job.id, limit=LOOKED_BACK):
+    for old in await desk.world.store.jobs.page(same, before=job.id, limit=LOOKED_BACK):
         if old.seeds == job.seeds:
-            return (await desk.world.documents.counts(old.id)).indexed
+            return (await desk.world.store.documents.counts(old.id)).indexed
     return None
 
 

@@ -41,7 +41,7 @@ class BackgroundTask:
 async def fire_schedules(service: Service) -> int:
     """Start the crawls of schedules that are due."""
     wall_s = service.office.wall_s
-    due = await service.home.store.due_slips.due(
+    due = await service.home.store.due_values.due(
         schedules.BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE
     )
     for slip in due:

@@ -62,7 +62,7 @@ async def page(desk: TenantService, *, after: str, limit: int) -> list[Collectio
 
 async def counts(desk: TenantService) -> dict[str, CollectionCounts]:
     """Count the documents of every collection."""
-    return {one.collection: one for one in await desk.world.documents.collections()}
+    return {one.collection: one for one in await desk.world.store.documents.collections()}
 
 
 async def delete(desk: TenantService, name: str) -> int:
@@ -72,7 +72,7 @@ async def delete(desk: TenantService, name: str) -> int:
     """
     await find(desk, name)
     for state in _UNFINISHED:
-        busy = await desk.world.jobs.page(JobFilter(name, state), before="", limit=1)
+        busy = await desk.world.store.jobs.page(JobFilter(name, state), before="", limit=1)
         if busy:
             raise WrongState(
                 f"crawl {busy[0].id} still fills collection `{name}`", hint="cancel it first"
@@ -80,7 +80,7 @@ async def delete(desk: TenantService, name: str) -> int:
     index = (await desk.shelf()).index
     await index.delete(IndexScope.COLLECTION, name)
     await index.scrub()
-    gone = await desk.world.documents.delete(DocumentFilter(collection=name))
+    gone = await desk.world.store.documents.delete(DocumentFilter(collection=name))
     await _drawer(desk).remove(name)
     return gone
 

@@ -224,22 +224,22 @@ def _drawer(desk: TenantService) -> ValueBucket[Delivery]:
 
 async def queue_deliveries(service: Service) -> int:
     """Turn steps that nobody was told of into deliveries; return how many steps there were."""
-    untold = service.home.store.untold
-    found = await untold.untold(MOST_AT_ONCE)
+    unsent = service.home.store.unsent_events
+    found = await unsent.list(MOST_AT_ONCE)
     for event in found:
         desk = service.desk(event.tenant)
         if _is_end(event):
             await alarms.check_ended_crawl(desk, event.job)
             await report_end(desk, event.job)
         slips = deliveries_of(desk, event, await webhooks.every(desk))
-        await untold.tell(event, slips)
+        await unsent.hand_over(event, slips)
     return len(found)
 
 
 async def send_due(service: Service) -> int:
     """Try what is due; return how many deliveries that were."""
     wall_s = service.office.wall_s
-    due = await service.home.store.due_slips.due(BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE)
+    due = await service.home.store.due_values.due(BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE)
     async with asyncio.TaskGroup() as group:
         for slip in due:
             group.create_task(_send(service.desk(slip.tenant), slip), name=slip.name)

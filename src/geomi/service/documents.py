@@ -57,7 +57,7 @@ def own_id(text: str) -> str:
 
 async def find(desk: TenantService, name: str) -> DocumentRow:
     """Find a document."""
-    row = await desk.world.documents.get(own_id(name))
+    row = await desk.world.store.documents.get(own_id(name))
     if row is None:
         raise UnknownName(f"no document is called `{name}`")
     return row
@@ -73,7 +73,7 @@ async def page(
     desk: TenantService, which: DocumentFilter, *, after: str, limit: int
 ) -> list[DocumentRow]:
     """List documents in the order of their ids, for paging."""
-    return await desk.world.documents.list(which, after=after, limit=limit)
+    return await desk.world.store.documents.list(which, after=after, limit=limit)
 
 
 async def delete(desk: TenantService, name: str) -> None:
@@ -82,11 +82,11 @@ async def delete(desk: TenantService, name: str) -> None:
     index = (await desk.shelf()).index
     await index.delete(IndexScope.DOCUMENT, row.id)
     await index.scrub()
-    await desk.world.documents.drop([row.id])
+    await desk.world.store.documents.drop([row.id])
 
 
 async def _markdown(desk: TenantService, row: DocumentRow) -> str | None:
-    page = await desk.world.pages.get(row.url_hash)
+    page = await desk.world.store.pages.get(row.url_hash)
     if page is None:
         return None
     try:
@@ -107,5 +107,5 @@ async def explain(desk: TenantService, job_id: str, url: str) -> Explanation:
     with in_field("url"):
         (asked,) = read_seeds([url])
     return await explain_url(
-        desk.world, job, asked, await providers.read_site_decisions(desk.world)
+        desk.world, job, asked, await providers.read_site_decisions(desk.world.store)
     )

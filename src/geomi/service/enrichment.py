@@ -73,7 +73,7 @@ class _Enricher:
 
     async def _look_back(self) -> None:
         for tenant in await tenants.every(self._service):
-            jobs = self._service.desk(tenant.name).world.jobs
+            jobs = self._service.desk(tenant.name).world.store.jobs
             recent = await jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
             self._open |= {(tenant.name, job.id) for job in recent}
             if recent:  # or there is nothing that could have been lost
@@ -93,7 +93,7 @@ class _Enricher:
 
     async def _look_at(self, home: DataDirectory, name: str) -> int:
         world, shelf = home.world, self._shelves.of(home)
-        job = await world.jobs.get(name)
+        job = await world.store.jobs.get(name)
         if job is None or not job.collection:
             return 0
         done = await enrich_words(world, shelf, job, self._leave)
@@ -156,7 +156,7 @@ class IndexRebuild:
         tenant, name = self._left[0]
         desk = self._service.desk(tenant)
         world, shelf = desk.world, self._shelves.of(desk.home)
-        job = await world.jobs.get(name)
+        job = await world.store.jobs.get(name)
         if job is not None:
             await enrich_words(world, shelf, job, leave)
             await enrich_vectors(world, shelf, job, leave)
@@ -169,13 +169,17 @@ class IndexRebuild:
 
 async def _has_documents(desk: TenantService, job: CrawlJob) -> bool:
     """Say whether anything of a crawl was to be found: a collection that was deleted stays so."""
-    return bool(await desk.world.documents.list(DocumentFilter(job=job.id), after="", limit=1))
+    return bool(
+        await desk.world.store.documents.list(DocumentFilter(job=job.id), after="", limit=1)
+    )
 
 
 async def _crawls(desk: TenantService) -> AsyncIterator[CrawlJob]:
     """List all crawls of a tenant into collections, the newest first."""
     before = ""
-    while listed := await desk.world.jobs.page(JobFilter(), before=before, limit=MAX_LISTED_JOBS):
+    while listed := await desk.world.store.jobs.page(
+        JobFilter(), before=before, limit=MAX_LISTED_JOBS
+    ):
         for job in listed:
             if job.collection:
                 yield job

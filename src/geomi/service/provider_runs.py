@@ -31,7 +31,7 @@ LOOKED_BACK = 200  # crawls of a tenant; there are fifteen providers to begin wi
 
 async def report_end(desk: TenantService, name: str) -> None:
     """Report on a crawl that is over, where it was for a provider and is the service's own."""
-    job = await desk.world.jobs.get(name)
+    job = await desk.world.store.jobs.get(name)
     if job is None or job.state is not JobState.COMPLETED or not (job.provider and job.collection):
         return
     try:
@@ -52,7 +52,7 @@ async def _fall_back(desk: TenantService, job: CrawlJob) -> None:
     if not why:
         return
     follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
-    if await desk.world.jobs.get(follower) is not None:
+    if await desk.world.store.jobs.get(follower) is not None:
         return
     message = f"Context7 was not enough for provider {job.provider} ({why}); it "
     try:
@@ -73,7 +73,7 @@ async def stop_large_sessions(service: Service) -> int:
         return 0
     for tenant in await _indexing_tenants(service):
         desk = service.desk(tenant)
-        recent = await desk.world.jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
+        recent = await desk.world.store.jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
         session = indexing_session(recent)
         pages = sum(job.stats.settled for job in session)
         if pages > most:
@@ -102,7 +102,7 @@ async def _indexing_tenants(service: Service) -> set[str]:
     found: set[str] = set()
     for tenant, name in await service.home.store.roster.active(MOST_JOBS):
         if tenant not in found:
-            job = await service.desk(tenant).world.jobs.get(name)
+            job = await service.desk(tenant).world.store.jobs.get(name)
             if job is not None and job.provider:
                 found.add(tenant)
     return found

@@ -45,7 +45,7 @@ class ErasedProvider:
 
 async def every(desk: TenantService) -> list[Provider]:
     """List providers by key: those that come with geomi, and those that were registered."""
-    found = providers.with_presets(await desk.world.providers.list())
+    found = providers.with_presets(await desk.world.store.providers.list())
     return [found[key] for key in sorted(found)]
 
 

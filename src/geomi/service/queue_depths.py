@@ -41,13 +41,15 @@ async def measure_depths(service: Service) -> QueueDepths:
     active = await store.roster.active(MOST_JOBS)
     waiting: Counter[str] = Counter()
     for tenant, job in active:
-        outlook = await service.desk(tenant).world.census.outlook(job, now_s=now_s)
+        outlook = await service.desk(tenant).world.store.census.outlook(job, now_s=now_s)
         waiting[tenant] += outlook.pending
     standings = {
         tenant: await seeds.standing(service.desk(tenant), EVERYTHING)
         for tenant in service.datasets
     }
-    later = await store.due_slips.due(deliveries.BUCKET, wall_s=float("inf"), limit=MOST_DELIVERIES)
+    later = await store.due_values.due(
+        deliveries.BUCKET, wall_s=float("inf"), limit=MOST_DELIVERIES
+    )
     return QueueDepths(
         waiting=dict(waiting),
         jobs={

@@ -95,7 +95,7 @@ class TenantService:
     @property
     def slips(self) -> NamedValues:
         """Its drawers."""
-        return self.home.store.drawers
+        return self.home.store.named_values
 
     async def shelf(self) -> SearchIndex:
         """Return where its documents are found."""

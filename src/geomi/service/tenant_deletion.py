@@ -43,7 +43,7 @@ async def erase_tenant(service: Service, name: str, reason: str) -> Takedown:
     desk = service.desk(name)
     await keys.delete(service, await keys.of_tenant(service, name))
     await _empty(desk, schedules.BUCKET)
-    jobs = await desk.world.jobs.list(limit=providers.EVERY_JOB)
+    jobs = await desk.world.store.jobs.list(limit=providers.EVERY_JOB)
     line = Takedown(f"tenant {name}", name, reason, desk.wall_s, len(jobs), 0)
     if jobs:
         line = await erase_jobs(desk.home, jobs, line)

@@ -122,7 +122,7 @@ class ValueBucket(Generic[T]):
 async def delete_expired_values(service: Service, drawer: str) -> None:
     """Forget some slips whose time is over, whosever they are."""
     wall_s = service.office.wall_s
-    for slip in await service.home.store.due_slips.due(
+    for slip in await service.home.store.due_values.due(
         drawer, wall_s=wall_s, limit=EXPIRED_AT_ONCE
     ):
         await service.desk(slip.tenant).slips.remove(slip)

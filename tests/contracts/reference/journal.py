@@ -31,24 +31,24 @@ class MemoryJournal:
         return [event for event in events if event.n > after][: listed_events(limit)]
 
 
-class MemoryUntold:
-    """`ports.journal.Untold`."""
+class MemoryUnsentEvents:
+    """`ports.jobs.UnsentEvents`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
 
-    async def untold(self, limit: int) -> list[JobEvent]:
-        """List events that nobody was told of, oldest first."""
+    async def list(self, limit: int) -> Sequence[JobEvent]:
+        """List them, oldest first."""
         return list(self._world.untold.values())[: listed_events(limit)]
 
-    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
-        """Note that an event is told, and put what has to be delivered into drawers, or neither."""
-        check_named_values(slips)
+    async def hand_over(self, event: JobEvent, values: Sequence[NamedValue]) -> bool:
+        """Keep the deliveries of an event and strike it off, or neither."""
+        check_named_values(values)
         found = self._world.untold.get((event.job, event.n))
         if found is None or found.tenant != event.tenant:
             return False
         del self._world.untold[event.job, event.n]
-        for slip in slips:
+        for slip in values:
             key = slip.tenant, slip.drawer, slip.name
             self._world.slips.setdefault(key, replace(slip, revision=1))
         return True

@@ -9,7 +9,7 @@ from tests.contracts.reference.documents import MemoryDocuments
 from tests.contracts.reference.drawers import MemoryDrawers, MemoryDueSlips
 from tests.contracts.reference.frontier import MemoryFrontier
 from tests.contracts.reference.jobs import MemoryJobs
-from tests.contracts.reference.journal import MemoryJournal, MemoryUntold
+from tests.contracts.reference.journal import MemoryJournal, MemoryUnsentEvents
 from tests.contracts.reference.log import MemoryRequestLog
 from tests.contracts.reference.pages import MemoryPages
 from tests.contracts.reference.providers import MemoryProviders
@@ -51,14 +51,15 @@ class MemoryStore:
         self.sweeps = MemorySweeps(world, tenant)
         self.documents = MemoryDocuments(world, tenant)
         self.costs = MemoryCosts(world, tenant)
-        self.drawers = MemoryDrawers(world, tenant)
-        self.due_slips = MemoryDueSlips(world)
+        self.named_values = MemoryDrawers(world, tenant)
+        self.due_values = MemoryDueSlips(world)
         self.retention = MemoryRetention(world, tenant)
         self.roster = MemoryRoster(world)
         self.queues = MemoryQueues(world, tenant)
         self.quotas = MemoryQuotas(world, tenant)
         self.journal = MemoryJournal(world, tenant)
-        self.untold = MemoryUntold(world)
+        self.server_clock = None
+        self.unsent_events = MemoryUnsentEvents(world)
 
     def open_for(self, tenant: str) -> MemoryStore:
         """Open the same store for another tenant."""

@@ -16,7 +16,7 @@ from warcio.archiveiterator import ArchiveIterator
 from geomi.errors import StoreError
 from geomi.model.page import Capture, Fetched, Ref
 from geomi.model.verdict import Outcome
-from geomi.ports.store import KeptArchive
+from geomi.ports.archive import KeptArchive
 from tests.support.waiting import waits
 
 __all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments"]

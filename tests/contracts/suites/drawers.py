@@ -36,13 +36,13 @@ class TestDrawers:
 
     @waits
     async def test_what_was_put_is_found(self, stores: Stores) -> None:
-        drawers = stores("a").drawers
+        drawers = stores("a").named_values
         assert await drawers.add("hooks", "one", BODY, due_at_s=7.5)
         assert await drawers.get("hooks", "one") == NamedValue("a", "hooks", "one", BODY, 1, 7.5)
 
     @waits
     async def test_a_name_is_taken_once(self, stores: Stores) -> None:
-        drawers = stores("a").drawers
+        drawers = stores("a").named_values
         assert await drawers.add("hooks", "one", BODY)
         assert not await drawers.add("hooks", "one", b"{}")
         assert await drawers.add("keys", "one", b"{}")
@@ -53,14 +53,14 @@ class TestDrawers:
     async def test_of_many_who_take_a_name_one_has_it(self, stores: Stores) -> None:
         async with asyncio.TaskGroup() as group:
             tries = [
-                group.create_task(stores("a").drawers.add("hooks", "one", b"%d" % number))
+                group.create_task(stores("a").named_values.add("hooks", "one", b"%d" % number))
                 for number in range(5)
             ]
         assert sum(one.result() for one in tries) == 1
 
     @waits
     async def test_of_two_who_change_it_one_is_told(self, stores: Stores) -> None:
-        drawers = stores("a").drawers
+        drawers = stores("a").named_values
         await fill(drawers, "1")
         read = await drawers.get("hooks", "1")
         assert read is not None
@@ -72,7 +72,7 @@ class TestDrawers:
     async def test_what_was_changed_is_not_removed_by_who_did_not_know(
         self, stores: Stores
     ) -> None:
-        drawers = stores("a").drawers
+        drawers = stores("a").named_values
         await fill(drawers, "1")
         read = await drawers.get("hooks", "1")
         assert read is not None and await drawers.change(read)
@@ -83,7 +83,7 @@ class TestDrawers:
 
     @waits
     async def test_a_drawer_is_listed_in_the_order_of_names(self, stores: Stores) -> None:
-        drawers = stores("a").drawers
+        drawers = stores("a").named_values
         await fill(drawers, "b", "B", "a", "é", "c")
         assert await names(drawers) == "Babcé"
         assert await names(drawers, after="a", limit=2) == "bc"
@@ -96,13 +96,17 @@ class TestDrawers:
 
     @waits
     async def test_an_answer_has_a_limit(self, stores: Stores) -> None:
-        drawers = stores("a").drawers
+        drawers = stores("a").named_values
         await fill(drawers, *(f"{number:04}" for number in range(MAX_LISTED_VALUES + 1)))
         assert len(await drawers.list("hooks", limit=MAX_LISTED_VALUES + 1)) == MAX_LISTED_VALUES
 
     @waits
     async def test_a_tenant_sees_its_own_alone(self, stores: Stores) -> None:
-        own, foreign, system = stores("a").drawers, stores("b").drawers, stores(SYSTEM).drawers
+        own, foreign, system = (
+            stores("a").named_values,
+            stores("b").named_values,
+            stores(SYSTEM).named_values,
+        )
         await fill(own, "1")
         read = await own.get("hooks", "1")
         assert read is not None
@@ -128,7 +132,7 @@ class TestDrawers:
         self, stores: Stores, drawer: str, name: str, body: bytes
     ) -> None:
         with pytest.raises(StoreError):
-            await stores("a").drawers.add(drawer, name, body)
+            await stores("a").named_values.add(drawer, name, body)
 
 
 class TestDueSlips:
@@ -136,12 +140,12 @@ class TestDueSlips:
 
     @waits
     async def test_what_is_due_comes_first_that_waits_longest(self, stores: Stores) -> None:
-        await stores("a").drawers.add("hooks", "late", BODY, due_at_s=30.0)
-        await stores("a").drawers.add("hooks", "soon", BODY, due_at_s=20.0)
-        await stores("b").drawers.add("hooks", "first", BODY, due_at_s=10.0)
-        await stores("b").drawers.add("hooks", "never", BODY)
-        await stores("b").drawers.add("keys", "other", BODY, due_at_s=1.0)
-        due = stores(SYSTEM).due_slips
+        await stores("a").named_values.add("hooks", "late", BODY, due_at_s=30.0)
+        await stores("a").named_values.add("hooks", "soon", BODY, due_at_s=20.0)
+        await stores("b").named_values.add("hooks", "first", BODY, due_at_s=10.0)
+        await stores("b").named_values.add("hooks", "never", BODY)
+        await stores("b").named_values.add("keys", "other", BODY, due_at_s=1.0)
+        due = stores(SYSTEM).due_values
         assert [slip.name for slip in await due.due("hooks", wall_s=20.0, limit=10)] == [
             "first",
             "soon",
@@ -152,8 +156,8 @@ class TestDueSlips:
     @waits
     async def test_what_was_done_is_not_due(self, stores: Stores) -> None:
         store = stores("a")
-        await store.drawers.add("hooks", "1", BODY, due_at_s=10.0)
-        (slip,) = await store.due_slips.due("hooks", wall_s=10.0, limit=10)
-        assert await store.drawers.change(replace(slip, due_at_s=None))
-        assert await store.due_slips.due("hooks", wall_s=99.0, limit=10) == []
-        assert await store.due_slips.next_due_s("hooks") is None
+        await store.named_values.add("hooks", "1", BODY, due_at_s=10.0)
+        (slip,) = await store.due_values.due("hooks", wall_s=10.0, limit=10)
+        assert await store.named_values.change(replace(slip, due_at_s=None))
+        assert await store.due_values.due("hooks", wall_s=99.0, limit=10) == []
+        assert await store.due_values.next_due_s("hooks") is None

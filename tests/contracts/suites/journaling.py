@@ -121,10 +121,10 @@ class TestJournal:
             await store.jobs.create(made())
             await store.jobs.update(replace(made(), state=JobState.CANCELLED))
             assert [event.n for event in await store.journal.read("1", limit=9)] == [1, 2]
-            assert len(await store.untold.untold(9)) == 2
+            assert len(await store.unsent_events.list(9)) == 2
             await store.jobs.delete("1")
             assert await store.journal.read("1", limit=9) == []
-            assert await store.untold.untold(9) == []
+            assert await store.unsent_events.list(9) == []
 
 
 class TestUntold:
@@ -137,43 +137,43 @@ class TestUntold:
         await two.jobs.create(made("2", tenant="b"))
         await two.jobs.create(made("3", tenant="b", collection=""))
         await one.jobs.update(replace(made(), state=JobState.CANCELLED))
-        listed = await stores("").untold.untold(9)
+        listed = await stores("").unsent_events.list(9)
         assert [(event.tenant, event.job, event.n) for event in listed] == [
             ("a", "1", 1),
             ("b", "2", 1),
             ("a", "1", 2),
         ]
         assert list(listed[::2]) == list(await one.journal.read("1", limit=9))
-        assert await stores("").untold.untold(2) == listed[:2]
-        assert await stores("").untold.untold(-1) == []
+        assert await stores("").unsent_events.list(2) == listed[:2]
+        assert await stores("").unsent_events.list(-1) == []
 
     @waits
     async def test_telling_puts_slips_into_drawers_once(self, stores: Stores) -> None:
         store = stores("a")
         await store.jobs.create(made())
-        (event,) = await store.untold.untold(9)
+        (event,) = await store.unsent_events.list(9)
         other = replace(SLIP, tenant="b", name="2", due_at_s=None)
-        assert await store.untold.tell(event, [SLIP, other])
-        assert not await store.untold.tell(event, [replace(SLIP, name="3")])
-        assert await store.untold.untold(9) == []
-        assert await store.drawers.get("deliveries", "1") == SLIP
-        assert await stores("b").drawers.get("deliveries", "2") == other
-        assert await store.drawers.count("deliveries") == 1
+        assert await store.unsent_events.hand_over(event, [SLIP, other])
+        assert not await store.unsent_events.hand_over(event, [replace(SLIP, name="3")])
+        assert await store.unsent_events.list(9) == []
+        assert await store.named_values.get("deliveries", "1") == SLIP
+        assert await stores("b").named_values.get("deliveries", "2") == other
+        assert await store.named_values.count("deliveries") == 1
         assert await store.journal.read("1", limit=9) == [event]
 
     @waits
     async def test_what_is_not_there_is_not_told(self, stores: Stores) -> None:
         store = stores("a")
         await store.jobs.create(made())
-        (event,) = await store.untold.untold(9)
+        (event,) = await store.unsent_events.list(9)
         for wrong in (
             replace(event, n=2),
             replace(event, tenant="b"),
             JobEvent("a", "2", 1, STATE_EVENT, "{}", 1.0),
         ):
-            assert not await store.untold.tell(wrong, [SLIP])
-        assert await store.drawers.count("deliveries") == 0
-        assert await store.untold.untold(9) == [event]
+            assert not await store.unsent_events.hand_over(wrong, [SLIP])
+        assert await store.named_values.count("deliveries") == 0
+        assert await store.unsent_events.list(9) == [event]
 
     @pytest.mark.parametrize(
         "slips",
@@ -189,10 +189,10 @@ class TestUntold:
     ) -> None:
         store = stores("a")
         await store.jobs.create(made())
-        (event,) = await store.untold.untold(9)
+        (event,) = await store.unsent_events.list(9)
         with pytest.raises(StoreError):
-            await store.untold.tell(event, slips)
-        assert await store.untold.untold(9) == [event]
+            await store.unsent_events.hand_over(event, slips)
+        assert await store.unsent_events.list(9) == [event]
 
     @waits
     async def test_an_answer_has_a_limit(self, stores: Stores) -> None:
@@ -201,7 +201,7 @@ class TestUntold:
         for number in range(MAX_LISTED_EVENTS):
             await store.jobs.update(replace(new, paused=number % 2 == 0))
         assert len(await store.journal.read("1", limit=MAX_LISTED_EVENTS + 1)) == MAX_LISTED_EVENTS
-        assert len(await store.untold.untold(MAX_LISTED_EVENTS + 1)) == MAX_LISTED_EVENTS
+        assert len(await store.unsent_events.list(MAX_LISTED_EVENTS + 1)) == MAX_LISTED_EVENTS
 
 
 class TestJournalAtOnce:
@@ -217,16 +217,16 @@ class TestJournalAtOnce:
             told = 0
             for turn in range(10):
                 await each.jobs.update(replace(new, paused=(turn + number) % 2 == 0))
-                for event in await each.untold.untold(3):
+                for event in await each.unsent_events.list(3):
                     slip = NamedValue("local", "deliveries", f"{number}-{turn}-{event.n}", b"{}")
-                    told += await each.untold.tell(event, [slip])
+                    told += await each.unsent_events.hand_over(event, [slip])
             return told
 
         told = at_once(
             durable_stores, lambda each, number: asyncio.run(change_and_tell(each, number))
         )
         events = asyncio.run(store.journal.read("1", limit=99))
-        left = asyncio.run(store.untold.untold(99))
+        left = asyncio.run(store.unsent_events.list(99))
         assert [event.n for event in events] == list(range(1, len(events) + 1))
         assert sum(told) + len(left) == len(events)
-        assert asyncio.run(store.drawers.count("deliveries")) == sum(told)
+        assert asyncio.run(store.named_values.count("deliveries")) == sum(told)

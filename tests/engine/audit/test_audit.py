@@ -29,6 +29,7 @@ from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from tests.support.crawl import Ear, home_in, page, robots, run, to
 from tests.support.server import Site
+from tests.support.stores import world_with
 from tests.support.timed_crawl import Hand, hand_in
 
 HOST = "a.test:80"
@@ -77,13 +78,13 @@ class Log:
     async def write(self, *rows: SentRequest) -> None:
         """Write rows; those that name no job get ours."""
         named = [row if row.job else replace(row, job=self.job.id) for row in rows]
-        await self.hand.world.frontier.settle(settling(named))
+        await self.hand.world.store.frontier.settle(settling(named))
 
     async def copy(self, body: bytes = ROBOTS_TXT, **changes: object) -> None:
         """Store the robots.txt that rows rest on."""
         key = RobotsKey("http", HOST, "geomi")
         copy = RobotsCopy(key, 200, body, START_S + TOOK_S)
-        await self.hand.world.robots.put(replace(copy, **changes))  # type: ignore[arg-type]
+        await self.hand.world.store.robots.put(replace(copy, **changes))  # type: ignore[arg-type]
 
     async def audit(self, host: str = "") -> Audit:
         """Read it."""
@@ -551,7 +552,7 @@ class TestOtherTenants:
                 rows = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(9.0))]
                 await log.write(*rows)
                 store = log.hand.store
-                stranger = replace(log.hand.world, jobs=store.open_for("b").jobs)
+                stranger = world_with(log.hand.world, jobs=store.open_for("b").jobs)
                 alone = await audit(stranger)
                 assert (alone.broken, alone.hosts[0].unknown) == (0, 3)
                 whole = await audit(stranger, jobs_of=lambda name: store.open_for(name).jobs)
@@ -627,7 +628,7 @@ def stored(root: Path, rows: Sequence[SentRequest], change: str) -> None:
     async def write() -> None:
         async with home_in(root, Ear()) as home:
             named = [replace(row, job="gone") for row in rows]
-            await home.world.frontier.settle(settling(named))
+            await home.world.store.frontier.settle(settling(named))
 
     run(write())
     with closing(sqlite3.connect(root / DATABASE)) as db, db:

@@ -80,7 +80,7 @@ def enriched(root: Path, server: ModelServer | None) -> Seen:
             async with home_in(root, ear, settings) as home, open_search_index(home) as shelf:
                 await crawl_in(home, ear, plan([web.url("/")], assignments=WANTED))
                 await update_index(home, shelf)
-                rows = await home.world.documents.list(DocumentFilter(), after="", limit=100)
+                rows = await home.world.store.documents.list(DocumentFilter(), after="", limit=100)
                 return {row.url.removeprefix(web.url("")): row for row in rows}
 
     rows = run(work())

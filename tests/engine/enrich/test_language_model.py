@@ -345,7 +345,7 @@ class TestMoney:
                 ):
                     crawled = await crawl_in(home, ear, plan([site.url("/next")], depth=0))
                     await update_index(home, shelf)
-                    return await home.world.costs.spent(crawled.report.job.id)
+                    return await home.world.store.costs.spent(crawled.report.job.id)
 
         told = completion(quality_told(5), model="tiny-2024-07-18")
         with ModelServer(lambda _: told) as server:
@@ -401,7 +401,7 @@ def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
             async with home_in(tmp_path, ear, settings) as home, open_search_index(home) as shelf:
                 await crawl_in(home, ear, plan([site.url("/")], assignments=rules))
                 await update_index(home, shelf)
-                assert await home.world.documents.list(DocumentFilter(), after="", limit=9)
+                assert await home.world.store.documents.list(DocumentFilter(), after="", limit=9)
 
     with ModelServer(lambda question: _echo(question)) as server:
         run(work())

@@ -30,6 +30,7 @@ from geomi.ports.index import Index
 from geomi.url.parse import split as split_url
 from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan, run
 from tests.support.server import Reply, Site
+from tests.support.stores import world_with
 
 NOUNS = (
     "bridge river cart summer arch stone railing town visitor toll egg village book answer miller "
@@ -69,7 +70,7 @@ async def crawl_all(home: DataDirectory, ear: Ear, site: Site, *assignments: str
 
 async def rows(world: World) -> dict[str, DocumentRow]:
     """Return a store's documents by the last part of their URLs."""
-    found = await world.documents.list(DocumentFilter(), after="", limit=1000)
+    found = await world.store.documents.list(DocumentFilter(), after="", limit=1000)
     return {row.url.rpartition("/")[2]: row for row in found}
 
 
@@ -142,9 +143,9 @@ class TestFollowing:
                 with Site(village(3)) as site:
                     await crawl_all(home, ear, site, "analysis.collection=manuals")
                 await enrich_all(home.world, shelf)
-                assert [one.collection for one in await home.world.documents.collections()] == [
-                    "manuals"
-                ]
+                assert [
+                    one.collection for one in await home.world.store.documents.collections()
+                ] == ["manuals"]
                 (hit, *_) = (await search(shelf.index, "bridge")).hits
                 assert hit.passage.collection == "manuals"
 
@@ -193,8 +194,8 @@ class TestFalls:
                     falling = Falling(shelf.index, method, at)
                     broken = replace(shelf, index=falling)  # type: ignore[arg-type]
                 else:
-                    falling = Falling(getattr(world, part), method, at)
-                    world = replace(world, **{part: falling})  # type: ignore[arg-type]
+                    falling = Falling(getattr(world.store, part), method, at)
+                    world = world_with(world, **{part: falling})
                 with pytest.raises(ConnectionResetError):
                     await enrich_all(world, broken)
                 await enrich_all(home.world, shelf)
@@ -306,7 +307,7 @@ class TestChanges:
                 assert await found(shelf.index, "newword") == [""]
                 assert await found(shelf.index, "oldword") == []
                 # The first job understood anew must not bring back what the second replaced.
-                await home.world.pages.advance(
+                await home.world.store.pages.advance(
                     first.report.job.id, _cursor(first.report.job), after=1, seq=0, length=0
                 )
                 await enrich_all(home.world, shelf)
@@ -339,7 +340,7 @@ class TestChanges:
                 await enrich_all(home.world, shelf)
                 strict = replace(job.config.analysis, quality_threshold=10.0)
                 config = replace(job.config, analysis=strict)
-                await home.world.jobs.update(replace(job, config=config))
+                await home.world.store.jobs.update(replace(job, config=config))
                 assert await enrich_all(home.world, shelf) == 3
                 assert {row.reason for row in (await rows(home.world)).values()} == {"quality"}
                 assert (await shelf.index.count()).documents == 0
@@ -377,7 +378,7 @@ class TestChanges:
                         job = (await crawl_all(home, ear, site)).report.job
                     await enrich_all(home.world, shelf)
                 await delete_from_index(home, IndexScope.JOB, [job.id])
-                await home.world.jobs.delete(job.id)
+                await home.world.store.jobs.delete(job.id)
                 assert await rows(home.world) == {}
                 async with open_search_index(home) as shelf:
                     assert await found(shelf.index, "p1word") == []

@@ -58,7 +58,7 @@ class Talk:
 
     async def lease(self) -> Lease:
         """Borrow the host as a worker does."""
-        (lease,) = await self.hand.world.frontier.claim(
+        (lease,) = await self.hand.world.store.frontier.claim(
             self.job.id,
             owner="w-hand",
             hosts=1,
@@ -98,13 +98,13 @@ class Talk:
     async def give_back(self, asker: HostSession) -> float:
         """Give the host back; return for how long it rests."""
         farewell = asker.farewell()
-        await self.hand.world.frontier.settle(Batch(hosts=(farewell,)))
+        await self.hand.world.store.frontier.settle(Batch(hosts=(farewell,)))
         assert farewell.next_s is not None
         return farewell.next_s - self.hand.clock.now_s()
 
     async def log(self) -> list[SentRequest]:
         """Read the host's log."""
-        return await self.hand.world.requests.of_host(self.host, after_s=0.0, limit=1000)
+        return await self.hand.world.store.requests.of_host(self.host, after_s=0.0, limit=1000)
 
     @property
     def starts_s(self) -> list[float]:
@@ -356,8 +356,8 @@ class TestBursts:
                 for number in range(3):
                     await talk.ask(asker, f"/{number}")
                 now_s = talk.hand.clock.now_s()
-                await talk.hand.world.census.release_dead(["w-hand"], now_s=now_s)
-                outlook = await talk.hand.world.census.outlook(talk.job.id, now_s=now_s)
+                await talk.hand.world.store.census.release_dead(["w-hand"], now_s=now_s)
+                outlook = await talk.hand.world.store.census.outlook(talk.job.id, now_s=now_s)
                 assert outlook.next_s is not None
                 assert outlook.next_s - now_s >= 3 * DELAY_S
 
@@ -427,7 +427,7 @@ class TestGuests:
                     spent = asker.spend()
                     assert (spent.requests, spent.asked) == (1, ())
                     world = talk.hand.world
-                    (row,) = await world.requests.of_host(
+                    (row,) = await world.store.requests.of_host(
                         f"127.0.0.2:{other.port}", after_s=0.0, limit=9
                     )
                     assert (row.url, row.job) == (other.url("/1"), talk.job.id)
@@ -447,7 +447,7 @@ class TestGuests:
                 with Site(PAGES, address="127.0.0.2") as other:
                     host = f"127.0.0.2:{other.port}"
                     now_s = talk.hand.clock.now_s()
-                    held = await talk.hand.world.frontier.reserve(
+                    held = await talk.hand.world.store.frontier.reserve(
                         talk.job.id, host, owner="w-other", lease_s=600, delay_s=0, now_s=now_s
                     )
                     assert isinstance(held, Lease)
@@ -483,7 +483,7 @@ class TestGuests:
 
 
 async def _occupy(talk: Talk, host: str, ip: str) -> None:
-    frontier, now_s = talk.hand.world.frontier, talk.hand.clock.now_s()
+    frontier, now_s = talk.hand.world.store.frontier, talk.hand.clock.now_s()
     lease = await frontier.reserve(
         talk.job.id, host, owner="w-other", lease_s=500, delay_s=0.0, now_s=now_s
     )

@@ -39,8 +39,8 @@ def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> RulesCo
                 asked = len(site.log)
                 found = await compare_rules(home.world, crawled.report.job.id, first, second)
                 assert len(site.log) == asked
-            assert await home.world.documents.list(DocumentFilter(), after="", limit=9) == []
-            assert await home.world.costs.list() == []
+            assert await home.world.store.documents.list(DocumentFilter(), after="", limit=9) == []
+            assert await home.world.store.costs.list() == []
             return found
 
     return run(work())

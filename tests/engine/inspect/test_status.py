@@ -98,7 +98,7 @@ def test_records_and_segments_are_read_back(crawled: Path) -> None:
         ) as home:
             job = (await find(home.world, "latest")).id
             lines = [line async for line in records(home.world, job)]
-            return lines, await segment_ends(home.world.pages, job)
+            return lines, await segment_ends(home.world.store.pages, job)
 
     lines, ends = asyncio.run(work())
     assert b"".join(line + b"\n" for line in lines) == (crawled / "pages.jsonl").read_bytes()

@@ -80,7 +80,7 @@ class Why:
         url = parse(path if "://" in path else self.site.url(path))
         assert url is not None
         async with home_in(self.root, Ear()) as home:
-            reviews = await providers.read_site_decisions(home.world)
+            reviews = await providers.read_site_decisions(home.store)
             return await explain(home.world, self.job, url, reviews)
 
 
@@ -274,22 +274,22 @@ def test_a_host_of_a_provider_that_forbids_it_names_the_review(tmp_path: Path) -
 
 async def forbidden(root: Path, provider: Provider) -> None:
     async with home_in(root, Ear()) as home:
-        await home.world.providers.put(provider)
+        await home.world.store.providers.put(provider)
 
 
 async def forgiven(root: Path, url: str) -> None:
     async with home_in(root, Ear()) as home:
-        assert await home.world.refusals.remove(_hash(url))
+        assert await home.world.store.refusals.remove(_hash(url))
 
 
 async def decided(root: Path, rule: SiteRule) -> None:
     async with home_in(root, Ear()) as home:
-        await home.world.sites.put(rule)
+        await home.world.store.sites.put(rule)
 
 
 async def refused(root: Path, url: str, *, until_s: float | None) -> None:
     async with home_in(root, Ear()) as home:
-        await home.world.refusals.put(Refusal(_hash(url), url, 403, "HTTP 403", 1e9, until_s))
+        await home.world.store.refusals.put(Refusal(_hash(url), url, 403, "HTTP 403", 1e9, until_s))
 
 
 def _hash(url: str) -> bytes:

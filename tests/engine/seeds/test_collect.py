@@ -454,7 +454,9 @@ def test_a_blocked_host_is_not_asked(tmp_path: Path, authority: trustme.CA, by: 
             config = replace(config, scope=replace(config.scope, blocked_hosts=(SHOP,)))
         async with ground(tmp_path, authority, {HTTPS: {}}, config) as found:
             if by == "person":
-                await found.hand.world.sites.put(SiteRule(SHOP, "", Review.EXCLUDE, note="no"))
+                await found.hand.world.store.sites.put(
+                    SiteRule(SHOP, "", Review.EXCLUDE, note="no")
+                )
             await found.collect(*found.raw(1, record(HTTPS)))
             assert found.asked == []
             error = "site.excluded: no" if by == "person" else f"blocked_host: {SHOP}"
@@ -481,7 +483,7 @@ def test_a_sitemap_on_a_blocked_host_is_not_asked_for(
 
 async def lend(found: Ground, host: str, *, lease_s: float = 10_000) -> Lease:
     """Let somebody else have a host."""
-    lent = await found.hand.world.frontier.reserve(
+    lent = await found.hand.world.store.frontier.reserve(
         "", host, owner="w-other", lease_s=lease_s, delay_s=0, now_s=found.clock.now_s()
     )
     assert isinstance(lent, Lease)
@@ -693,7 +695,7 @@ def test_the_servers_of_a_domain_have_one_time_together(
             assert found.tree() == {}
             assert paths(found) == ["/robots.txt"]
             now_s = found.clock.now_s() + limit_s  # a slow host rests as long as it took
-            lent = await found.hand.world.frontier.reserve(
+            lent = await found.hand.world.store.frontier.reserve(
                 "", f"{SHOP}:443", owner="w", lease_s=1, delay_s=0, now_s=now_s
             )
             assert isinstance(lent, Lease), "the host was given back"
@@ -766,7 +768,7 @@ def test_an_address_that_has_enough_to_do_is_waited_for(
     async def work() -> None:
         web: Web = {HTTPS: {}, "https://other.test": {}}
         async with ground(tmp_path, authority, web, config) as found:
-            frontier, now_s = found.hand.world.frontier, found.clock.now_s()
+            frontier, now_s = found.hand.world.store.frontier, found.clock.now_s()
             other = await lend(found, "other.test:443", lease_s=30)
             assert await frontier.place(other, "127.0.0.1", per_ip=1, now_s=now_s)
             await found.collect(*found.raw(1, record(HTTPS)))

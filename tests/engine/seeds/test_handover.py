@@ -257,11 +257,11 @@ async def kept(
     async with hand_in(root / "home") as hand:
         hand.clock.advance(FETCHED_S + 3600 - hand.clock.now_s())
         if before is not None:
-            await hand.world.robots.put(before)
+            await hand.world.store.robots.put(before)
         given = config or CrawlConfig()
         found = await read_handover(dataset, ALL, given)
         count = await keep_copies(hand.world, dataset, found.robots, given)
-        return count, await hand.world.robots.get(KEY)
+        return count, await hand.world.store.robots.get(KEY)
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def reviewed(root: Path, site: Site, *rules: SiteRule, seed: str = "/") -> Crawl
         ear = Ear()
         async with home_in(root, ear) as home:
             for rule in rules:
-                await home.world.sites.put(rule)
+                await home.world.store.sites.put(rule)
             return await crawl_in(home, ear, plan([site.url(seed)], scope="any"))
 
     return run(work())

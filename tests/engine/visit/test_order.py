@@ -135,7 +135,7 @@ def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) -> None:
 
     async def work() -> list[int]:
         async with hand_in(tmp_path) as hand:
-            await hand.world.ranks.put([("busy.test", 1)], edition=1)
+            await hand.world.store.ranks.put([("busy.test", 1)], edition=1)
             worth = LinkValue(hand.world, RANKED)
             quiet, busy = _found("https://quiet.test/"), _found("https://www.busy.test/")
             valued = await worth.of([quiet, busy])

@@ -40,6 +40,7 @@ from tests.support.crawl import (
 )
 from tests.support.private_site import traces
 from tests.support.server import Reply, Route, Seen, Site
+from tests.support.stores import world_with
 
 OPENING = "A lighthouse keeper writes down what the sea has brought to the shore. "
 # 1,000 characters further on, and still in the first chunk of its page.
@@ -253,9 +254,11 @@ class TestFalls:
                     broken = replace(shelf, embedder=Falling(embedder, "embed", 1))  # type: ignore[arg-type]
                 elif part == "index":
                     broken = replace(shelf, index=Falling(shelf.index, method, 1))  # type: ignore[arg-type]
+                elif part == "spool":
+                    world = replace(world, spool=Falling(world.spool, method, 1))  # type: ignore[arg-type]
                 else:
-                    falling = Falling(getattr(world, part), method, 1)
-                    world = replace(world, **{part: falling})  # type: ignore[arg-type]
+                    falling = Falling(getattr(world.store, part), method, 1)
+                    world = world_with(world, **{part: falling})
                 with pytest.raises(ConnectionResetError):
                     await enrich_all(world, broken)
                 await enrich_all(home.world, shelf)

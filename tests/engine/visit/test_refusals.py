@@ -40,7 +40,7 @@ def test_a_403_is_left_alone_until_its_time_c91(
         with Site(ROUTES) as site:
             async with hand_in(tmp_path) as hand:
                 first = await hand.crawl(config, site.url("/"))
-                (refusal,) = await hand.world.refusals.list(after=b"", limit=10)
+                (refusal,) = await hand.world.store.refusals.list(after=b"", limit=10)
                 at_s = hand.clock.wall_s()
                 hand.clock.advance(later_days * DAY_S)
                 second = await hand.crawl(config, site.url("/"))
@@ -91,7 +91,7 @@ def test_others_refuse_for_this_job_alone_g01(tmp_path: Path, status: int) -> No
                     job = await hand.crawl(CONFIG, site.url("/"))
                     entry = (await hand.entries(job))["/no"]
                     assert (entry.outcome, entry.attempts) == (Outcome.REFUSED, 1)
-                assert await hand.world.refusals.list(after=b"", limit=10) == []
+                assert await hand.world.store.refusals.list(after=b"", limit=10) == []
                 assert len(hand.asked("/no")) == 2
 
     run(work())
@@ -104,8 +104,8 @@ def test_a_refusal_that_is_lifted_is_asked_again(tmp_path: Path) -> None:
         with Site(ROUTES) as site:
             async with hand_in(tmp_path) as hand:
                 await hand.crawl(forgiving(0), site.url("/"))
-                (refusal,) = await hand.world.refusals.list(after=b"", limit=10)
-                assert await hand.world.refusals.remove(refusal.url_hash)
+                (refusal,) = await hand.world.store.refusals.list(after=b"", limit=10)
+                assert await hand.world.store.refusals.remove(refusal.url_hash)
                 site.routes = {**ROUTES, "/no": page("now allowed")}
                 job = await hand.crawl(forgiving(0), site.url("/"))
                 entry = (await hand.entries(job))["/no"]
@@ -149,7 +149,7 @@ def test_every_visit_of_a_counted_pattern_is_counted_once(tmp_path: Path) -> Non
         with Site(routes) as site:
             async with hand_in(tmp_path) as hand:
                 job = await hand.crawl(CONFIG, site.url("/"))
-                ((_, pattern, tally),) = await hand.world.census.patterns(job.id)
+                ((_, pattern, tally),) = await hand.world.store.census.patterns(job.id)
                 assert len(hand.asked("/list?page=5")) == 2
         assert (pattern, tally.visited) == ("pagination:/list?page", 4)
 

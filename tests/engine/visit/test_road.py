@@ -17,6 +17,7 @@ from geomi.extract.page import extract
 from geomi.model.verdict import State
 from tests.support.crawl import Ear, home_in, page, paths, plan, run
 from tests.support.server import Reply, Route, Site
+from tests.support.stores import with_parts
 
 TWIN = "the same words on both of them, " * 30
 ROUTES: dict[str, Route] = {
@@ -73,14 +74,17 @@ def test_a_page_meets_the_steps_in_their_order(
             steps = {"add": "seed", "claim": "take", "settle": "store"}
             world = replace(
                 home.world,
-                frontier=Watched(home.world.frontier, steps, notes),
+                store=with_parts(
+                    home.store,
+                    frontier=Watched(home.store.frontier, steps, notes),
+                    pages=Watched(home.store.pages, {"twins": "seen content?"}, notes),
+                ),
                 resolver=Watched(home.world.resolver, {"resolve": "resolve"}, notes),
                 fetcher=Watched(home.world.fetcher, {"fetch": "download"}, notes),
-                pages=Watched(home.world.pages, {"twins": "seen content?"}, notes),
                 archive=Watched(home.world.archive, {"append": "keep"}, notes),
             )
             report = await crawl(replace(home, world=world), plan([site.url("/")]))
-            census, job = home.world.census, report.job.id
+            census, job = home.world.store.census, report.job.id
             entries = await census.entries(job, state=None, after=b"", limit=99)
             left = {entry.url.removeprefix(site.url("")): entry.state for entry in entries}
             assert left == {"/": State.COMPLETED, "/a": State.COMPLETED}

@@ -78,7 +78,7 @@ def test_all_jobs_are_served_and_each_is_ended(tmp_path: Path) -> None:
         async with home_in(tmp_path, ear, QUICK) as home:
             begun = await begin_jobs(home, *sites)
             told = await serve_until_done(home)
-            assert await home.world.workers.list() == []
+            assert await home.world.store.workers.list() == []
             for job in begun:
                 found = await jobs.find(home.world, job.id)
                 assert (found.state, found.stop) == (JobState.COMPLETED, StopReason.DONE)
@@ -146,9 +146,9 @@ def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> No
                 assert shifts[0].interrupt() is False
                 await serving
             found = await jobs.find(home.world, job.id)
-            outlook = await home.world.census.outlook(job.id, now_s=home.world.clock.now_s())
+            outlook = await home.world.store.census.outlook(job.id, now_s=home.world.clock.now_s())
             assert (found.state, outlook.leased) == (JobState.PROCESSING, 0)
-            assert await home.world.workers.list() == []
+            assert await home.world.store.workers.list() == []
             await serve_until_done(home)
             assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
 
@@ -164,15 +164,15 @@ def test_a_job_whose_starter_died_is_ended_by_a_worker(tmp_path: Path, shared: S
         async with home_in(tmp_path, Ear(), shared) as home:
             world = home.world
             (job,) = await begin_jobs(home, site)
-            await world.workers.enrol(card_of(home, "w-starter", silence_s=600.0))
+            await world.store.workers.enrol(card_of(home, "w-starter", silence_s=600.0))
             now_s = world.clock.now_s()
-            await world.workers.take(
+            await world.store.workers.take(
                 f"job {job.id}", owner="w-starter", until_s=now_s + 600, now_s=now_s
             )
             told = await serve_until_done(home)
             assert told.of(JobEnded) == []
             assert (await jobs.find(world, job.id)).state is JobState.PROCESSING
-            await world.workers.enrol(card_of(home, "w-starter", beat_s=now_s - 60))
+            await world.store.workers.enrol(card_of(home, "w-starter", beat_s=now_s - 60))
             told = await serve_until_done(home)
             assert [event.job for event in told.of(JobEnded)] == [job.id]
             assert (await jobs.find(world, job.id)).state is JobState.COMPLETED
@@ -187,7 +187,7 @@ def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None:
             (job,) = await begin_jobs(home, site)
             now_s = home.world.clock.now_s()
             duty = job_leadership(home.world, job.id)
-            await home.world.workers.take(
+            await home.world.store.workers.take(
                 f"job {job.id}", owner="w-other", until_s=now_s + 60, now_s=now_s
             )
             assert not await duty.take()
@@ -270,21 +270,23 @@ class TestTheDead:
                 world = home.world
                 (job,) = await begin_jobs(home, site)
                 now_s = world.clock.now_s()
-                await world.workers.enrol(card_of(home, "w-dead", beat_s=now_s - 60))
-                await world.workers.enrol(card_of(home, "w-alive"))
-                (lease,) = await world.frontier.claim(
+                await world.store.workers.enrol(card_of(home, "w-dead", beat_s=now_s - 60))
+                await world.store.workers.enrol(card_of(home, "w-alive"))
+                (lease,) = await world.store.frontier.claim(
                     job.id, owner="w-dead", hosts=1, urls=1, lease_s=900, now_s=now_s, wall_s=0.0
                 )
                 await recover(home)
-                assert len(await world.workers.list()) == 2, "a silence has to be heard"
+                assert len(await world.store.workers.list()) == 2, "a silence has to be heard"
                 await asyncio.sleep(0.4)
-                await world.workers.beat(
+                await world.store.workers.beat(
                     "w-alive", jobs=(), pages=0, pages_per_s=0.0, now_s=world.clock.now_s()
                 )
                 await recover(home)
-                assert [card.owner for card in await world.workers.list()] == ["w-alive"]
+                assert [card.owner for card in await world.store.workers.list()] == ["w-alive"]
                 assert (
-                    await world.frontier.renew([lease], lease_s=900, now_s=world.clock.now_s())
+                    await world.store.frontier.renew(
+                        [lease], lease_s=900, now_s=world.clock.now_s()
+                    )
                     == []
                 )
 
@@ -299,10 +301,10 @@ class TestTheDead:
                 async with home_in(home.root, ear, QUICK) as other, asyncio.TaskGroup() as group:
                     serving = group.create_task(serve_jobs(other, ONCE))
                     await until(lambda: bool(ear.of(PageSettled)))
-                    (card,) = await home.world.workers.list()
-                    await home.world.workers.leave([card.owner])
+                    (card,) = await home.world.store.workers.list()
+                    await home.world.store.workers.leave([card.owner])
                     await until(lambda: any("taken for dead" in text for text in ear.warnings))
-                    while not (found := await home.world.workers.list()):  # noqa: ASYNC110
+                    while not (found := await home.world.store.workers.list()):  # noqa: ASYNC110
                         await asyncio.sleep(0.01)
                     assert [one.owner for one in found] == [card.owner]
                     await serving
@@ -323,10 +325,10 @@ class TestTheDead:
 
         async def work() -> None:
             async with home_in(tmp_path, Ear(), shared) as home:
-                await home.world.workers.enrol(card_of(home, owner))
+                await home.world.store.workers.enrol(card_of(home, owner))
                 assert await check_sent(home, job.id) is UploadState.NOT_YET
                 assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
-                await home.world.workers.leave([owner])
+                await home.world.store.workers.leave([owner])
                 assert await check_sent(home, job.id) is UploadState.LOST
                 found = await jobs.find(home.world, job.id)
                 assert (found.state, found.stats.collected) == (JobState.PROCESSING, 0)
@@ -344,7 +346,7 @@ def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
     async def work(site: Site, segment: Path) -> None:
         async with home_in(tmp_path, Ear(), shared) as home:
             owner = segment.name.rpartition("-")[0]
-            await home.world.workers.enrol(card_of(home, owner, silence_s=600.0))
+            await home.world.store.workers.enrol(card_of(home, owner, silence_s=600.0))
             async with asyncio.TaskGroup() as group:
                 resumed = plan([site.url("/")], resume=True, depth=50)
                 crawling = group.create_task(crawl(home, resumed))
@@ -368,8 +370,8 @@ def test_work_that_came_with_a_copy_of_a_file_is_nobodys(tmp_path: Path) -> None
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)
             world, now_s = home.world, home.world.clock.now_s()
-            await world.workers.enrol(card_of(home, "w-copied", silence_s=600.0))
-            await world.workers.take(
+            await world.store.workers.enrol(card_of(home, "w-copied", silence_s=600.0))
+            await world.store.workers.take(
                 f"job {job.id}", owner="w-copied", until_s=now_s + 600, now_s=now_s
             )
             report = await crawl(home, plan([site.url("/")], resume=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,13 @@ from tests.support.webs import random_web
 
 @pytest.mark.req("WF-01")
 def test_each_step_of_a_crawl_is_in_its_journal(tmp_path: Path) -> None:
-    async def work(site: Site) -> list[JobEvent]:
+    async def work(site: Site) -> Sequence[JobEvent]:
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             began_s = home.world.clock.wall_s()
             crawled = await crawl_in(home, ear, plan([site.url("/")], max_pages=3))
             events = await home.store.journal.read(crawled.report.job.id, limit=99)
-            assert await home.store.untold.untold(9) == []
+            assert await home.store.unsent_events.list(9) == []
             times_s = [began_s, *(event.at_s for event in events), home.world.clock.wall_s()]
             assert times_s == sorted(times_s)
             return events

@@ -66,7 +66,7 @@ def _crawl(
     async def work(url: str) -> float:
         async with hand_in(root) as hand:
             job = await hand.start([url], config)
-            store = type(hand.world.jobs)
+            store = type(hand.world.store.jobs)
             get = store.get
 
             async def noted(jobs: Any, name: str) -> CrawlJob | None:

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from geomi.model.page import CaptureRow
 from geomi.ports.store import Pages
 from tests.support.crawl import Crawled, Ear, crawl_in, crawl_site, home_in, paths, plan, run
 from tests.support.server import Site
+from tests.support.stores import world_with
 from tests.support.webs import random_web
 
 WEB = random_web(31, pages=30)
@@ -183,7 +183,7 @@ class TestPublisher:
             async with home_in(tmp_path, ear) as home:
                 with Site(WEB.routes) as site:
                     report = await crawl(home, plan([site.url("/")]))
-                job, pages = report.job.id, home.world.pages
+                job, pages = report.job.id, home.world.store.pages
                 rows = await pages.feed(job, after=0, limit=100)
                 for name in ("behind", "lost"):
                     await pages.advance(job, name, after=0, seq=rows[19].seq, length=20)
@@ -208,7 +208,7 @@ class TestPublisher:
                 with Site(WEB.routes) as site:
                     report = await crawl(home, plan([site.url("/")]))
                 late = _Recorder("late")
-                growing = replace(home.world, pages=_Growing(home.world.pages, [0, 5]))
+                growing = world_with(home.world, pages=_Growing(home.world.store.pages, [0, 5]))
                 publisher = Publisher(growing, report.job.id, [late, ending := _Recorder("end")])
                 async with asyncio.TaskGroup() as group:
                     group.create_task(publisher.run())

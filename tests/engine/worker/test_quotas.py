@@ -23,7 +23,7 @@ def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = False) -
     async def work() -> CrawlReport:
         ear = Ear()
         async with home_in(root, ear) as home:
-            await home.world.quotas.allow(quota)
+            await home.world.store.quotas.allow(quota)
             crawled = await crawl_in(home, ear, plan([site.url("/")], resume=resume))
             waits = [one for one in crawled.entries.values() if one.state is State.PENDING]
             assert bool(waits) == (crawled.report.stop is not StopReason.DONE)

@@ -102,8 +102,8 @@ def test_pages_of_a_lost_segment_are_fetched_again(tmp_path: Path, s3: S3Server)
     async def lose_the_last() -> str:
         async with home_in(tmp_path, Ear(), settings) as home:
             job = (await find(home.world, "latest")).id
-            lost = sorted(await segment_ends(home.world.pages, job))[-1]
-            assert len(await segment_ends(home.world.pages, job)) == 2
+            lost = sorted(await segment_ends(home.world.store.pages, job))[-1]
+            assert len(await segment_ends(home.world.store.pages, job)) == 2
             s3.objects(settings.blobs).delete(lost)
             return lost
 

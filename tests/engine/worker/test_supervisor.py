@@ -107,7 +107,7 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
             job = await start(home, [url])
             world = home.world
             now_s = world.clock.now_s()
-            (lease,) = await world.frontier.claim(
+            (lease,) = await world.store.frontier.claim(
                 job.id, owner="w-dead", hosts=5, urls=10, lease_s=900, now_s=now_s, wall_s=0.0
             )
             assert len(lease.entries) == 1
@@ -249,10 +249,10 @@ def test_what_cannot_be_sent_is_refused_before_anything_starts(
         async with home_in(tmp_path, ear) as home:
             if resume:
                 await crawl(home, plan([url], max_pages=1))
-            before = len(await home.world.jobs.list(limit=10))
+            before = len(await home.world.store.jobs.list(limit=10))
             with pytest.raises(ConfigError, match=message):
                 await crawl(home, plan([url], resume=resume, **flags))
-            assert len(await home.world.jobs.list(limit=10)) == before
+            assert len(await home.world.store.jobs.list(limit=10)) == before
 
     with Site(WEB.routes) as site:
         run(work(site.url("/")))
@@ -264,11 +264,11 @@ def test_a_lease_from_another_machine_s_disk_ends_at_the_next_start(tmp_path: Pa
 
     async def work() -> tuple[list[str], list[str]]:
         async with home_in(tmp_path, Ear()) as home:
-            await home.world.frontier.reserve(
+            await home.world.store.frontier.reserve(
                 "", "a.test:80", owner="w-elsewhere", lease_s=150, delay_s=0,
                 now_s=home.world.clock.now_s(),
             )  # fmt: skip
-            await home.world.frontier.reserve(
+            await home.world.store.frontier.reserve(
                 "", "b.test:80", owner=home.world.owner, lease_s=150, delay_s=0,
                 now_s=home.world.clock.now_s(),
             )  # fmt: skip

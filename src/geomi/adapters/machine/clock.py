@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from geomi.ports.runtime import ClockAnchor, ClockComparison
+from geomi.ports.runtime import ClockAnchor, ServerClock
 
 # A sleep is cut into parts: asyncio's timer stands still while the machine sleeps, ours does not.
 LONGEST_SLEEP_S = 30.0
@@ -54,26 +54,6 @@ class AnchorKeeper(Protocol):
 
     def greatest_end_s(self) -> float:
         """Return the latest time at which any response is known to have ended."""
-        ...
-
-
-class TimeKeeper(Protocol):
-    """A store whose server has a clock of its own."""
-
-    def time_s(self) -> float:
-        """Return the server's time of day."""
-        ...
-
-    def greatest_end_s(self) -> float:
-        """Return the latest time at which any response is known to have ended."""
-        ...
-
-    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
-        """Say how far the store's time is ahead of a clock."""
-        ...
-
-    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
-        """Let the store's time differ from its server's by so much; False where another did."""
         ...
 
 
@@ -110,26 +90,31 @@ def open_clock(store: AnchorKeeper, readings: Readings | None = None) -> SystemC
     return SystemClock(anchor, readings)
 
 
-def open_shared_clock(store: TimeKeeper, readings: Readings | None = None) -> SystemClock:
+def open_shared_clock(
+    server: ServerClock, *, least_s: float, readings: Readings | None = None
+) -> SystemClock:
     """Return a clock that goes by the server of a store, which machines with other clocks share.
 
     Each process ties its own clock to the server's time when it opens the store, so nothing has to
     be stored.
+
+    Args:
+        least_s: the latest time at which any response is known to have ended.
     """
     readings = readings or system_readings()
-    time_s = max(store.time_s(), store.greatest_end_s())
+    time_s = max(server.time_s(), least_s)
     return SystemClock(ClockAnchor("", readings.passing_s(), time_s), readings)
 
 
 async def keep_time(
-    clock: SystemClock, store: TimeKeeper, beats_s: Callable[[], Awaitable[Sequence[float]]]
+    clock: SystemClock, server: ServerClock, beats_s: Callable[[], Awaitable[Sequence[float]]]
 ) -> float:
-    """Compare a clock with its store's and put right what has to be; return the jump it met.
+    """Compare a clock with its server's and put right what has to be; return the jump it met.
 
     Args:
         beats_s: tells when the other processes of the store were last heard of, by its time.
     """
-    found = await store.compare(clock.now_s)
+    found = await server.compare(clock.now_s)
     if abs(found.ahead_s) <= MOST_DRIFT_S:
         clock.lead(found.ahead_s)
         return 0.0
@@ -137,7 +122,7 @@ async def keep_time(
         clock.step(found.ahead_s)
     else:
         offset_s = found.offset_s - found.ahead_s
-        await store.set_offset(offset_s, instead_of=found.offset_s)
+        await server.set_offset(offset_s, instead_of=found.offset_s)
     return found.ahead_s
 
 

@@ -134,7 +134,9 @@ async def fallback_reason(home: DataDirectory, job: CrawlJob) -> str:
     """Say why a job that asked a source is to be followed by a crawl; empty where it is not."""
     if not library_of(job) or job.state is not JobState.COMPLETED or job.crawl:
         return ""
-    entries = await home.world.census.entries(job.id, state=None, after=b"", limit=len(TOPICS))
+    entries = await home.world.store.census.entries(
+        job.id, state=None, after=b"", limit=len(TOPICS)
+    )
     return shortcoming(entries)
 
 
@@ -185,12 +187,12 @@ def stored_findings(root: Path, settings: Settings) -> dict[str, LibraryFinding]
     except StoreMissing:
         return {}
     with closing(store):
-        return asyncio.run(_every(store.drawers))
+        return asyncio.run(_every(store.named_values))
 
 
 async def stored_finding(home: DataDirectory, provider: Provider) -> LibraryFinding | None:
     """Return what is remembered of a provider."""
-    slip = await home.store.drawers.get(FINDINGS_BUCKET, provider.key)
+    slip = await home.store.named_values.get(FINDINGS_BUCKET, provider.key)
     return valid_finding(provider, _adapter().validate_json(slip.body) if slip else None)
 
 
@@ -232,16 +234,16 @@ async def check_providers(
     home: DataDirectory, librarian: ExternalDocsClient, keys: Sequence[str] = ()
 ) -> list[ProviderCheck]:
     """Look for providers, one after the other; all of them where none is named."""
-    known = providers.with_presets(await home.world.providers.list())
+    known = providers.with_presets(await home.world.store.providers.list())
     wanted = [providers.provider_named(key, known) for key in keys] or list(known.values())
     return [await check_provider(home, provider, librarian) for provider in wanted]
 
 
 async def unchecked_providers(home: DataDirectory) -> list[str]:
     """Name the providers that were not looked for within a day."""
-    known = providers.with_presets(await home.world.providers.list())
+    known = providers.with_presets(await home.world.store.providers.list())
     wall_s = home.world.clock.wall_s()
-    found = await _every(home.store.drawers)
+    found = await _every(home.store.named_values)
     return [
         key
         for key, provider in known.items()
@@ -250,7 +252,7 @@ async def unchecked_providers(home: DataDirectory) -> list[str]:
 
 
 async def _remember(home: DataDirectory, finding: LibraryFinding) -> None:
-    drawers, body = home.store.drawers, _adapter().dump_json(finding)
+    drawers, body = home.store.named_values, _adapter().dump_json(finding)
     slip = await drawers.get(FINDINGS_BUCKET, finding.key)
     if slip is None:
         await drawers.add(FINDINGS_BUCKET, finding.key, body)

@@ -146,7 +146,7 @@ async def is_running(home: DataDirectory, job: CrawlJob) -> bool:
     """Tell whether anybody works on a job: a process of this directory, or a worker elsewhere."""
     if is_held(home.root, f"job-{job.id}"):
         return True
-    cards = await home.world.workers.list()
+    cards = await home.world.store.workers.list()
     return any(job.id in card.jobs and not is_dead(home, card) for card in cards)
 
 

@@ -75,7 +75,7 @@ async def delete_job(home: DataDirectory, job: CrawlJob) -> None:
     await home.archive.erase(job.id)  # first: nothing else names what is in a bucket
     await home.world.spool.erase(job.id)
     await delete_from_index(home, IndexScope.JOB, [job.id])
-    await home.world.jobs.delete(job.id)
+    await home.world.store.jobs.delete(job.id)
     await asyncio.to_thread(remove_job, home.root, job.id)
 
 
@@ -100,9 +100,11 @@ async def provider_holdings(
     Args:
         known: the provider as somebody else knows it, for a tenant that does not.
     """
-    provider = await home.world.providers.get(key) or known or await providers.find(home.world, key)
+    provider = (
+        await home.world.store.providers.get(key) or known or await providers.find(home.world, key)
+    )
     hosts = _hosts(provider.seed_urls)
-    every = await home.world.jobs.list(limit=providers.EVERY_JOB)
+    every = await home.world.store.jobs.list(limit=providers.EVERY_JOB)
     others = (job.id for job in every if job.provider != key and _hosts(job.seeds) & hosts)
     return ProviderHoldings(provider, await providers.jobs_of(home.world, key), tuple(others))
 
@@ -112,11 +114,11 @@ async def take_down_provider(home: DataDirectory, found: ProviderHoldings, reaso
     if len(reason) > MAX_REASON_CHARS:
         raise ConfigError(f"the reason has more than {MAX_REASON_CHARS} characters")
     world, provider = home.world, found.provider
-    earlier = [line for line in await world.providers.takedowns() if line.key == provider.key]
+    earlier = [line for line in await world.store.providers.takedowns() if line.key == provider.key]
     at_s = world.clock.wall_s()
     today = datetime.fromtimestamp(at_s, UTC).date().isoformat()
     forbidden = replace(provider, tos_allows_crawling=False, tos_reviewed_at=today)
-    await world.providers.put(forbidden)
+    await world.store.providers.put(forbidden)
     if earlier and not found.jobs:
         line = earlier[0]
     else:
@@ -149,9 +151,9 @@ async def erase_jobs(home: DataDirectory, jobs: Sequence[CrawlJob], line: Takedo
             await asyncio.to_thread(remove_job, home.root, job.id)
         await delete_from_index(home, IndexScope.JOB, [job.id for job in jobs])
         line = replace(line, pages=len(pages))
-        await home.world.providers.erase(line, pages)
+        await home.world.store.providers.erase(line, pages)
         for job in jobs:
-            await home.world.jobs.delete(job.id)
+            await home.world.store.jobs.delete(job.id)
     return line
 
 
@@ -176,7 +178,7 @@ async def _pages(home: DataDirectory, jobs: Sequence[CrawlJob]) -> list[bytes]:
     found: set[bytes] = set()
     for job in jobs:
         async for url_hash in _url_hashes(home, job):
-            page = await home.world.pages.get(url_hash)
+            page = await home.world.store.pages.get(url_hash)
             if page is not None and page.record.segment.startswith(folders):
                 found.add(url_hash)
     return sorted(found)
@@ -185,13 +187,13 @@ async def _pages(home: DataDirectory, jobs: Sequence[CrawlJob]) -> list[bytes]:
 async def _url_hashes(home: DataDirectory, job: CrawlJob) -> AsyncIterator[bytes]:
     """Name what a job has met: its entries, or its captures where its entries have expired."""
     after, seq, naming = b"", 0, UrlIdentity(job.config)
-    while entries := await home.world.census.entries(
+    while entries := await home.world.store.census.entries(
         job.id, state=None, after=after, limit=ENTRIES_PER_READ
     ):
         for entry in entries:
             yield entry.url_hash
         after = entries[-1].url_hash
-    while rows := await home.world.pages.feed(job.id, after=seq, limit=ENTRIES_PER_READ):
+    while rows := await home.world.store.pages.feed(job.id, after=seq, limit=ENTRIES_PER_READ):
         for url in filter(None, (parse_url(row.url) for row in rows)):
             yield naming.hash(url)
         seq = rows[-1].seq
@@ -220,7 +222,7 @@ class SiteHoldings:
 async def site_holdings(home: DataDirectory, site: str) -> SiteHoldings:
     """Find the jobs that have collected pages of a host."""
     whole, parts, pages = list[CrawlJob](), list[CrawlJob](), 0
-    for job in await home.world.jobs.list(limit=providers.EVERY_JOB):
+    for job in await home.world.store.jobs.list(limit=providers.EVERY_JOB):
         ours = others = 0
         async for _, url in _captures(home, job):
             ours, others = ours + (url.host == site), others + (url.host != site)
@@ -259,7 +261,7 @@ async def _erase_parts(home: DataDirectory, found: SiteHoldings, line: Takedown)
         hashes |= await _overwrite(home, job, found.site)
         removed[job.id] = outputs.remove_outputs(home, job)
     if found.parts:
-        await home.world.providers.erase(line, sorted(hashes))
+        await home.world.store.providers.erase(line, sorted(hashes))
     for job in found.parts:
         await outputs.rebuild_outputs(home, job, removed[job.id])
 
@@ -283,7 +285,7 @@ async def _overwrite(home: DataDirectory, job: CrawlJob, site: str) -> set[bytes
 
 
 async def _captures(home: DataDirectory, job: CrawlJob) -> AsyncIterator[tuple[CaptureRow, Url]]:
-    async for rows in captures(home.world.pages, job.id):
+    async for rows in captures(home.world.store.pages, job.id):
         for row in rows:
             if (url := parse_url(row.url)) is not None:
                 yield row, url

@@ -135,7 +135,7 @@ async def _parquet(home: DataDirectory, job: str, file: BinaryIO) -> int:
 async def _index(home: DataDirectory, job: str, file: BinaryIO) -> int:
     count = 0
     with SortedLines(home.root) as lines:
-        for segment, end in (await segment_ends(home.world.pages, job)).items():
+        for segment, end in (await segment_ends(home.world.store.pages, job)).items():
             async with home.archive.whole(segment) as path:
                 with closing(index_lines(path, end)) as found:
                     for line in found:
@@ -148,7 +148,7 @@ async def _index(home: DataDirectory, job: str, file: BinaryIO) -> int:
 
 async def _warc(home: DataDirectory, job: str, file: BinaryIO) -> int:
     """Put the committed part of every segment into one file: gzip members may simply follow."""
-    ends = await segment_ends(home.world.pages, job)
+    ends = await segment_ends(home.world.store.pages, job)
     for segment, end in sorted(ends.items()):
         async with home.archive.whole(segment) as path:
             _copy(path, end, file)

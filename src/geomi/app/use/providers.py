@@ -61,7 +61,7 @@ def provider_named(key: str, providers: dict[str, Provider]) -> Provider:
 
 async def find(world: World, key: str) -> Provider:
     """Find a provider by its key."""
-    return provider_named(key, with_presets(await world.providers.list()))
+    return provider_named(key, with_presets(await world.store.providers.list()))
 
 
 async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> Provider:
@@ -71,12 +71,12 @@ async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> 
         has_own_id: the registration itself names the ID.
     """
     refuse_unreviewed(provider, now_s=world.clock.wall_s())
-    before = with_presets(await world.providers.list()).get(provider.key)
+    before = with_presets(await world.store.providers.list()).get(provider.key)
     if before is not None:
         refuse_forbidden(before)
         if not has_own_id:
             provider = replace(provider, provider_id=before.provider_id)
-    await world.providers.put(provider)
+    await world.store.providers.put(provider)
     return provider
 
 
@@ -85,18 +85,18 @@ async def review(world: World, key: str, *, allows: bool, reviewed_at: str) -> P
     provider = replace(
         await find(world, key), tos_reviewed_at=reviewed_at, tos_allows_crawling=allows
     )
-    await world.providers.put(provider)
+    await world.store.providers.put(provider)
     return provider
 
 
 async def remove(world: World, key: str) -> Provider:
     """Forget a registration; a preset of the same key is then what it was."""
     provider = await find(world, key)
-    if any(takedown.key == key for takedown in await world.providers.takedowns()):
+    if any(takedown.key == key for takedown in await world.store.providers.takedowns()):
         refuse_forbidden(provider)
     if key not in presets():
         await _refuse_orphans(world, key)
-    if not await world.providers.remove(key):
+    if not await world.store.providers.remove(key):
         raise ConfigError(
             f"provider `{key}` comes with geomi and cannot be removed",
             hint=f"to leave it alone: geomi providers review {key} --forbids",
@@ -112,7 +112,7 @@ async def refuse_crawl(world: World, key: str) -> None:
 
 async def jobs_of(world: World, key: str) -> tuple[CrawlJob, ...]:
     """Find every job that was started for a provider."""
-    every = await world.jobs.list(limit=EVERY_JOB)
+    every = await world.store.jobs.list(limit=EVERY_JOB)
     return tuple(job for job in every if job.provider == key)
 
 

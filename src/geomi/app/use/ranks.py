@@ -33,9 +33,9 @@ async def import_ranks(world: World, path: Path) -> int:
     edition = int(world.clock.wall_s() * 1000)
     ranks = read_ranks(path)
     while part := list(islice(ranks, PER_WRITE)):
-        await world.ranks.put(part, edition=edition)
-    await world.ranks.keep_only(edition)
-    return await world.ranks.count()
+        await world.store.ranks.put(part, edition=edition)
+    await world.store.ranks.keep_only(edition)
+    return await world.store.ranks.count()
 
 
 def read_ranks(path: Path) -> Iterator[tuple[str, int]]:

@@ -66,7 +66,7 @@ class Cleaned:
 async def expired_jobs(home: DataDirectory) -> list[Expiry]:
     """Return what would go now."""
     found = await home.store.retention.due(wall_s=home.world.clock.wall_s(), limit=MOST_JOBS)
-    jobs = [(await home.world.jobs.get(name), what) for name, what in found]
+    jobs = [(await home.world.store.jobs.get(name), what) for name, what in found]
     return [Expiry(job, what) for job, what in jobs if job is not None]
 
 
@@ -143,7 +143,7 @@ async def _delete_expired(
     await _until_none(duty, lambda: kept.forget_captures(job.id, limit=ROWS))
     while after := (await kept.forget_requests(job.id, after=after, limit=LOG_ROWS)).after:
         await _rest(duty)
-    await home.world.jobs.delete(job.id)
+    await home.world.store.jobs.delete(job.id)
 
 
 async def _until_none(duty: Leadership, forget: Callable[[], Awaitable[int]]) -> None:

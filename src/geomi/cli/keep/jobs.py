@@ -35,7 +35,7 @@ JobArgument = Annotated[
 def list_jobs(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
     """List jobs, the newest first."""
     found = in_data_directory(
-        output, lambda home: home.world.jobs.list(limit=use.LISTED_JOBS), db=db
+        output, lambda home: home.world.store.jobs.list(limit=use.LISTED_JOBS), db=db
     )
     if json:
         print_json([job_data(job) for job in found])

@@ -38,7 +38,9 @@ def audit(
 
     async def work(home: DataDirectory) -> Audit:
         homes = TenantDirectories(home)
-        return await look(home.world, host=host, jobs_of=lambda name: homes.of(name).world.jobs)
+        return await look(
+            home.world, host=host, jobs_of=lambda name: homes.of(name).world.store.jobs
+        )
 
     found = in_data_directory(output, work, db=db)
     if json:

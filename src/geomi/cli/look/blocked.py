@@ -85,7 +85,7 @@ def add(
             for one in hashes
         ]
         for refusal in kept:
-            await home.world.refusals.put(refusal)
+            await home.world.store.refusals.put(refusal)
         return kept[0], now_s
 
     refusal, wall_s = in_data_directory(output, work, create=True)
@@ -101,7 +101,7 @@ def remove(url: UrlArgument, output: Directory = None, json: AsJson = False) -> 
     hashes = _hashes(url)
 
     async def work(home: DataDirectory) -> bool:
-        return any([await home.world.refusals.remove(one) for one in hashes])
+        return any([await home.world.store.refusals.remove(one) for one in hashes])
 
     if not in_data_directory(output, work):
         raise UnknownName(f"`{url}` is not blocked", hint="geomi blocked list")
@@ -115,7 +115,7 @@ async def _list(home: DataDirectory) -> tuple[list[Refusal], float]:
     """Read all refusals; one that stands under several identities is told once."""
     found: dict[str, Refusal] = {}
     after = b""
-    while refusals := await home.world.refusals.list(after=after, limit=PER_READ):
+    while refusals := await home.world.store.refusals.list(after=after, limit=PER_READ):
         after = refusals[-1].url_hash
         found |= {refusal.url: refusal for refusal in refusals}
     return sorted(found.values(), key=lambda one: one.url), home.world.clock.wall_s()

@@ -51,7 +51,7 @@ def cost(
 
 async def _lines(home: DataDirectory, job: str) -> list[CostLine]:
     only = (await find(home.world, job)).id if job else ""
-    return await home.world.costs.list(only)
+    return await home.world.store.costs.list(only)
 
 
 def _tell(lines: list[CostLine]) -> None:

@@ -33,7 +33,7 @@ def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = F
     """List the traps of a job, what may be one, and what was decided about sites."""
 
     async def work(home: DataDirectory) -> use.SuspectedTraps:
-        decided = await providers.read_site_decisions(home.world)
+        decided = await providers.read_site_decisions(home.store)
         return await use.list_suspected_traps(home.world, await find(home.world, job), decided)
 
     found = in_data_directory(output, work)
@@ -74,7 +74,7 @@ def reset(
 
     async def work(home: DataDirectory) -> list[SiteRule]:
         return await use.reset(
-            home.world, host, pattern, await providers.read_site_decisions(home.world)
+            home.world, host, pattern, await providers.read_site_decisions(home.store)
         )
 
     gone = in_data_directory(output, work)

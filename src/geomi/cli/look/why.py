@@ -40,7 +40,7 @@ async def _explain(home: DataDirectory, job: str, url: Url) -> Explanation:
     same_archive(found, home.settings)
     if library := library_of(found):
         note(f"this job asked Context7 for {library}, and no site for its pages")
-    return await explain(world, found, url, await providers.read_site_decisions(world))
+    return await explain(world, found, url, await providers.read_site_decisions(world.store))
 
 
 def _tell(explanation: Explanation) -> None:

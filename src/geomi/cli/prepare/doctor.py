@@ -148,7 +148,7 @@ async def _open(root: Path, configured: Configured) -> str:
     async with open_directory(
         root, configured.settings, lambda _: EventFanOut(), create=False
     ) as home:
-        jobs = await home.world.jobs.list(limit=1)
+        jobs = await home.world.store.jobs.list(limit=1)
         return f"`{root}` opens; newest job: {jobs[0].id if jobs else 'none'}"
 
 

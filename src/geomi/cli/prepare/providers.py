@@ -214,7 +214,7 @@ def _checked(one: ProviderCheck) -> dict[str, object]:
 
 async def _known(homes: Sequence[DataDirectory], key: str) -> Provider:
     """Find a provider that any tenant has registered, or that comes with geomi."""
-    stored = [provider for home in homes for provider in await home.world.providers.list()]
+    stored = [provider for home in homes for provider in await home.world.store.providers.list()]
     return providers.provider_named(key, providers.with_presets(stored))
 
 
@@ -240,7 +240,7 @@ def _read(file: Path) -> Mapping[str, object]:
 
 
 async def _takedowns(home: DataDirectory) -> list[Takedown]:
-    return await home.world.providers.takedowns()
+    return await home.world.store.providers.takedowns()
 
 
 def _forgotten(removed: Provider) -> str:

@@ -49,9 +49,9 @@ def show(
     names = names_of(url.authority)
 
     async def work(home: DataDirectory) -> tuple[str, int | None, int]:
-        ranks = await home.world.ranks.find(names)
+        ranks = await home.world.store.ranks.find(names)
         listed = next((name for name in names if name in ranks), "")
-        return listed, ranks.get(listed), await home.world.ranks.count()
+        return listed, ranks.get(listed), await home.world.store.ranks.count()
 
     listed, rank, many = in_data_directory(output, work, db=db)
     if json:

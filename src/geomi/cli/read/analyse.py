@@ -163,7 +163,7 @@ async def _fetched(url: str, options: Options) -> AnalysisInput:
 async def _collected(home: DataDirectory, job: str, url: Url) -> AnalysisInput:
     world = home.world
     naming = UrlIdentity((await find(world, job)).config)
-    row = await world.pages.get(naming.hash(url))
+    row = await world.store.pages.get(naming.hash(url))
     if row is None:
         raise ConfigError(
             f"{url.href} was not collected",

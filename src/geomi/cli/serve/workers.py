@@ -43,7 +43,7 @@ class WorkerStatus:
 
 
 async def _look(home: DataDirectory) -> list[WorkerStatus]:
-    cards, now_s = await home.world.workers.list(), home.world.clock.now_s()
+    cards, now_s = await home.world.store.workers.list(), home.world.clock.now_s()
     return [
         WorkerStatus(
             card,

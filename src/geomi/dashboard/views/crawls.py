@@ -154,8 +154,8 @@ async def crawl_rows(desk: TenantService, jobs: Sequence[CrawlJob]) -> tuple[Cra
 
 
 async def _row(desk: TenantService, job: CrawlJob) -> CrawlRow:
-    outlook = await desk.world.census.outlook(job.id, now_s=desk.world.clock.now_s())
-    counts = await desk.world.documents.counts(job.id)
+    outlook = await desk.world.store.census.outlook(job.id, now_s=desk.world.clock.now_s())
+    counts = await desk.world.store.documents.counts(job.id)
     seconds = elapsed(desk, job)
     known = outlook.pending + job.stats.settled
     return CrawlRow(

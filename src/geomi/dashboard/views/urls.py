@@ -36,7 +36,7 @@ async def browse(job_id: str, visit: DashboardRequestDep) -> Response:
     place = urls.read_place(visit.asked("cursor"))
     part = await urls.page(visit.desk, job, which, after=place, limit=SHOWN)
     why, problem = await _why(visit, job_id)
-    excluded = await visit.desk.world.census.exclusions(job.id)
+    excluded = await visit.desk.world.store.census.exclusions(job.id)
     return visit.page(
         "urls.html",
         job=job,

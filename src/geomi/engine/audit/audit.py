@@ -61,7 +61,7 @@ async def audit(
     Args:
         jobs_of: where the jobs of other tenants are: the log is everybody's.
     """
-    return await _Auditor(TermsBook(world, jobs_of), world.requests).run(host)
+    return await _Auditor(TermsBook(world, jobs_of), world.store.requests).run(host)
 
 
 class _Auditor:

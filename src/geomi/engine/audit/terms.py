@@ -122,10 +122,10 @@ class TermsBook:
         return self._jobs[job]
 
     async def _find(self, job: str) -> CrawlJob | None:
-        found = await self._world.jobs.get(job)
+        found = await self._world.store.jobs.get(job)
         if found is not None or self._jobs_of is None:
             return found
-        tenant = await self._world.roster.tenant_of(job)
+        tenant = await self._world.store.roster.tenant_of(job)
         return await self._jobs_of(tenant).get(job) if tenant is not None else None
 
     async def _reading(
@@ -138,7 +138,7 @@ class TermsBook:
         if (key, asked.job) not in self._readings:
             if len(self._readings) >= KEPT_READINGS:
                 self._readings.clear()
-            copy = await self._world.robots.get(key)
+            copy = await self._world.store.robots.get(key)
             now_s = copy.fetched_s if copy else 0.0
             reading = read_copy(copy, config.robots, now_s=now_s) if copy else None
             self._readings[key, asked.job] = reading

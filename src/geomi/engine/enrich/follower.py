@@ -57,17 +57,17 @@ class CaptureFollower:
 
     async def is_behind(self) -> bool:
         """Say whether anything waits; nobody takes up a duty for nothing."""
-        after, _ = await self._world.pages.cursor(self._job, self._cursor)
-        return bool(await self._world.pages.feed(self._job, after=after, limit=1))
+        after, _ = await self._world.store.pages.cursor(self._job, self._cursor)
+        return bool(await self._world.store.pages.feed(self._job, after=after, limit=1))
 
     async def rewind(self) -> None:
         """Begin again with the first capture."""
-        after, _ = await self._world.pages.cursor(self._job, self._cursor)
-        await self._world.pages.advance(self._job, self._cursor, after=after, seq=0, length=0)
+        after, _ = await self._world.store.pages.cursor(self._job, self._cursor)
+        await self._world.store.pages.advance(self._job, self._cursor, after=after, seq=0, length=0)
 
     async def _turn(self) -> int:
         """Take one batch through; return how many captures it had."""
-        pages = self._world.pages
+        pages = self._world.store.pages
         after, done = await pages.cursor(self._job, self._cursor)
         captures = await pages.feed(self._job, after=after, limit=PAGES_PER_TURN)
         read = [one async for one in self._read(captures)]

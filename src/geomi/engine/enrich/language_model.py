@@ -206,7 +206,11 @@ class ModelAdvisor:
 
     async def _is_over_budget(self) -> bool:
         budget = self._budget_micros
-        if budget and not self._is_spent and await self._world.costs.spent(self._job) >= budget:
+        if (
+            budget
+            and not self._is_spent
+            and await self._world.store.costs.spent(self._job) >= budget
+        ):
             self._is_spent = True
             dollars = f"{budget / MICROS:.6f}".rstrip("0").rstrip(".")
             message = f"the budget of {dollars} $ is used up; no model is asked any more"
@@ -236,7 +240,7 @@ class ModelAdvisor:
             tokens_out=sum(answer.tokens_out for answer in bill),
             micros=sum(self._panel.price(model.name, answer) for answer in bill),
         )
-        await self._world.costs.add([line])
+        await self._world.store.costs.add([line])
         if not bill:
             hint = "pages are understood without it meanwhile; `geomi cost` counts what failed"
             self._warn(f"silence of {model.name}", f"no model answers: {consulted.problem}", hint)

@@ -126,7 +126,7 @@ async def enrich_again(
     for job in await _wanted(world, only):
         if job.config.store.is_preview and not is_lost:
             continue
-        await world.documents.delete(DocumentFilter(job=job.id))
+        await world.store.documents.delete(DocumentFilter(job=job.id))
         await enrich_follower(world, shelf, job).rewind()
         if shelf.embedder is not None:
             await vector_follower(world, shelf.index, shelf.embedder, job).rewind()
@@ -137,14 +137,14 @@ async def change_rules(
 ) -> None:
     """Give jobs other rules for understanding their pages, which then are understood anew."""
     for job in await _wanted(world, only):
-        await world.jobs.update(replace(job, config=changed(job.config)))
+        await world.store.jobs.update(replace(job, config=changed(job.config)))
 
 
 async def is_index_lost(world: World, shelf: SearchIndex) -> bool:
     """Say whether the index is gone that documents were put into."""
     if (await shelf.index.count()).documents:
         return False
-    return any(counts.indexed for counts in await world.documents.collections())
+    return any(counts.indexed for counts in await world.store.documents.collections())
 
 
 def enrich_follower(world: World, shelf: SearchIndex, job: CrawlJob) -> CaptureFollower:
@@ -161,7 +161,7 @@ async def _wanted(world: World, only: str) -> list[CrawlJob]:
     """List the jobs whose pages are to be found, the oldest first."""
     if only:
         return [await jobs.find(world, only)]
-    newest = await world.jobs.list(limit=MAX_JOBS)
+    newest = await world.store.jobs.list(limit=MAX_JOBS)
     return [job for job in reversed(newest) if job.config.analysis.index]
 
 
@@ -197,7 +197,7 @@ class JobEnricher:
         for one in newest:
             if one.document is None and not one.is_same:  # it may have been found until now
                 await self._index.delete(IndexScope.DOCUMENT, one.row.id)
-        await self._world.documents.put([one.row for one in newest])
+        await self._world.store.documents.put([one.row for one in newest])
         if self._is_last:
             await self._desk.clear(read)
         states = [one.row.state for one in newest]
@@ -211,7 +211,7 @@ class JobEnricher:
         )
 
     async def _understand(self, read: Sequence[ReadCapture]) -> AsyncIterator[MadeDocument]:
-        known = await self._world.documents.known([self._way.name(row) for row, _ in read])
+        known = await self._world.store.documents.known([self._way.name(row) for row, _ in read])
         for row, record in read:
             capture, version = known.get(self._way.name(row), (-1, ""))
             if capture > row.seq or (capture == row.seq and self._way.covers(version)):
@@ -237,31 +237,31 @@ class JobEnricher:
 
     async def _made_of_same(self, row: CaptureRow, record: bytes) -> DocumentRow | None:
         """Return the document of a page if it was made of the whole of the same text."""
-        known = await self._world.documents.get(self._way.name(row))
+        known = await self._world.store.documents.get(self._way.name(row))
         return known if was_read_whole(known, read_line(record)["content_hash"]) else None
 
 
 async def remove_gone_pages(world: World, index: Index, job: CrawlJob) -> int:
     """Take out what a job that ends found gone; return how many documents that were."""
     is_ending = job.state.is_final or job.state is JobState.FINALIZING
-    if not is_ending or (await world.pages.cursor(job.id, GONE_CURSOR))[1]:
+    if not is_ending or (await world.store.pages.cursor(job.id, GONE_CURSOR))[1]:
         return 0
     taken = 0
     async for url_hash in _gone(world, job):
         document = document_id(job.config.analysis.collection, url_hash)
-        known = await world.documents.get(document)
+        known = await world.store.documents.get(document)
         if known is not None and not await _is_younger(world, known.job, job):
             await index.delete(IndexScope.DOCUMENT, document)
-            taken += await world.documents.drop([document])
+            taken += await world.store.documents.drop([document])
     if job.state.is_final:  # one that ends may yet have to go on
-        await world.pages.advance(job.id, GONE_CURSOR, after=0, seq=0, length=1)
+        await world.store.pages.advance(job.id, GONE_CURSOR, after=0, seq=0, length=1)
     return taken
 
 
 async def _gone(world: World, job: CrawlJob) -> AsyncIterator[bytes]:
     for state in (State.FAILED, State.SKIPPED):
         after = b""
-        while entries := await world.census.entries(
+        while entries := await world.store.census.entries(
             job.id, state=state, after=after, limit=ENTRIES_PER_READ
         ):
             after = entries[-1].url_hash
@@ -272,5 +272,5 @@ async def _gone(world: World, job: CrawlJob) -> AsyncIterator[bytes]:
 
 async def _is_younger(world: World, name: str, job: CrawlJob) -> bool:
     """Say whether a document's job began after this one."""
-    found = await world.jobs.get(name)
+    found = await world.store.jobs.get(name)
     return found is not None and found.created_at_s > job.created_at_s

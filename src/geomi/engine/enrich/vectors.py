@@ -50,7 +50,7 @@ class JobEmbedder:
     async def on(self, read: Sequence[ReadCapture]) -> None:
         """Embed what is new in a batch; nobody needs its whole texts after that."""
         for capture, record in read:
-            row = await self._world.documents.get(self._way.name(capture))
+            row = await self._world.store.documents.get(self._way.name(capture))
             if row is None or row.capture != capture.seq or row.state is not DocumentState.INDEXED:
                 continue
             if (whole := await self._desk.whole(record)) is not None:

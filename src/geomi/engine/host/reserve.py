@@ -35,7 +35,7 @@ async def reserve_host(
     clock = world.clock
     last_s = clock.now_s() + longest_wait_s
     while True:
-        answer = await world.frontier.reserve(
+        answer = await world.store.frontier.reserve(
             "",
             host,
             owner=world.owner,

@@ -122,7 +122,7 @@ def read_copy(
 
 async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobots:
     """Fetch a host's robots.txt in its turn, outside any crawl."""
-    answer = await world.frontier.reserve(
+    answer = await world.store.frontier.reserve(
         "",
         url.authority,
         owner=world.owner,
@@ -138,7 +138,7 @@ async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobo
     try:
         return await keeper.read(url, asker)
     finally:
-        await world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+        await world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
 
 
 class RobotsKeeper:
@@ -199,7 +199,7 @@ class RobotsKeeper:
 
     async def _known(self, key: RobotsKey) -> RobotsCopy | None:
         if self._rules.persist:
-            return await self._world.robots.get(key)
+            return await self._world.store.robots.get(key)
         kept = self._recall(key)
         return None if kept is None or kept.unreached is not None else kept.copy
 
@@ -207,7 +207,7 @@ class RobotsKeeper:
         if not self._rules.persist:
             self._keep(copy)
         elif copy.failure not in UNREACHED:
-            await self._world.robots.put(self._privacy.robots(copy))
+            await self._world.store.robots.put(self._privacy.robots(copy))
 
     def _admit(self, copy: RobotsCopy) -> JobRobots:
         """Keep a copy that is new to this worker, and say what of it is not obeyed."""

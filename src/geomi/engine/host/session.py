@@ -138,7 +138,7 @@ class HostSession:
             return True
         self._pace.state = replace(self.state, ip=ip)
         per_ip, now_s = self._config.politeness.per_ip, self._world.clock.now_s()
-        if await self._world.frontier.place(self.lease, ip, per_ip=per_ip, now_s=now_s):
+        if await self._world.store.frontier.place(self.lease, ip, per_ip=per_ip, now_s=now_s):
             return True
         self._pace.wait_until(now_s + CROWDED_S)
         return False
@@ -192,13 +192,13 @@ class HostSession:
         finally:
             farewell = guest.farewell()
             self._spending.take_over(guest.spend())
-            await self._world.frontier.settle(Batch(hosts=(farewell,)))
+            await self._world.store.frontier.settle(Batch(hosts=(farewell,)))
 
     async def _reserved(self, host: str, unless: Callable[[], Awaitable[bool]]) -> Lease | None:
         clock = self._world.clock
         last_s = clock.now_s() + LONGEST_GUEST_WAIT_S
         while not await unless():
-            answer = await self._world.frontier.reserve(
+            answer = await self._world.store.frontier.reserve(
                 self.lease.job,
                 host,
                 owner=self._world.owner,
@@ -260,7 +260,7 @@ class HostSession:
             await self._leave_word()
         own = self._config.politeness
         if own.max_per_hour or own.max_per_day:
-            permitted_s = await self._world.frontier.permit(
+            permitted_s = await self._world.store.frontier.permit(
                 per_hour=own.max_per_hour, per_day=own.max_per_day, now_s=now_s
             )
             self._pace.wait_until(permitted_s)
@@ -277,7 +277,7 @@ class HostSession:
             return
         self._left_word = True
         update = HostUpdate(self.lease, self._pace.in_debt())
-        await self._world.frontier.settle(Batch(hosts=(update,)))
+        await self._world.store.frontier.settle(Batch(hosts=(update,)))
 
     async def _keep_lease(self) -> None:
         """Renew unless this request, with the rest it owes, ends inside the lease we have."""
@@ -286,7 +286,9 @@ class HostSession:
         is_fresh = now_s - self._heard_s < self._hear_every_s
         if is_fresh and self.lease.until_s - now_s >= need_s:
             return
-        kept = await self._world.frontier.renew([self.lease], lease_s=self._lease_s, now_s=now_s)
+        kept = await self._world.store.frontier.renew(
+            [self.lease], lease_s=self._lease_s, now_s=now_s
+        )
         if not kept:
             raise LeaseLost(f"the lease of `{self.lease.host}` was lost while it waited")
         self.lease, self._heard_s = kept[0], now_s

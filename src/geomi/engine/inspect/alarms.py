@@ -190,7 +190,7 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
     """
     changes = await recrawl.changes(world, job)
     counts = changes.counts
-    share = success_share(await world.census.outcomes(job.id))
+    share = success_share(await world.store.census.outcomes(job.id))
     world.sink.emit(
         Reported(
             job=job.id,
@@ -210,6 +210,6 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
 async def _response_ms(world: World, job: CrawlJob) -> int:
     """Return how long the provider's own hosts take to answer, on average."""
     own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.census.hosts(limit=MOST_HOSTS)
+    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
     times = [one.latency_s for one in hosts if one.host in own and one.latency_s]
     return round(1000 * fmean(times)) if times else 0

@@ -22,7 +22,7 @@ ROWS_PER_READ = 500
 
 async def records(world: World, job: str) -> AsyncIterator[bytes]:
     """Return every committed record of a job, the oldest first."""
-    async for rows in captures(world.pages, job):
+    async for rows in captures(world.store.pages, job):
         for row in rows:
             yield await world.archive.read(row.record)
 
@@ -42,7 +42,7 @@ class ArchivedPage:
 
 async def archived_pages(world: World, job: str) -> AsyncIterator[ArchivedPage]:
     """Return every committed page of a job with its response, the oldest first."""
-    async for rows in captures(world.pages, job):
+    async for rows in captures(world.store.pages, job):
         for row in rows:
             response = await world.archive.read(row.response) if row.response else b""
             yield ArchivedPage(row.url, await world.archive.read(row.record), response)
@@ -51,7 +51,7 @@ async def archived_pages(world: World, job: str) -> AsyncIterator[ArchivedPage]:
 async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:
     """Return the newest robots.txt that was fetched for a URL under a job's name."""
     token = product_token(user_agent(job.config, version=world.version))
-    return await world.robots.get(RobotsKey(url.scheme, url.authority, token))
+    return await world.store.robots.get(RobotsKey(url.scheme, url.authority, token))
 
 
 async def segment_ends(pages: Pages, job: str) -> dict[str, int]:

@@ -37,7 +37,7 @@ async def report_index(world: World, job: str) -> IndexReport:
     """Count the documents that a job has now; those of pages that a later one took over are its."""
     states, reasons, types = Counter[str](), Counter[str](), Counter[str]()
     scores, after = list[float](), ""
-    while rows := await world.documents.list(
+    while rows := await world.store.documents.list(
         DocumentFilter(job=job), after=after, limit=MAX_LISTED
     ):
         for row in rows:

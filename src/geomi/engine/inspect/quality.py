@@ -53,7 +53,7 @@ class SiteReport:
 
 async def quality(world: World, job: CrawlJob) -> list[SiteReport]:
     """Report on every host of a job, the one with the most pages first."""
-    rows = await world.census.qualities(job.id, thin_words=THIN_WORDS)
+    rows = await world.store.census.qualities(job.id, thin_words=THIN_WORDS)
     selector = job.config.extract.content
     sites = (
         _site(host, list(of_host), selector) for host, of_host in groupby(rows, attrgetter("host"))
@@ -63,7 +63,7 @@ async def quality(world: World, job: CrawlJob) -> list[SiteReport]:
 
 async def strategies_of(world: World, job: CrawlJob) -> Mapping[str, int]:
     """Count the pages of a whole job by the way their content was found."""
-    return _by_strategy(await world.census.qualities(job.id, thin_words=THIN_WORDS))
+    return _by_strategy(await world.store.census.qualities(job.id, thin_words=THIN_WORDS))
 
 
 def _site(host: str, rows: Sequence[OutcomeCount], selector: str) -> SiteReport:

@@ -84,7 +84,7 @@ class _Tally:
 async def status(world: World, job: CrawlJob) -> Status:
     """Look at a job without changing it."""
     now_s = world.clock.now_s()
-    outlook = await world.census.outlook(job.id, now_s=now_s)
+    outlook = await world.store.census.outlook(job.id, now_s=now_s)
     tally = _Tally()
     is_whole = job.stats.discovered <= MAX_ENTRIES
     if is_whole:
@@ -99,7 +99,7 @@ async def status(world: World, job: CrawlJob) -> Status:
         outcomes=dict(tally.outcomes.most_common()),
         hosts={host: dict(states) for host, states in busiest},
         problems=tuple(tally.problems),
-        exclusions=await world.census.exclusions(job.id),
+        exclusions=await world.store.census.exclusions(job.id),
         is_whole=is_whole,
         due=await count_due(world, job),
     )
@@ -107,7 +107,7 @@ async def status(world: World, job: CrawlJob) -> Status:
 
 async def _entries(world: World, job: str) -> AsyncIterator[UrlEntry]:
     after = b""
-    while entries := await world.census.entries(
+    while entries := await world.store.census.entries(
         job, state=None, after=after, limit=ENTRIES_PER_READ
     ):
         for entry in entries:
@@ -119,7 +119,7 @@ async def seed_leading_out(world: World, job: CrawlJob) -> str:
     """Name a start URL that leads out of the crawl, where that left nothing to collect."""
     if job.stats.collected:
         return ""
-    entries = await world.census.entries(job.id, state=None, after=b"", limit=LOOKED_AT)
+    entries = await world.store.census.entries(job.id, state=None, after=b"", limit=LOOKED_AT)
     for entry in entries:
         if entry.outcome is Outcome.REDIRECT_EXCLUDED and entry.source is Source.SEED:
             return f"{entry.origin or entry.url} {entry.detail}: geomi why {entry.url}"
@@ -160,11 +160,11 @@ async def count_due(world: World, job: CrawlJob) -> DuePages | None:
 
 async def when_due(world: World, job: CrawlJob, entry: UrlEntry) -> Verdict | None:
     """Say when the page behind an entry is due and why; None where there is no page."""
-    page = await world.pages.get(entry.url_hash)
+    page = await world.store.pages.get(entry.url_hash)
     if page is None:
         return None
     now_s = world.clock.wall_s()
-    histories = await world.histories.of([entry.url_hash])
+    histories = await world.store.histories.of([entry.url_hash])
     history = histories.get(entry.url_hash, PageHistory())
     standing = RevisitPage(
         page.url_hash, entry.url, entry.host, entry.depth, page.fetched_at_s, page.due_s, history

@@ -58,10 +58,10 @@ async def list_suspected_traps(
     reviews = SiteDecisions(decided)
     suspects = [
         suspect
-        for host, pattern, tally in await world.census.patterns(job.id)
+        for host, pattern, tally in await world.store.census.patterns(job.id)
         if (suspect := _suspect(host, pattern, tally, reviews)) is not None
     ]
-    exclusions = await world.census.exclusions(job.id)
+    exclusions = await world.store.census.exclusions(job.id)
     rules = {rule: told for rule, told in exclusions.items() if rule.startswith(TRAP_RULES)}
     return SuspectedTraps(job.id, tuple(suspects), rules, tuple(decided))
 
@@ -73,13 +73,13 @@ async def decide(world: World, host: str, pattern: str, review: Review, note: st
     if pattern:
         _check_pattern(pattern)
     rule = SiteRule(_host_name(host), pattern, review, note, world.clock.wall_s())
-    await world.sites.put(rule)
+    await world.store.sites.put(rule)
     return rule
 
 
 async def was_asked(world: World, rule: SiteRule) -> bool:
     """Tell whether the log knows the host of a decision, on any port."""
-    return any(split_authority(host)[0] == rule.host for host in await world.requests.hosts())
+    return any(split_authority(host)[0] == rule.host for host in await world.store.requests.hosts())
 
 
 async def reset(
@@ -95,7 +95,7 @@ async def reset(
         about = f"`{pattern}` of `{name}`" if pattern else f"`{name}`"
         raise UnknownName(f"nothing was decided about {about}", hint="geomi traps list")
     for rule in gone:
-        await world.sites.remove(rule.host, rule.pattern)
+        await world.store.sites.remove(rule.host, rule.pattern)
     return gone
 
 

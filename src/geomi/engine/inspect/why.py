@@ -104,9 +104,9 @@ async def explain(
 
 async def _find(world: World, job: CrawlJob, url_hash: bytes, host: str) -> UrlEntry | None:
     """Find a URL in a job, or in the first of its crawl: a recrawl has only some of the pages."""
-    entry = await world.census.entry(job.id, url_hash, host=host)
+    entry = await world.store.census.entry(job.id, url_hash, host=host)
     if entry is None and job.crawl:
-        return await world.census.entry(job.crawl, url_hash, host=host)
+        return await world.store.census.entry(job.crawl, url_hash, host=host)
     return entry
 
 
@@ -243,12 +243,12 @@ async def _pattern(
 
 
 async def _tally(world: World, job: CrawlJob, host: str, pattern: str) -> Tally:
-    counted = await world.census.patterns(job.id)
+    counted = await world.store.census.patterns(job.id)
     return next((tally for *name, tally in counted if name == [host, pattern]), Tally())
 
 
 async def _refused(world: World, url: Url, url_hash: bytes) -> Verdict | None:
-    refusal = await world.refusals.find(url_hash, wall_s=world.clock.wall_s())
+    refusal = await world.store.refusals.find(url_hash, wall_s=world.clock.wall_s())
     if refusal is None:
         return None
     until = f"until {_day(refusal.until_s)}" if refusal.until_s is not None else "for good"
@@ -260,7 +260,7 @@ async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     token = product_token(user_agent(job.config, version=world.version))
     if not job.config.robots.respect:
         return Verdict(True, "robots", "robots.txt is ignored by this job")
-    copy = await world.robots.get(RobotsKey(url.scheme, url.authority, token))
+    copy = await world.store.robots.get(RobotsKey(url.scheme, url.authority, token))
     if copy is None:
         return None
     return read_copy(copy, job.config.robots, now_s=copy.fetched_s).judge(url)
@@ -268,7 +268,7 @@ async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
 
 async def _indexed(world: World, job: CrawlJob, url_hash: bytes) -> Verdict | None:
     """Say whether a page can be found, and why not; None where nobody has looked at it yet."""
-    row = await world.documents.get(document_id(job.config.analysis.collection, url_hash))
+    row = await world.store.documents.get(document_id(job.config.analysis.collection, url_hash))
     if row is None:
         return None
     detail = f"{row.state} in collection {row.collection}: {row.detail}"
@@ -301,7 +301,7 @@ async def find_linking_page(
     best: LinkingPage | None = None
     after = seen = 0
     while seen < PAGES_READ_BACK:
-        rows = await world.pages.feed(job.id, after=after, limit=PAGES_PER_READ)
+        rows = await world.store.pages.feed(job.id, after=after, limit=PAGES_PER_READ)
         for row in rows:
             line = await world.archive.read(row.record)
             if needle in line and (found := _links_to(line, wanted, naming)) is not None:
@@ -314,7 +314,7 @@ async def find_linking_page(
 
 async def queue_limit_verdict(world: World, job: CrawlJob, url: Url) -> Verdict | None:
     """Say which limit of what may wait has kept a URL out, or may have; None where none has any."""
-    told = await world.census.exclusions(job.id)
+    told = await world.store.census.exclusions(job.id)
     kept_out = [(rule, *told[rule]) for rule in WaitingLimit if rule in told]
     for rule, count, examples in kept_out:
         if url.href in examples:

@@ -109,7 +109,7 @@ class _Domain:
     async def _collect(self, names: Sequence[str]) -> dict[str, CollectedHost]:
         if not names:
             return {}
-        decided = await read_site_decisions(self.seeding.world)
+        decided = await read_site_decisions(self.seeding.world.store)
         return await collect(self.seeding, self._first.domain, names, decided)
 
     async def _urls(self, standing: ContractState) -> _Urls:

@@ -104,7 +104,7 @@ async def keep_copies(
             continue
         key = RobotsKey(copy.scheme, copy.host, token)
         fetched_s = min(copy.fetched_s, now_s)
-        known = await world.robots.get(key)
+        known = await world.store.robots.get(key)
         if known is not None and known.fetched_s >= fetched_s:
             continue
         body: bytes | None = b""
@@ -112,7 +112,7 @@ async def keep_copies(
             body = await whole_copy(dataset, copy.key, copy.checksum)
         if body is not None:
             own = RobotsCopy(key, copy.status, body, fetched_s, max_age_s=copy.max_age_s)
-            await world.robots.put(privacy.robots(own))
+            await world.store.robots.put(privacy.robots(own))
             kept += 1
     return kept
 

@@ -221,7 +221,7 @@ class DomainSession:
         """Give back the host in hand, with what was learned of it."""
         asker, self._asker = self._asker, None
         if asker is not None:
-            await self._world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+            await self._world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
 
     async def _to(self, host: str) -> HostSession:
         if self._asker is not None and (self._asker.lease.host != host or self._asker.must_rest()):

@@ -61,7 +61,7 @@ async def preview(world: World, url: Url, rules: JobRules) -> Preview:
     except (LeaseLost, MustRest) as stopped:
         raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
     finally:
-        await world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+        await world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
     subject = AnalysisInput(fetched.url, article, world.clock.wall_s())
     return Preview(
         url.href, fetched.url, fetched.status, article, analyse(subject, config.analysis)

@@ -143,7 +143,7 @@ class _Surveyor:
         except (LeaseLost, MustRest) as stopped:
             self._found.problems.append(f"{host}: {stopped}")
         finally:
-            await self._world.frontier.settle(Batch(hosts=(asker.farewell(),)))
+            await self._world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
 
     async def _look(self, asker: HostSession, seeds: Sequence[Url], samples: int) -> None:
         reading = await self._keeper.read(seeds[0], asker)

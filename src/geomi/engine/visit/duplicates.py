@@ -45,7 +45,7 @@ class Duplicates:
         if not mark.exact_key:
             return None
         exact = await self.exact(entry, mark)
-        near = [] if exact else await self._world.pages.near(mark.sketch)
+        near = [] if exact else await self._world.store.pages.near(mark.sketch)
         return decide(
             DuplicateEvidence(
                 url=entry.url,
@@ -61,7 +61,7 @@ class Duplicates:
     async def exact(self, entry: UrlEntry, mark: Fingerprint) -> KnownPage | None:
         """Find the page of this job whose text and links one repeats; none for the first."""
         keys = exact_keys(mark.exact_key)
-        twins = await self._world.pages.twins(entry.job, keys) if keys else {}
+        twins = await self._world.store.pages.twins(entry.job, keys) if keys else {}
         for key in keys:
             known = twins.get(key) or self._fresh.get(key)
             if known is not None and not self._is_of(entry, known):
@@ -71,7 +71,7 @@ class Duplicates:
     async def speaks_for(self, twin: KnownPage, entry: UrlEntry) -> bool:
         """Say whether the links of a twin stand for those of an entry: it lies as near."""
         host = split(twin.url).authority
-        first = await self._world.census.entry(entry.job, twin.url_hash, host=host)
+        first = await self._world.store.census.entry(entry.job, twin.url_hash, host=host)
         return first is not None and first.depth <= entry.depth
 
     def remember(self, page: PageRecord) -> None:
@@ -100,7 +100,7 @@ class Duplicates:
     async def _known(self, url_hash: bytes) -> KnownPage | None:
         if (fresh := self._claims.get(url_hash)) is not None:
             return fresh
-        page = await self._world.pages.get(url_hash)
+        page = await self._world.store.pages.get(url_hash)
         if page is None:
             return None
         return KnownPage(page.url, page.fingerprint.sketch, page.duplicate_of, page.url_hash)

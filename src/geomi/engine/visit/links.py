@@ -261,7 +261,7 @@ class LinkValue:
         return await self._valued([(url.host, url) for url in found])
 
     async def _valued(self, found: Sequence[tuple[str, Discovered]]) -> list[Discovered]:
-        visited = await self._world.pages.visited([url.url_hash for _, url in found])
+        visited = await self._world.store.pages.visited([url.url_hash for _, url in found])
         if len(self._traffic) >= MOST_HOSTS:
             self._traffic.clear()
         for host in {host for page, url in found for host in (page, url.host)}:
@@ -283,7 +283,7 @@ class LinkValue:
         if host in self._traffic:
             return
         names = names_of(host)
-        ranks = await self._world.ranks.find(names)
+        ranks = await self._world.store.ranks.find(names)
         self._traffic[host] = traffic(next((ranks[name] for name in names if name in ranks), None))
 
 

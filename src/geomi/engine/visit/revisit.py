@@ -139,7 +139,7 @@ class Revisits:
         """Find what is stored of an entry; only a record that this job would write is read."""
         if entry.kind is not EntryKind.PAGE or not entry.is_known:
             return None
-        page = await self._world.pages.get(entry.url_hash)
+        page = await self._world.store.pages.get(entry.url_hash)
         if page is None:
             return None
         if not (conditions(page, page.final_url, self._http) and _has_sketch(page)):
@@ -150,7 +150,7 @@ class Revisits:
 
     async def again(self, entry: UrlEntry) -> EarlierPage | None:
         """Read a page of this job back, whatever the rules it was made under."""
-        page = await self._world.pages.get(entry.url_hash)
+        page = await self._world.store.pages.get(entry.url_hash)
         return EarlierPage(page, await self._read_line(page)) if page else None
 
     def conditions(self, known: EarlierPage | None, url: str) -> Headers:
@@ -164,7 +164,9 @@ class Revisits:
         if not self._needs_whole:
             return True
         name = document_id(self._collection, page.url_hash)
-        return was_read_whole(await self._world.documents.get(name), page.fingerprint.content_hash)
+        return was_read_whole(
+            await self._world.store.documents.get(name), page.fingerprint.content_hash
+        )
 
     async def _read_back(self, page: PageRecord) -> RecordFields | None:
         try:
@@ -262,7 +264,7 @@ class ChangeTracker:
     async def put_off(self, visit: ClosedVisit) -> ClosedVisit:
         """Let a page that was put back, and not asked for after all, be due later."""
         settled = visit.settlement
-        before = await self._world.pages.get(settled.entry.url_hash)
+        before = await self._world.store.pages.get(settled.entry.url_hash)
         if before is None or settled.outcome not in NOT_ASKED:
             return visit
         return await self.learn(visit, before)
@@ -273,7 +275,7 @@ class ChangeTracker:
         pages = [found for found in settled.discovered if found.kind is EntryKind.PAGE]
         if not pages:
             return visit
-        met = await self._world.histories.met(self._crawl, pages)
+        met = await self._world.store.histories.met(self._crawl, pages)
         news = tuple(
             found
             for found in settled.discovered
@@ -283,10 +285,10 @@ class ChangeTracker:
 
     async def _learned(self, settled: Settlement, before: PageRecord) -> HistoryUpdate:
         entry, now_s = settled.entry, self._world.clock.wall_s()
-        histories = await self._world.histories.of([entry.url_hash])
+        histories = await self._world.store.histories.of([entry.url_hash])
         history = histories.get(entry.url_hash) or PageHistory(before.fetched_at_s, visits=1)
         pattern = change_pattern(entry.url)
-        pools = await self._world.histories.pools(entry.host, ("", pattern))
+        pools = await self._world.store.histories.pools(entry.host, ("", pattern))
 
         def belief(of: PageHistory) -> Belief:
             kin, host = pools.get(pattern, ChangePool()), pools.get("", ChangePool())

@@ -104,7 +104,7 @@ class Road:
             return self._fates.dropped(entry, asker, verdict)
         if entry.kind is EntryKind.PAGE and entry.is_known:
             wall_s = self._world.clock.wall_s()
-            refusal = await self._world.refusals.find(entry.url_hash, wall_s=wall_s)
+            refusal = await self._world.store.refusals.find(entry.url_hash, wall_s=wall_s)
             if refusal is not None:
                 return self._fates.left_alone(entry, asker, refusal)
         return None

@@ -14,7 +14,6 @@ Rules kept:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from geomi.admit.rules import Admission
 from geomi.engine.visit.identity import UrlIdentity
@@ -25,7 +24,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
-from geomi.ports.sites import Providers, SiteRules
+from geomi.ports.store import Store
 from geomi.url.canonical import url_hash
 from geomi.url.parse import Url, split
 from geomi.url.parse import parse as parse_url
@@ -197,7 +196,7 @@ def job_rules(
 
 async def read_job_rules(world: World, config: CrawlConfig, seeds: Sequence[str]) -> JobRules:
     """Compile the rules of a job with what people have decided by now."""
-    return job_rules(world, config, seeds, await read_site_decisions(world))
+    return job_rules(world, config, seeds, await read_site_decisions(world.store))
 
 
 class SiteDecisions:
@@ -232,21 +231,7 @@ class SiteDecisions:
         return Verdict(False, "site.excluded", detail, rule.remedy or f"geomi traps reset {host}")
 
 
-class DecisionSource(Protocol):
-    """What has both lists of decisions: a world, or the store behind one."""
-
-    @property
-    def providers(self) -> Providers:
-        """The registered providers."""
-        ...
-
-    @property
-    def sites(self) -> SiteRules:
-        """The rules of sites."""
-        ...
-
-
-async def read_site_decisions(world: DecisionSource) -> tuple[SiteRule, ...]:
+async def read_site_decisions(store: Store) -> tuple[SiteRule, ...]:
     """Return what people decided about hosts; one whose provider forbids crawling is left alone."""
     forbidden = (
         SiteRule(
@@ -256,9 +241,9 @@ async def read_site_decisions(world: DecisionSource) -> tuple[SiteRule, ...]:
             note=f"provider {provider.key} forbids crawling",
             remedy=f"geomi providers review {provider.key} --allows",
         )
-        for provider in await world.providers.list()
+        for provider in await store.providers.list()
         if provider.tos_allows_crawling is False
         for url in map(parse_url, provider.seed_urls)
         if url is not None
     )
-    return (*await world.sites.list(), *forbidden)
+    return (*await store.sites.list(), *forbidden)

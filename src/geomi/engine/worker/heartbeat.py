@@ -73,7 +73,7 @@ class Heartbeat:
             pages=self._world.meter.pages,
         )
         self._beat_s, self._counted, self.is_enrolled = now_s, self._world.meter.pages, True
-        await self._world.workers.enrol(self._card)
+        await self._world.store.workers.enrol(self._card)
 
     async def expect(self, config: CrawlConfig) -> None:
         """Ask for more patience where a job's requests may take longer."""
@@ -103,7 +103,7 @@ class Heartbeat:
         """Say goodbye: nothing of this process is left to be looked after."""
         if self.is_enrolled:
             self.is_enrolled = False
-            await self._world.workers.leave([self._world.owner])
+            await self._world.store.workers.leave([self._world.owner])
 
     @property
     def every_s(self) -> float:
@@ -134,7 +134,7 @@ class Heartbeat:
         rate = lately if rate == 0.0 else rate + RATE_WEIGHT * (lately - rate)
         self._card = replace(self._card, pages_per_s=rate)
         self._beat_s, self._counted = now_s, pages
-        is_known = await self._world.workers.beat(
+        is_known = await self._world.store.workers.beat(
             self._world.owner,
             jobs=sorted(set(self._jobs)),
             pages=pages,

@@ -130,7 +130,7 @@ class JobPool:
     async def _waiting(self) -> list[tuple[str, str]]:
         """Name whose jobs may be taken up now, the one that was served longest ago first."""
         now_s = self._world.clock.now_s()
-        active = await self._world.roster.active(limit=MOST_JOBS)
+        active = await self._world.store.roster.active(limit=MOST_JOBS)
         for gone in self._served_s.keys() - {name for _, name in active}:
             del self._served_s[gone]
         found = [
@@ -144,7 +144,7 @@ class JobPool:
 
     async def _is_all_done(self) -> bool:
         """Whether every job is over, not ours to serve, or answered for by somebody who lives."""
-        names = {name for _, name in await self._world.roster.active(limit=MOST_JOBS)}
+        names = {name for _, name in await self._world.store.roster.active(limit=MOST_JOBS)}
         left = names & {self._only} if self._only else names
         return left <= self._refused | self._left_to_others
 
@@ -199,7 +199,7 @@ class JobPool:
     async def _note(self, service: _Service) -> None:
         try:
             seconds = self._world.clock.now_s() - service.noted_s
-            await service.world.jobs.worked(service.job.id, seconds)
+            await service.world.store.jobs.worked(service.job.id, seconds)
         except UnknownName:
             return  # it was deleted; its worker finds out by itself
 
@@ -243,7 +243,7 @@ class JobPool:
                 await self._leave_to(service.duty.holder, job)
                 return
             self._left_to_others.discard(job.id)
-            found = await world.jobs.get(job.id)
+            found = await world.store.jobs.get(job.id)
             if found is None or found.state.is_final:
                 return  # whoever had the duty before has ended it
             match await self._look_at_bytes(job):
@@ -269,7 +269,7 @@ class JobPool:
         """Look at a job again later; its holder ends it, if it lives."""
         now_s = self._world.clock.now_s()
         self._again_s[job.id] = now_s + AGAIN_S
-        cards = await self._world.workers.list()
+        cards = await self._world.store.workers.list()
         is_alive = any(card.owner == holder and not card.is_silent(now_s) for card in cards)
         (self._left_to_others.add if is_alive else self._left_to_others.discard)(job.id)
 

@@ -29,7 +29,7 @@ class Leadership:
         if self.is_ours and self._until_s - now_s > silence_s * (1 - RENEW_SHARE):
             return True
         until_s = now_s + silence_s
-        self.holder = await self._world.workers.take(
+        self.holder = await self._world.store.workers.take(
             self._name, owner=self._world.owner, until_s=until_s, now_s=now_s
         )
         self._until_s = until_s if self.is_ours else float("-inf")
@@ -39,11 +39,11 @@ class Leadership:
         """Leave it to others."""
         if self.is_ours:
             self.holder, self._until_s = "", float("-inf")
-            await self._world.workers.drop(self._name, owner=self._world.owner)
+            await self._world.store.workers.drop(self._name, owner=self._world.owner)
 
     async def relieve(self, holder: str) -> None:
         """Let somebody else's duty end; it is told when it wants to renew it."""
-        await self._world.workers.drop(self._name, owner=holder)
+        await self._world.store.workers.drop(self._name, owner=holder)
 
     @property
     def is_ours(self) -> bool:

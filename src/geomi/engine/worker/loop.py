@@ -139,7 +139,7 @@ class Worker:
         if free <= 0 or (self._hosts and free < worth_it) or self._job.paused:
             return []
         with self._world.meter.claim():
-            return await self._world.frontier.claim(
+            return await self._world.store.frontier.claim(
                 self._job.id,
                 owner=self._world.owner,
                 hosts=free,
@@ -195,7 +195,7 @@ class Worker:
         if self._stop is not None or now_s - self._looked_s < CONTROL_S:
             return
         self._looked_s = now_s
-        job = await self._world.jobs.get(self._job.id)
+        job = await self._world.store.jobs.get(self._job.id)
         if job is None:
             self.drain(StopReason.CANCELLED)
             return
@@ -205,7 +205,7 @@ class Worker:
         self._job = job
         reason = stop_reason(job, active_s=now_s - self._began_s)
         if reason is None:
-            standing = await self._world.quotas.standing(wall_s=self._world.clock.wall_s())
+            standing = await self._world.store.quotas.standing(wall_s=self._world.clock.wall_s())
             reason = quota_reason(standing)
         if reason is None and not self._world.disk.has_space():
             reason = StopReason.DISK_FULL
@@ -215,7 +215,9 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._hosts or not self._settler.is_idle:
             return False
-        outlook = await self._world.census.outlook(self._job.id, now_s=self._world.clock.now_s())
+        outlook = await self._world.store.census.outlook(
+            self._job.id, now_s=self._world.clock.now_s()
+        )
         if outlook.pending:
             self._looked_s = float("-inf")  # perhaps only a limit keeps the rest from us
         return not outlook.pending

@@ -74,10 +74,12 @@ class Publisher:
         self._ending.set()
 
     async def _open(self, outlet: Outlet) -> None:
-        seq, length = await self._world.pages.cursor(self._job, outlet.name)
+        seq, length = await self._world.store.pages.cursor(self._job, outlet.name)
         if not outlet.open(length):
             outlet.open(0)
-            await self._world.pages.advance(self._job, outlet.name, after=seq, seq=0, length=0)
+            await self._world.store.pages.advance(
+                self._job, outlet.name, after=seq, seq=0, length=0
+            )
             seq = 0
         self._cursors[outlet.name] = seq
         self._read_after = -1
@@ -85,7 +87,7 @@ class Publisher:
     async def _heed_rewinds(self) -> None:
         """Open what was rewound since its last page; nothing may have come after."""
         for outlet in self._outlets:
-            seq, _ = await self._world.pages.cursor(self._job, outlet.name)
+            seq, _ = await self._world.store.pages.cursor(self._job, outlet.name)
             if seq != self._cursors[outlet.name]:
                 await self._open(outlet)
 
@@ -101,7 +103,7 @@ class Publisher:
         if not records:
             return False
         length = outlet.write(records)
-        is_kept = await self._world.pages.advance(
+        is_kept = await self._world.store.pages.advance(
             self._job, outlet.name, after=after, seq=last_seq, length=length
         )
         if is_kept:
@@ -113,7 +115,7 @@ class Publisher:
     async def _read(self, *, after: int) -> tuple[int, list[bytes]]:
         """Read the captures after a cursor; outputs in step with each other share one reading."""
         if after != self._read_after or not self._read_records:
-            rows = await self._world.pages.feed(self._job, after=after, limit=PAGES_PER_TURN)
+            rows = await self._world.store.pages.feed(self._job, after=after, limit=PAGES_PER_TURN)
             self._read_after, self._read_seq, self._read_records = after, after, []
             await self._read_rows(rows)
         return self._read_seq, self._read_records

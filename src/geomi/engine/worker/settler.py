@@ -97,7 +97,7 @@ class Settler:
             settlements = await self._worth.settlements(settlements)
         batch = Batch(tuple(settlements), tuple(hosts), self._world.clock.wall_s())
         with self._world.meter.settlement():
-            settled = await self._world.frontier.settle(batch)
+            settled = await self._world.store.frontier.settle(batch)
         for _ in visits:
             self._room.release()
         self._is_flushing = False

@@ -156,7 +156,7 @@ class Supervisor:
         if await self._duty.take():
             return True
         holder = self._duty.holder
-        cards = await self._world.workers.list()
+        cards = await self._world.store.workers.list()
         if not any(card.owner == holder and card.role is WorkerRole.WORKER for card in cards):
             return False
         await self._duty.relieve(holder)
@@ -214,7 +214,7 @@ class Supervisor:
     async def _bury(self, hand: WorkerHandle) -> None:
         """End a dead worker's leases; its hosts rest one delay and then go on."""
         self._restarts += 1
-        await self._world.census.release_dead([hand.owner], now_s=self._world.clock.now_s())
+        await self._world.store.census.release_dead([hand.owner], now_s=self._world.clock.now_s())
         self._world.sink.emit(Warned(self._job.id, f"worker {hand.owner} died and is replaced"))
         if self._restarts > MAX_RESTARTS:
             raise GeomiError(
@@ -231,14 +231,14 @@ class Supervisor:
 
     async def _tell_progress(self) -> None:
         job = await jobs.find(self._world, self._job.id)
-        outlook = await self._world.census.outlook(job.id, now_s=self._world.clock.now_s())
+        outlook = await self._world.store.census.outlook(job.id, now_s=self._world.clock.now_s())
         limit = job.config.limits.max_pages
         left = min(outlook.pending, limit - job.stats.settled) if limit else outlook.pending
         self._world.sink.emit(Progressed(job.id, outlook.pending, max(0, left)))
 
     async def _note_time(self) -> None:
         now_s = self._world.clock.now_s()
-        await self._world.jobs.worked(self._job.id, now_s - self._noted_s)
+        await self._world.store.jobs.worked(self._job.id, now_s - self._noted_s)
         self._noted_s = now_s
 
     async def _fail(self, failures: BaseExceptionGroup[GeomiError]) -> None:
@@ -265,7 +265,7 @@ class Supervisor:
         """Say what kept every start URL from us, where not one host answered at all."""
         if job.stats.collected or job.stats.discovered > len(job.seeds) + MOST_LISTS:
             return ""
-        entries = await self._world.census.entries(
+        entries = await self._world.store.census.entries(
             job.id, state=None, after=b"", limit=job.stats.discovered
         )
         if not entries or not all(entry.outcome in UNREACHED for entry in entries):

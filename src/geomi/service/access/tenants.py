@@ -139,11 +139,11 @@ async def usage(desk: TenantService) -> UsageReport:
     """Return what a tenant has used."""
     tenant = await find(desk.service, desk.tenant)
     standing = await desk.home.store.quotas.standing(wall_s=desk.wall_s)
-    counts = await desk.world.jobs.counts()
+    counts = await desk.world.store.jobs.counts()
     running = sum(counts.get(state, 0) for state in BEGUN)
     return UsageReport(tenant.quota, standing, running, counts.get(JobState.PENDING, 0))
 
 
 async def costs(desk: TenantService, job: str = "") -> list[CostLine]:
     """List what models were paid for, of a job or of all."""
-    return await desk.world.costs.list(job)
+    return await desk.world.store.costs.list(job)

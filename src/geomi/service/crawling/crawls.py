@@ -77,7 +77,7 @@ async def start(
 
 async def find(desk: TenantService, job_id: str) -> CrawlJob:
     """Find a crawl of this tenant by its whole id."""
-    job = await desk.world.jobs.get(job_id) if JOB_ID.fullmatch(job_id) else None
+    job = await desk.world.store.jobs.get(job_id) if JOB_ID.fullmatch(job_id) else None
     if job is None:
         raise UnknownName(f"no crawl is called `{job_id[:80]}`")
     return job
@@ -85,13 +85,13 @@ async def find(desk: TenantService, job_id: str) -> CrawlJob:
 
 async def page(desk: TenantService, which: JobFilter, *, before: str, limit: int) -> list[CrawlJob]:
     """List crawls, newest first, for paging."""
-    return list(await desk.world.jobs.page(which, before=before, limit=limit))
+    return list(await desk.world.store.jobs.page(which, before=before, limit=limit))
 
 
 async def crawl_counts(desk: TenantService, job: CrawlJob) -> CrawlCounts:
     """Count what a crawl's own counters do not."""
-    outlook = await desk.world.census.outlook(job.id, now_s=desk.world.clock.now_s())
-    documents = await desk.world.documents.counts(job.id)
+    outlook = await desk.world.store.census.outlook(job.id, now_s=desk.world.clock.now_s())
+    documents = await desk.world.store.documents.counts(job.id)
     return CrawlCounts(outlook.pending, documents.indexed, documents.chunks)
 
 
@@ -115,7 +115,7 @@ async def resume(desk: TenantService, job_id: str) -> CrawlJob:
     most = (await tenants.find(desk.service, desk.tenant)).quota.max_concurrent_crawls
     again = replace(job, state=JobState.PROCESSING, stop=None, ended_at_s=None)
     was = JobState.COMPLETED
-    if not await desk.world.jobs.turn(again, was=was, most=most, wall_s=desk.wall_s):
+    if not await desk.world.store.jobs.turn(again, was=was, most=most, wall_s=desk.wall_s):
         raise QuotaReached(
             f"as many crawls are at work as may be, {most}",
             hint="wait until one has ended",
@@ -156,7 +156,7 @@ async def _draft(
 
 async def _refuse_crowd(desk: TenantService, quota: Quota) -> None:
     """Raise where so many crawls wait that one more would wait too long."""
-    many = (await desk.world.jobs.counts()).get(JobState.PENDING, 0)
+    many = (await desk.world.store.jobs.counts()).get(JobState.PENDING, 0)
     if quota.max_waiting and many >= quota.max_waiting:
         raise QuotaReached(
             f"{many} crawls are waiting; the limit is {quota.max_waiting}",
@@ -187,14 +187,14 @@ async def begin_waiting(service: Service) -> int:
 
 async def _admitted(desk: TenantService, name: str) -> CrawlJob | None:
     """Return a job that has a place among its tenant's, or None."""
-    job = await desk.world.jobs.get(name)
+    job = await desk.world.store.jobs.get(name)
     if job is None or job.state is not JobState.PENDING:
         return job
     quota = (await tenants.find(desk.service, desk.tenant)).quota
     most = quota.max_concurrent_crawls
-    if not await desk.world.jobs.begin(name, most=most, wall_s=desk.wall_s):
+    if not await desk.world.store.jobs.begin(name, most=most, wall_s=desk.wall_s):
         return None
-    return await desk.world.jobs.get(name)
+    return await desk.world.store.jobs.get(name)
 
 
 async def _begin(desk: TenantService, job: CrawlJob) -> None:

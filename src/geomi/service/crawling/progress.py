@@ -74,13 +74,13 @@ class Progress:
 async def progress(desk: TenantService, job: CrawlJob) -> Progress:
     """Look at a crawl."""
     world = desk.world
-    endings = await world.census.outcomes(job.id)
+    endings = await world.store.census.outcomes(job.id)
     queued = sum(many for (state, _, _), many in endings.items() if state is State.PENDING)
     elapsed_s = elapsed(desk, job)
     return Progress(
         job=job,
         queued=queued,
-        documents=await world.documents.counts(job.id),
+        documents=await world.store.documents.counts(job.id),
         elapsed_s=elapsed_s,
         per_minute=60 * job.stats.settled / elapsed_s if elapsed_s >= 1 else 0.0,
         statuses=_statuses(endings),
@@ -115,9 +115,9 @@ def _reasons(endings: Mapping[EntryEnding, int]) -> tuple[tuple[Outcome, int], .
 
 async def _hosts(desk: TenantService, job: CrawlJob) -> tuple[HostShare, ...]:
     counts: Counter[str] = Counter()
-    for one in await desk.world.census.qualities(job.id, thin_words=NO_THIN_WORDS):
+    for one in await desk.world.store.census.qualities(job.id, thin_words=NO_THIN_WORDS):
         counts[one.host] += one.pages
-    views = {view.host: view for view in await desk.world.census.hosts(limit=MAX_ENTRIES)}
+    views = {view.host: view for view in await desk.world.store.census.hosts(limit=MAX_ENTRIES)}
     return tuple(
         HostShare(host, many, views.get(host)) for host, many in counts.most_common(MAX_HOSTS)
     )
@@ -128,7 +128,9 @@ async def _timeline(desk: TenantService, job: CrawlJob) -> VisitTimeline:
     after: PageCursor | None = FIRST_CURSOR
     looked = 0
     while after is not None and looked < MAX_SAMPLED:
-        part = await desk.world.census.rows(job.id, EntryFilter(), after=after, limit=MAX_ENTRIES)
+        part = await desk.world.store.census.rows(
+            job.id, EntryFilter(), after=after, limit=MAX_ENTRIES
+        )
         ends += [one.settled_s for one in part.entries if one.settled_s is not None]
         after, looked = part.after, looked + MAX_ENTRIES
     return timeline_of(ends, is_sample=after is not None)

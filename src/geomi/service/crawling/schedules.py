@@ -155,12 +155,12 @@ async def start_due(service: Service, slip: NamedValue) -> None:
 
 async def _run(desk: TenantService, schedule: Schedule) -> str:
     """Start the crawl unless it was; return why it could not be."""
-    if await desk.world.jobs.get(schedule.coming_job) is not None:
+    if await desk.world.store.jobs.get(schedule.coming_job) is not None:
         return ""
     try:
         await crawls.start(desk, schedule.order, job_id=schedule.coming_job)
     except GeomiError as error:  # it is told with the schedule, and the next run may do better
-        is_there = await desk.world.jobs.get(schedule.coming_job) is not None
+        is_there = await desk.world.store.jobs.get(schedule.coming_job) is not None
         return "" if is_there else error.message  # another was faster with the same job
     return ""
 

@@ -37,14 +37,14 @@ class SiteDetails:
 
 async def page(desk: TenantService, *, after: str, limit: int) -> list[HostView]:
     """List hosts by their names, for paging."""
-    return list(await desk.world.census.hosts(after=after, limit=limit))
+    return list(await desk.world.store.census.hosts(after=after, limit=limit))
 
 
 async def find(desk: TenantService, host: str) -> SiteDetails:
     """Find a host; one that no crawl of this tenant has met is unknown, whoever else met it."""
     after = ""
     for _ in range(MAX_WALK):
-        views = await desk.world.census.hosts(after=after, limit=MAX_ENTRIES)
+        views = await desk.world.store.census.hosts(after=after, limit=MAX_ENTRIES)
         for view in views:
             after = view.host
             if view.host == host:
@@ -55,12 +55,12 @@ async def find(desk: TenantService, host: str) -> SiteDetails:
 
 
 async def _readings(desk: TenantService, host: str) -> tuple[tuple[str, JobRobots], ...]:
-    newest = await desk.world.jobs.page(JobFilter(), before="", limit=1)
+    newest = await desk.world.store.jobs.page(JobFilter(), before="", limit=1)
     config = newest[0].config if newest else CrawlConfig()
     token = product_token(user_agent(config, version=desk.world.version))
     now_s, found = desk.world.clock.now_s(), []
     for scheme in SCHEMES:
-        copy = await desk.world.robots.get(RobotsKey(scheme, host, token))
+        copy = await desk.world.store.robots.get(RobotsKey(scheme, host, token))
         if copy is not None:
             found.append((scheme, read_copy(copy, config.robots, now_s=now_s)))
     return tuple(found)
@@ -69,10 +69,10 @@ async def _readings(desk: TenantService, host: str) -> tuple[tuple[str, JobRobot
 async def _failure(desk: TenantService, host: str) -> UrlEntry | None:
     """Return what failed last on a host, in the newest crawl in which anything did."""
     name = host.removesuffix(":443").removesuffix(":80")
-    for job in await desk.world.jobs.page(JobFilter(), before="", limit=LOOKED_BACK):
+    for job in await desk.world.store.jobs.page(JobFilter(), before="", limit=LOOKED_BACK):
         for scheme in SCHEMES:
             which = EntryFilter(state=State.FAILED, prefix=f"{scheme}://{name}/")
-            rows = await desk.world.census.rows(job.id, which, limit=1)
+            rows = await desk.world.store.census.rows(job.id, which, limit=1)
             if rows.entries:
                 return rows.entries[0]
     return None

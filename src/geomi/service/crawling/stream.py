@@ -101,7 +101,7 @@ async def follow(
             yield await _progress(desk, job_id)
         if await desk.service.leaves_within(LOOK_S):
             return
-        job = await desk.world.jobs.get(job_id)
+        job = await desk.world.store.jobs.get(job_id)
 
 
 async def _news(
@@ -117,7 +117,7 @@ async def _news(
     for step in steps[: len(steps) - len(ends)]:
         place = StreamPosition(step.n, place.page)
         yield _step(step, place)
-    while rows := await desk.world.pages.feed(job_id, after=place.page, limit=AT_ONCE):
+    while rows := await desk.world.store.pages.feed(job_id, after=place.page, limit=AT_ONCE):
         for row in rows:
             place = StreamPosition(place.step, row.seq)
             yield StreamEvent(EventKind.PAGE, {"url": row.url, "sequence": row.seq}, place)
@@ -126,7 +126,7 @@ async def _news(
 
 
 async def _progress(desk: TenantService, job_id: str) -> StreamEvent:
-    job = await desk.world.jobs.get(job_id)
+    job = await desk.world.store.jobs.get(job_id)
     if job is None:
         raise UnknownName(f"crawl {job_id} is gone")
     figures = await crawls.crawl_counts(desk, job)

@@ -104,7 +104,9 @@ async def page(
     state = _STATES.get(which.status) if which.status else None
     wanted = EntryFilter(state, which.outcome, which.prefix)
     for _ in range(LOOKS):
-        found = await desk.world.census.rows(job.id, wanted, after=after, limit=limit - len(rows))
+        found = await desk.world.store.census.rows(
+            job.id, wanted, after=after, limit=limit - len(rows)
+        )
         for entry in found.entries:
             row = await _row(desk, job, entry)
             if which.status in (None, row.status):
@@ -139,6 +141,6 @@ def read_place(text: str) -> PageCursor:
 async def _row(desk: TenantService, job: CrawlJob, entry: UrlEntry) -> UrlRow:
     name = document_id(job.config.analysis.collection, entry.url_hash)
     is_page = entry.state is State.COMPLETED and entry.kind is EntryKind.PAGE
-    document = await desk.world.documents.get(name) if is_page else None
+    document = await desk.world.store.documents.get(name) if is_page else None
     key = UrlIdentity(job.config).key(split(entry.url))
     return UrlRow(entry, sha256_hex(key), status_of(entry, document, job), document)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from geomi.adapters.store.hot import FrontierTable
 from geomi.adapters.store.postgres import frontier as hot
 from geomi.adapters.store.postgres.address import read_address
+from geomi.adapters.store.postgres.clock import PostgresClock
 from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.documents import PostgresDocuments
 from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
 from geomi.adapters.store.postgres.segments import PostgresSegments
-from geomi.adapters.store.postgres.session import PostgresSession
-from geomi.adapters.store.postgres.workers import SQL as WORKERS
 from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
@@ -35,14 +31,10 @@ from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
 from geomi.errors import StoreError
-from geomi.ports.runtime import ClockAnchor, ClockComparison
+from geomi.ports.runtime import ClockAnchor
 
 # Ten pages settle in some 10 ms: a process that waits for a lock this long is stuck behind another.
 BUSY_TIMEOUT_S = 30.0
-
-_READINGS = 5
-
-OFFSET = "offset"
 
 
 def open_postgres(
@@ -86,14 +78,15 @@ class PostgresStore:
         self.sweeps = SweepTable(database, tenant)
         self.documents = PostgresDocuments(database, tenant)
         self.costs = CostTable(database, tenant)
-        self.drawers = NamedValueTable(database, tenant)
-        self.due_slips = DueValueTable(database)
+        self.named_values = NamedValueTable(database, tenant)
+        self.due_values = DueValueTable(database)
         self.retention = RetentionTable(database, tenant)
         self.roster = RosterTable(database)
         self.queues = PostgresQueues(database, tenant)
         self.quotas = QuotaTable(database, tenant)
         self.journal = JournalTable(database, tenant)
-        self.untold = UnsentEventTable(database)
+        self.server_clock = PostgresClock(database)
+        self.unsent_events = UnsentEventTable(database)
 
     @property
     def shown(self) -> str:
@@ -118,24 +111,6 @@ class PostgresStore:
         """Return the latest time at which any response is known to have ended."""
         return self._database.read_now(facts.greatest_end_s)
 
-    def time_s(self) -> float:
-        """Return the store's time, as near as the quickest of some answers tells it.
-
-        It is not before the last sign of any worker, whatever became of the server's clock.
-        """
-        found = self._database.read_now(partial(_compare, now_s=time.monotonic))
-        heard_s = self._database.read_now(lambda db: float(db.value(WORKERS["last_beat"])))
-        return max(found.ahead_s + time.monotonic(), heard_s)
-
-    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
-        """Say how far the store's time is ahead of a clock."""
-        return await self._database.read(partial(_compare, now_s=now_s))
-
-    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
-        """Let the store's time differ from its server's by so much; False where another did."""
-        work = partial(_set_offset, offset_s=offset_s, instead_of=instead_of)
-        return await self._database.write(work)
-
     def lease_owners(self) -> list[str]:
         """Name whoever holds a lease that was never given back, also one that has run out."""
         return self._database.read_now(facts.lease_owners)
@@ -154,25 +129,3 @@ class PostgresStore:
     def close(self) -> None:
         """Finish what is under way and close the connections."""
         self._database.close()
-
-
-def _compare(db: PostgresSession, *, now_s: Callable[[], float]) -> ClockComparison:
-    """Ask some times; half of the shortest way there and back is how old the answer is."""
-    best, shortest_s = ClockComparison(0.0, 0.0), float("inf")
-    for _ in range(_READINGS):
-        asked_s = now_s()
-        row = db.row(SQL["server_time"])
-        read_s = now_s()
-        assert row is not None
-        if read_s - asked_s < shortest_s:
-            shortest_s = read_s - asked_s
-            told_s, offset_s = row
-            best = ClockComparison(told_s + offset_s + shortest_s / 2 - read_s, offset_s)
-    return best
-
-
-def _set_offset(db: PostgresSession, *, offset_s: float, instead_of: float) -> bool:
-    holding = facts.get_fact(db, OFFSET)
-    if (float(holding) if holding else 0.0) != instead_of:
-        return False
-    return facts.change_fact(db, OFFSET, repr(offset_s), instead_of=holding) is None

@@ -60,14 +60,15 @@ class SqliteStore:
         self.sweeps = SweepTable(database, tenant)
         self.documents = SqliteDocuments(database, tenant)
         self.costs = CostTable(database, tenant)
-        self.drawers = NamedValueTable(database, tenant)
-        self.due_slips = DueValueTable(database)
+        self.named_values = NamedValueTable(database, tenant)
+        self.due_values = DueValueTable(database)
         self.retention = RetentionTable(database, tenant)
         self.roster = RosterTable(database)
         self.queues = SqliteQueues(database, tenant)
         self.quotas = QuotaTable(database, tenant)
         self.journal = JournalTable(database, tenant)
-        self.untold = UnsentEventTable(database)
+        self.server_clock = None
+        self.unsent_events = UnsentEventTable(database)
 
     def open_for(self, tenant: str) -> SqliteStore:
         """Open the same store for another tenant; both are closed with either."""

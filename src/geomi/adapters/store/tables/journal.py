@@ -40,16 +40,16 @@ class UnsentEventTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def untold(self, limit: int) -> list[JobEvent]:
-        """List events that nobody was told of, oldest first."""
+    async def list(self, limit: int) -> Sequence[JobEvent]:
+        """List them, oldest first."""
         values = {"many": listed_events(limit)}
         rows = await self._database.read(lambda db: db.rows(SQL["untold"], values))
         return [ROWS.read(row) for row in rows]
 
-    async def tell(self, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
-        """Note that an event is told, and put what has to be delivered into drawers, or neither."""
-        check_named_values(slips)
-        return await self._database.write(lambda db: _tell(db, event, slips))
+    async def hand_over(self, event: JobEvent, values: Sequence[NamedValue]) -> bool:
+        """Keep the deliveries of an event and strike it off, or neither."""
+        check_named_values(values)
+        return await self._database.write(lambda db: _hand_over(db, event, values))
 
 
 def write_step(
@@ -96,19 +96,19 @@ def listed_events(limit: int) -> int:
     return max(0, min(limit, MAX_LISTED_EVENTS))
 
 
-def check_named_values(slips: Sequence[NamedValue]) -> None:
-    """Refuse what cannot be put into drawers at once."""
-    if len(slips) > MAX_LISTED_VALUES:
-        raise StoreError(f"an event has {len(slips):,} slips; the limit is {MAX_LISTED_VALUES:,}")
-    for slip in slips:
-        named_values.check_named_value(slip)
+def check_named_values(values: Sequence[NamedValue]) -> None:
+    """Refuse what cannot be put into buckets at once."""
+    if len(values) > MAX_LISTED_VALUES:
+        raise StoreError(f"an event has {len(values):,} values; the limit is {MAX_LISTED_VALUES:,}")
+    for value in values:
+        named_values.check_named_value(value)
 
 
-def _tell(db: Session, event: JobEvent, slips: Sequence[NamedValue]) -> bool:
+def _hand_over(db: Session, event: JobEvent, values: Sequence[NamedValue]) -> bool:
     if db.run(SQL["tell"], {"job": event.job, "tenant": event.tenant, "n": event.n}) == 0:
         return False
-    for slip in slips:
-        db.send(named_values.SQL["add"], named_values.ROWS.values(slip))
+    for value in values:
+        db.send(named_values.SQL["add"], named_values.ROWS.values(value))
     return True
 
 
