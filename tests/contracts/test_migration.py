@@ -8,12 +8,17 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+import pytest
+
 from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.statements import migrations
+from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import EntryKind, Source, Tally, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats, JobState
 from geomi.model.page import DuplicateReason
 from geomi.model.verdict import Outcome, State
+from tests.contracts.suites.former_jobs import FORMER_JOBS, SQLITE_STEPS, former_row
 from tests.contracts.suites.material import asked, batch, claim, give_back, page, url, visit
 from tests.support.waiting import waits
 
@@ -140,6 +145,45 @@ async def test_an_old_job_goes_on_with_what_is_new(tmp_path: Path) -> None:
         assert again is not None
         assert (again.depth, again.outcome, again.state) == (0, Outcome.OK, State.PENDING)
         assert await store.requests.hosts() == ["a.test:80"]
+
+
+def store_of_former_jobs(path: Path) -> None:
+    """Write a store as it was before jobs had fields for what they are."""
+    with closing(sqlite3.connect(path)) as db:
+        for step in migrations("store.sqlite")[:SQLITE_STEPS]:
+            db.executescript(step)
+        columns = {row[1] for row in db.execute("PRAGMA table_info(jobs)")}
+        for origins, job in FORMER_JOBS:
+            row = former_row(origins, job, columns)
+            marks = ", ".join(f":{name}" for name in row)
+            db.execute(f"INSERT INTO jobs ({', '.join(row)}) VALUES ({marks})", row)
+        db.execute(f"PRAGMA user_version = {SQLITE_STEPS}")
+        db.commit()
+
+
+@waits
+async def test_what_a_job_is_moves_from_its_origins_into_fields(tmp_path: Path) -> None:
+    store_of_former_jobs(tmp_path / "store.db")
+    with closing(open_sqlite(tmp_path / "store.db", tenant="local")) as store:
+        for _, job in FORMER_JOBS:
+            assert await store.jobs.get(job.id) == job
+
+
+@waits
+@pytest.mark.parametrize("text", ["not json", "{}", '["a"]', "[[1]]"])
+async def test_a_damaged_job_does_not_keep_the_others_from_moving(
+    tmp_path: Path, text: str
+) -> None:
+    store_of_former_jobs(tmp_path / "store.db")
+    with closing(sqlite3.connect(tmp_path / "store.db")) as db:
+        db.execute("UPDATE jobs SET origins = ? WHERE id = 'plain'", (text,))
+        db.commit()
+    with closing(open_sqlite(tmp_path / "store.db", tenant="local")) as store:
+        for _, job in FORMER_JOBS:
+            if job.id != "plain":
+                assert await store.jobs.get(job.id) == job
+        with pytest.raises(StoreError, match="jobs"):
+            await store.jobs.get("plain")
 
 
 def test_a_store_that_grew_up_looks_like_a_new_one(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tests.conftest import missing_part
 from tests.contracts.suites.alike import sketch_of
 from tests.contracts.suites.attending import card
 from tests.contracts.suites.damaging import DAMAGES, damage_id, fill, read_all
+from tests.contracts.suites.former_jobs import FORMER_JOBS, POSTGRES_STEPS, former_row
 from tests.contracts.suites.knowing import document
 from tests.contracts.suites.material import (
     START_S,
@@ -161,6 +162,23 @@ class TestOpening:
             store.close()
         steps = other.execute("SELECT step FROM schema_steps ORDER BY step").fetchall()
         assert steps == [(number + 1,) for number in range(len(migrations("store.postgres")))]
+
+    @waits
+    async def test_what_a_job_is_moves_from_its_origins_into_fields(
+        self, place: str, other: psycopg.Connection
+    ) -> None:
+        other.execute(f'CREATE SCHEMA "{read_address(place).schema}"')
+        for number, step in enumerate(migrations("store.postgres")[:POSTGRES_STEPS], start=1):
+            other.execute(step)
+            other.execute("INSERT INTO schema_steps (step) VALUES (%s)", (number,))
+        described = other.execute("SELECT * FROM jobs LIMIT 0").description or ()
+        for origins, former in FORMER_JOBS:
+            row = former_row(origins, former, {column.name for column in described})
+            marks = ", ".join(f"%({name})s" for name in row)
+            other.execute(f"INSERT INTO jobs ({', '.join(row)}) VALUES ({marks})", row)
+        with closing(open_postgres(place, tenant="local")) as store:
+            for _, former in FORMER_JOBS:
+                assert await store.jobs.get(former.id) == former
 
     def test_a_server_that_is_not_there_is_told_at_once_without_the_password(self) -> None:
         with pytest.raises(StoreError, match=r"postgresql://u@127\.0\.0\.1:1/d") as raised:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from geomi.app import DataDirectory, crawl, open_directory
-from geomi.app.external_docs import library_of
 from geomi.app.index import search_pages
 from geomi.app.use import providers
 from geomi.app.use.channels import (
@@ -132,7 +131,7 @@ def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Pat
         assert ended.decision.channel is Channel.CONTEXT7
         assert "Context7 had it as /acme/docs" in ended.decision.why
         job = ended.report.job
-        assert (job.provider, job.stats.collected, library_of(job)) == ("example", 8, ACME)
+        assert (job.provider, job.stats.collected, job.library) == ("example", 8, ACME)
         assert ended.report.stop is StopReason.DONE
         assert scene.asked(SEARCH) == 1 and scene.asked(CONTEXT) == len(TOPICS)
         found = (await search_pages(home, "webhooks callbacks", NO_FILTERS, limit=10)).found.hits
@@ -170,8 +169,8 @@ def test_what_context7_cannot_give_is_crawled(
         assert ended.decision is not None and ended.decision.channel is Channel.CRAWL
         assert why in ended.decision.why
         job = ended.report.job
-        assert (job.provider, library_of(job)) == ("example", "")
-        assert f"channel crawl ({ended.decision.why})" in dict(job.origins)
+        assert (job.provider, job.library) == ("example", "")
+        assert job.channel_why == ended.decision.why
 
     scene = play(tmp_path, stock, work)
     assert paths(scene.site.log) == ["/docs", "/docs/a"]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from geomi.app.external_docs import library_of
 from geomi.model.job import JobState
 from geomi.model.tenant import Quota
 from geomi.seed.external_docs import TOPICS
@@ -102,7 +101,7 @@ def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_pat
         first = await started(ground)
         await done(ground, first)
         job = await desk.world.store.jobs.get(first)
-        assert job is not None and library_of(job) == VILLAGE
+        assert job is not None and job.library == VILLAGE
         assert job.stats.collected == len(TOPICS)
         assert site.log == []
         stock.empty = True
@@ -161,6 +160,6 @@ def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: P
         found = {one.id: one for one in await desk.world.store.jobs.list(limit=10)}
         (follower,) = found.keys() - {first, waiting}
         assert found[follower].state is JobState.PENDING
-        assert library_of(found[follower]) == ""
+        assert found[follower].library == ""
 
     play(tmp_path, Stock({VILLAGE: "The village"}, empty=True), work)

@@ -1,7 +1,7 @@
 """Wire a job that collects a provider's documents from Context7 instead of crawling its pages.
 
 The entries of such a job are addresses below the source. Workers claim, settle and publish them
-like pages, with a fetcher that asks the source (ADR 26). The job's origins name its library, so
+like pages, with a fetcher that asks the source (ADR 26). The job names its library, so
 that a restarted worker and a worker on another machine know what the job is. A process without
 the source refuses the job.
 """
@@ -21,14 +21,12 @@ from geomi.engine.jobs import read_seeds
 from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, Extraction, Render, Scope
-from geomi.model.job import CrawlJob
+from geomi.model.job import DEFAULT_PROFILE, CrawlJob
+from geomi.model.site import Channel
 from geomi.ports.external_docs import ExternalDocsSource
 from geomi.ports.runtime import Clock
 from geomi.seed.external_docs import document_urls
 from geomi.settings.options import Settings
-
-CHANNEL = "channel context7 "  # before the id of the library
-PROVIDER = "provider "  # before the provider's name
 
 
 def check_source(settings: Settings) -> None:
@@ -47,12 +45,6 @@ def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> Externa
     return Context7Client(client, clock, settings.context7_url, key=settings.context7_key)
 
 
-def library_of(job: CrawlJob) -> str:
-    """Return the library whose documents a job collects; empty for a crawl of pages."""
-    named = (name for name, _ in job.origins if name.startswith(CHANNEL))
-    return next(named, "").removeprefix(CHANNEL)
-
-
 def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
     """Turn the plan of a provider's crawl into one that collects its ready documents.
 
@@ -62,15 +54,23 @@ def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan
     resolved = replace(
         plan.resolved,
         config=_config(plan.resolved.config),
-        run=replace(plan.resolved.run, workers=1),  # one source, one voice
-        origins=((CHANNEL + library, PROVIDER + name),),
+        # One source, one voice. The ranges of a profile are for pages.
+        run=replace(plan.resolved.run, workers=1, profile=DEFAULT_PROFILE),
+        origins=(),
     )
-    return replace(plan, seeds=read_seeds(document_urls(source, library)), resolved=resolved)
+    return replace(
+        plan,
+        seeds=read_seeds(document_urls(source, library)),
+        resolved=resolved,
+        channel=Channel.CONTEXT7,
+        library=library,
+        library_name=name,
+    )
 
 
 def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
     """Raise where a job is for documents of a source that this process does not know."""
-    if not library_of(job):
+    if job.channel is not Channel.CONTEXT7:
         return
     if source is None or not all(seed.startswith(f"{source.address}/") for seed in job.seeds):
         raise ConfigError(
@@ -81,14 +81,14 @@ def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
 
 def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None) -> World:
     """Return the world that a job's worker sees: one of ready documents asks their source."""
-    library = library_of(job)
-    if not library:
+    if job.channel is not Channel.CONTEXT7:
         return world
     refuse_unserved(job, source)
     assert source is not None, "or it would have been refused"
-    name = dict(job.origins)[CHANNEL + library].removeprefix(PROVIDER)
     librarian = ExternalDocsClient(source, world.clock)
-    fetcher = ExternalDocsFetcher(librarian, world.clock, library=library, name=name)
+    fetcher = ExternalDocsFetcher(
+        librarian, world.clock, library=job.library, name=job.library_name
+    )
     return replace(world, fetcher=fetcher)
 
 

@@ -17,7 +17,7 @@ from geomi.errors import ConfigError, UnknownName, WrongState
 from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered
 from geomi.model.event import Warned
-from geomi.model.job import STEPS, Commission, CrawlJob, JobState, StopReason
+from geomi.model.job import STEPS, Commission, CrawlJob, JobKind, JobState, StopReason
 from geomi.model.verdict import Verdict
 from geomi.text.identifiers import new_ulid
 from geomi.url.parse import Url
@@ -68,6 +68,14 @@ async def draft(
         origins=commission.origins,
         provider=commission.provider,
         collection=commission.collection,
+        channel=commission.channel,
+        channel_why=commission.channel_why,
+        library=commission.library,
+        library_name=commission.library_name,
+        profile=commission.profile,
+        network=commission.network,
+        archive=commission.archive,
+        directory=commission.directory,
     )
     await world.store.jobs.create(job)
     return job
@@ -102,7 +110,7 @@ async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
     listed = [
         job
         for job in await world.store.jobs.list(limit=LISTED_JOBS)
-        if not (job.crawl or job.expired)
+        if job.kind is JobKind.CRAWL and not job.expired
     ]
     same = [job for job in listed if set(job.seeds) == wanted]
     unfinished = [job for job in same if not job.state.is_final]

@@ -22,7 +22,7 @@ from geomi.frontier.priority import HIGHEST
 from geomi.model.config import CrawlConfig, UrlOrder
 from geomi.model.entry import Discovered, Source
 from geomi.model.history import FIRST_CURSOR, ChangePool, RevisitPage
-from geomi.model.job import CrawlJob, JobState
+from geomi.model.job import CrawlJob, JobKind, JobState
 from geomi.recrawl.due import RevisitCandidate, consider, spend
 from geomi.recrawl.rate import Belief, believe, change_pattern
 from geomi.recrawl.report import Changes, judge
@@ -217,7 +217,7 @@ async def _unfinished(world: World, crawl: str) -> CrawlJob | None:
     """Find a recrawl that is not over."""
     for name in reversed(await world.store.histories.runs(crawl)):
         job = await world.store.jobs.get(name)
-        if job is not None and job.crawl and not job.state.is_final:
+        if job is not None and job.kind is JobKind.RECRAWL and not job.state.is_final:
             return job
     return None
 
@@ -249,6 +249,15 @@ async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJ
         provider=crawl.provider,
         crawl=crawl.id,
         collection=crawl.collection,
+        kind=JobKind.RECRAWL,
+        channel=crawl.channel,
+        channel_why=crawl.channel_why,
+        library=crawl.library,
+        library_name=crawl.library_name,
+        profile=crawl.profile,
+        network=crawl.network,
+        archive=crawl.archive,
+        directory=crawl.directory,
     )
     await world.store.jobs.create(job)
     return job

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from geomi.model.config import CrawlConfig
+from geomi.model.site import Channel
 
 MAX_LISTED_JOBS = 1000  # in one answer
 MAX_LISTED_EVENTS = 1000  # in one answer
 # The kind of an event that says that a job's state, its pause or its stop has changed.
 STATE_EVENT = "state"
+DEFAULT_PROFILE = "default"
 
 
 class JobState(StrEnum):
@@ -53,6 +55,13 @@ STEPS: dict[JobState, frozenset[JobState]] = {
     JobState.FAILED: frozenset(),
     JobState.CANCELLED: frozenset(),
 }
+
+
+class JobKind(StrEnum):
+    """What a job is: the first of a crawl, or one that visits the pages of a crawl again."""
+
+    CRAWL = "crawl"
+    RECRAWL = "recrawl"
 
 
 class StopReason(StrEnum):
@@ -109,12 +118,20 @@ class CrawlJob:
     """One run of a crawl.
 
     Args:
-        origins: where each changed setting came from, for `geomi config show --origin`.
+        origins: where each changed setting came from, by the setting's dotted name; nothing else.
         active_s: seconds this job has worked so far, so that `max_time` survives a restart.
         provider: key of the provider it was started for, if any.
-        crawl: the first job of the crawl that it visits again; empty for a first job.
+        crawl: the first job of the crawl that a recrawl visits again; empty for a first job.
         collection: what the service's users find its pages in; empty for the command line's jobs.
         expired: what was kept for a time and has gone.
+        channel: by which way its documents come.
+        channel_why: why a provider's pages are crawled, where its documents might come ready.
+        library: the id of the library whose documents it collects; empty for a crawl of pages.
+        library_name: what the documents of this library are titled with.
+        profile: the profile whose ranges its settings keep, after a resume too.
+        network: the flags that allowed its process more of the network; a resume needs them.
+        archive: the bucket that its bytes are in; empty for its data directory.
+        directory: the id of its data directory, where a database may have jobs of several.
     """
 
     id: str
@@ -135,11 +152,22 @@ class CrawlJob:
     crawl: str = ""
     expired: Expired = Expired.NOTHING
     collection: str = ""
+    kind: JobKind = JobKind.CRAWL
+    channel: Channel = Channel.CRAWL
+    channel_why: str = ""
+    library: str = ""
+    library_name: str = ""
+    profile: str = DEFAULT_PROFILE
+    network: tuple[str, ...] = ()
+    archive: str = ""
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Commission:
-    """For whom a job is, and where what it was told comes from.
+    """For whom a job is, and what holds for it from its start to its end, recrawls included.
+
+    The fields are those of the job.
 
     Args:
         collection: where a service puts its documents; empty for a job of the command line.
@@ -151,6 +179,14 @@ class Commission:
     provider: str = ""
     collection: str = ""
     id: str = ""
+    channel: Channel = Channel.CRAWL
+    channel_why: str = ""
+    library: str = ""
+    library_name: str = ""
+    profile: str = DEFAULT_PROFILE
+    network: tuple[str, ...] = ()
+    archive: str = ""
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
+from geomi.model.job import DEFAULT_PROFILE
+
 MIB = 1024 * 1024
 
 Format = Literal["md", "jsonl", "warc", "llms", "llms-full", "cdxj", "parquet"]
@@ -53,7 +55,7 @@ class RunOptions:
     """How one crawl is run and what it leaves behind; not part of what the job decides."""
 
     output: str = "geomi-data"
-    profile: str = "default"
+    profile: str = DEFAULT_PROFILE
     workers: Annotated[int, Ge(1), Le(64)] = 1
     format: tuple[Format, ...] = ("md", "jsonl", "warc")
 

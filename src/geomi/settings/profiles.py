@@ -14,8 +14,6 @@ from geomi.settings.layers import Layer, Resolved, all_values, by_key, resolve
 
 AGENT = "http.user_agent"
 
-_ORIGIN = "profile "
-
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -61,7 +59,7 @@ def read_profile(name: str) -> Profile:
         raise ConfigError(f"no profile `{name}`", hint=f"profiles: {', '.join(names)}")
     text = resources.files("geomi.profiles").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    origin = f"{_ORIGIN}{name}"
+    origin = f"profile {name}"
     about, ranges, service = table.pop("about"), table.pop("ranges", {}), table.pop("service", {})
     return Profile(
         name,
@@ -81,10 +79,10 @@ def resolve_under_profile(layers: Sequence[Layer]) -> Resolved:
     return resolved
 
 
-def resolve_resumed(flags: Layer, config: CrawlConfig, origins: Mapping[str, str]) -> Resolved:
+def resolve_resumed(flags: Layer, config: CrawlConfig, profile: str) -> Resolved:
     """Change a stored job's configuration by flags, inside the ranges of the job's own profile."""
     resolved = resolve([flags], onto=config)
-    refuse_outside(read_profile(_profile_of(origins)), resolved)
+    refuse_outside(read_profile(profile), resolved)
     return resolved
 
 
@@ -130,9 +128,3 @@ def _ranges(table: Mapping[str, object], origin: str) -> dict[str, Range]:
 def _number(given: object) -> float:
     assert isinstance(given, int | float)  # our own data
     return given
-
-
-def _profile_of(origins: Mapping[str, str]) -> str:
-    """Find under which profile a job was started: it is where some of its values come from."""
-    named = (origin for origin in origins.values() if origin.startswith(_ORIGIN))
-    return next(named, f"{_ORIGIN}default").removeprefix(_ORIGIN)

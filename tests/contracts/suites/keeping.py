@@ -18,9 +18,10 @@ from geomi.model.config import (
     Scope,
     Within,
 )
-from geomi.model.job import CrawlStats, JobState, StopReason
+from geomi.model.job import CrawlStats, JobKind, JobState, StopReason
 from geomi.model.page import CaptureRow, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.site import Channel
 from geomi.model.verdict import Outcome
 from tests.contracts.suites.alike import first, known, sketch_of
 from tests.contracts.suites.handles import Store, Stores
@@ -83,6 +84,15 @@ class TestJobs:
             error="none",
             origins=(("limits.max_pages", "flag"),),
             collection="docs",
+            kind=JobKind.RECRAWL,
+            channel=Channel.CONTEXT7,
+            channel_why="it has it",
+            library="/acme/docs",
+            library_name="Acme",
+            profile="docs",
+            network=("--allow-private", "--ca-file ca.pem"),
+            archive="s3://bucket/here",
+            directory="d1",
         )
         await store.jobs.create(made)
         assert await store.jobs.get("job") == made

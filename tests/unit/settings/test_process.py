@@ -9,7 +9,7 @@ import pytest
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
-from geomi.settings.network import network, same_network
+from geomi.settings.network import allowed_network, same_network
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
 
@@ -93,7 +93,7 @@ def test_a_resumed_job_needs_the_network_it_was_started_with() -> None:
     """Without it every URL that waits would count as refused."""
     private = Settings(allow_private=True, resolve=("a.test:80:127.0.0.1:8080",), ca_file="ca.pem")
     job = CrawlJob(
-        "j", "local", (), CrawlConfig(), JobState.PROCESSING, 0.0, origins=network(private)
+        "j", "local", (), CrawlConfig(), JobState.PROCESSING, 0.0, network=allowed_network(private)
     )
     same_network(job, replace(private, resolve=("a.test:80:127.0.0.1:9090",)))
     with pytest.raises(

@@ -248,12 +248,11 @@ class TestRanges:
 
     def test_a_resumed_job_stays_inside_the_ranges_it_was_started_under(self) -> None:
         started = under(DOCS)
-        origins = dict(started.origins)
-        assert resolve_resumed(flags_layer({"max_pages": 500}), started.config, origins)
+        assert resolve_resumed(flags_layer({"max_pages": 500}), started.config, DOCS)
         with pytest.raises(ConfigError, match="under profile docs"):
-            resolve_resumed(flags_layer({"max_pages": 501}), started.config, origins)
+            resolve_resumed(flags_layer({"max_pages": 501}), started.config, DOCS)
         free = under(DEFAULT)
-        assert resolve_resumed(flags_layer({"max_pages": 501}), free.config, dict(free.origins))
+        assert resolve_resumed(flags_layer({"max_pages": 501}), free.config, DEFAULT)
 
 
 @pytest.mark.parametrize("name", ORDER)

@@ -22,7 +22,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from geomi.app.directory import DataDirectory
-from geomi.app.external_docs import external_docs_plan, library_of
+from geomi.app.external_docs import external_docs_plan
 from geomi.app.store import open_store
 from geomi.app.use import providers
 from geomi.app.use.plan import Plan
@@ -30,14 +30,13 @@ from geomi.engine.external_docs import ExternalDocsClient, shortcoming
 from geomi.engine.worker.supervisor import CrawlReport
 from geomi.errors import ConfigError, SourceError, StoreMissing
 from geomi.model.external_docs import LibraryFinding
-from geomi.model.job import CrawlJob, JobState
+from geomi.model.job import CrawlJob, JobKind, JobState
 from geomi.model.named_value import MAX_LISTED_VALUES
 from geomi.model.site import Channel, Provider
 from geomi.ports.named_values import NamedValues
 from geomi.seed.external_docs import TOPICS
 from geomi.settings.options import Settings
 
-FALLBACK_ORIGIN = "channel crawl"
 FINDINGS_BUCKET = "context7"
 FINDING_HOLDS_S = 86_400.0  # CFG-23 asks at start; a service that runs for months asks again
 
@@ -120,19 +119,20 @@ async def run_provider(
     decision = await _resumed_channel(home, plan) or await ask_channel(home, plan.provider)
     first = await plan_for_channel(home, plan, decision)
     if first is plan:
-        return ProviderRun(await run(_with_reason(plan, decision)), decision)
+        return ProviderRun(await run(replace(plan, channel_why=decision.why)), decision)
     report = await run(first)
     why = await fallback_reason(home, report.job)
     if not why:
         return ProviderRun(report, decision)
     fallen = ChannelDecision(Channel.CRAWL, f"Context7: {why}", decision.library)
     plan = replace(plan, resume=plan.resume and await _is_followed(home, report.job))
-    return ProviderRun(await run(_with_reason(plan, fallen)), fallen)
+    return ProviderRun(await run(replace(plan, channel_why=fallen.why)), fallen)
 
 
 async def fallback_reason(home: DataDirectory, job: CrawlJob) -> str:
     """Say why a job that asked a source is to be followed by a crawl; empty where it is not."""
-    if not library_of(job) or job.state is not JobState.COMPLETED or job.crawl:
+    is_first = job.channel is Channel.CONTEXT7 and job.kind is JobKind.CRAWL
+    if not is_first or job.state is not JobState.COMPLETED:
         return ""
     entries = await home.world.store.census.entries(
         job.id, state=None, after=b"", limit=len(TOPICS)
@@ -144,26 +144,21 @@ async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision |
     """Say by which channel a run goes on that was interrupted; None where it begins."""
     if not plan.resume:
         return None
-    own = [job for job in await providers.jobs_of(home.world, plan.provider) if not job.crawl]
-    if not own or own[0].state.is_final:
+    known = await providers.jobs_of(home.world, plan.provider)
+    newest = next((job for job in known if job.kind is JobKind.CRAWL), None)
+    if newest is None or newest.state.is_final:
         return None
-    library = library_of(own[0])
-    channel = Channel.CONTEXT7 if library else Channel.CRAWL
-    return ChannelDecision(channel, f"job {own[0].id} goes on", library)
+    return ChannelDecision(newest.channel, f"job {newest.id} goes on", newest.library)
 
 
 async def _is_followed(home: DataDirectory, job: CrawlJob) -> bool:
     """Say whether a crawl has followed a job already; one before it was for another run."""
     own = await providers.jobs_of(home.world, job.provider)
-    after = (one for one in own if one.created_at_s > job.created_at_s and not one.crawl)
-    return any(not library_of(one) for one in after)
-
-
-def _with_reason(plan: Plan, decision: ChannelDecision) -> Plan:
-    """Let a crawl's job say why it is one."""
-    note = (f"{FALLBACK_ORIGIN} ({decision.why})", f"provider {plan.provider}")
-    resolved = replace(plan.resolved, origins=(*plan.resolved.origins, note))
-    return replace(plan, resolved=resolved)
+    return any(
+        one.channel is Channel.CRAWL and one.kind is JobKind.CRAWL
+        for one in own
+        if one.created_at_s > job.created_at_s
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from geomi.adapters.machine.processes import (
 from geomi.adapters.outlet.job_folder import job_outlets
 from geomi.app.archive import directory_id
 from geomi.app.directory import DataDirectory
-from geomi.app.external_docs import library_of, refuse_unserved, world_for_job
+from geomi.app.external_docs import refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
 from geomi.app.use.plan import Plan, check_identity, check_selectors, check_storing
@@ -38,11 +38,12 @@ from geomi.engine.worker.publisher import Outlet, Publisher
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
 from geomi.model.event import Warned
-from geomi.model.job import Commission, CrawlJob, JobState, StopReason
+from geomi.model.job import Commission, CrawlJob, JobKind, JobState, StopReason
+from geomi.model.site import Channel
 from geomi.settings.compliance import weaknesses
 from geomi.settings.network import (
-    DIRECTORY,
-    network,
+    allowed_network,
+    archive_place,
     same_archive,
     same_directory,
     same_network,
@@ -119,7 +120,7 @@ async def run_job(
 
 def _outlets(home: DataDirectory, job: CrawlJob, run: RunOptions) -> Sequence[Outlet]:
     """Make a job's outputs; the top of the directory leads to those of whole crawls."""
-    return job_outlets(home.root, job.id, run.format, is_linked=not job.crawl)
+    return job_outlets(home.root, job.id, run.format, is_linked=job.kind is JobKind.CRAWL)
 
 
 async def _publish(
@@ -187,7 +188,7 @@ async def _resumed(home: DataDirectory, plan: Plan, found: CrawlJob) -> JobToRun
     refuse_unservable(home, found)
     await check_sent(home, found.id)  # what was lost waits again
     found = await jobs.find(world, found.id)  # with the counters of what is left
-    config = resolve_resumed(plan.flags, found.config, dict(found.origins)).config
+    config = resolve_resumed(plan.flags, found.config, found.profile).config
     check_identity(config)
     check_selectors(config.extract)
     check_storing(config)
@@ -220,10 +221,18 @@ async def draft_job(
     await providers.refuse_crawl(home.world, plan.provider)
     commission = Commission(
         home.store.tenant,
-        origins=plan.resolved.origins + network(home.settings) + _directory(home),
+        origins=plan.resolved.origins,
         provider=plan.provider,
         collection=collection,
         id=job_id,
+        channel=plan.channel,
+        channel_why=plan.channel_why,
+        library=plan.library,
+        library_name=plan.library_name,
+        profile=plan.resolved.run.profile,
+        network=allowed_network(home.settings),
+        archive=archive_place(home.settings),
+        directory=directory_id(home.root, home.settings),
     )
     return await jobs.draft(home.world, plan.seeds, rules, commission)
 
@@ -242,11 +251,6 @@ def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
     refuse_unserved(job, home.ready)
 
 
-def _directory(home: DataDirectory) -> tuple[tuple[str, str], ...]:
-    identity = directory_id(home.root, home.settings)
-    return ((DIRECTORY + identity, "data directory"),) if identity else ()
-
-
 async def _report_changes(world: World, job: CrawlJob) -> None:
     """Report what a provider's run has changed; that of a service is told where it ends there."""
     if job.provider and not job.collection:
@@ -256,7 +260,9 @@ async def _report_changes(world: World, job: CrawlJob) -> None:
 
 async def _warn(world: World, job: CrawlJob) -> None:
     """Tell what a person should know of this job, each time it begins."""
-    is_ready = bool(library_of(job))  # of a site nothing is asked then, a robots.txt neither
+    is_ready = (
+        job.channel is Channel.CONTEXT7
+    )  # of a site nothing is asked then, a robots.txt neither
     for message in () if is_ready else weaknesses(job.config):
         world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
     if job.config.safety.removes and keeps_raw(job.config):  # C-47

@@ -29,7 +29,7 @@ from geomi.engine.jobs import find
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.worker.publisher import Publisher
 from geomi.errors import ConfigError, StoreError
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobKind
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
@@ -46,7 +46,7 @@ async def write_whole_outputs(home: DataDirectory, job: CrawlJob, formats: Seque
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as file:
                 await write_output(home, job.id, form, file)
-            if not job.crawl:  # a recrawl has only some pages of its crawl
+            if job.kind is JobKind.CRAWL:  # a recrawl has only some pages of its crawl
                 point_at(home.root, job.id, name)
 
 

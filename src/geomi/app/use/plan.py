@@ -15,6 +15,7 @@ from geomi.engine.visit.rules import JobRules
 from geomi.errors import ConfigError
 from geomi.extract.dom import is_selector
 from geomi.model.config import CrawlConfig, Extraction
+from geomi.model.site import Channel
 from geomi.settings.compliance import refuse_disguise
 from geomi.settings.layers import Layer, Resolved
 from geomi.url.parse import Url
@@ -26,7 +27,7 @@ NO_YEAR = 9999
 class Plan:
     """A crawl as it was asked for; `flags` are what a resumed job's configuration is changed by.
 
-    `make_plan` makes one that can work.
+    `make_plan` makes one that can work. From `provider` on the fields are those of the job.
     """
 
     seeds: tuple[Url, ...]
@@ -34,6 +35,10 @@ class Plan:
     flags: Layer
     resume: bool = False
     provider: str = ""
+    channel: Channel = Channel.CRAWL
+    channel_why: str = ""
+    library: str = ""
+    library_name: str = ""
 
 
 def make_plan(

@@ -53,7 +53,7 @@ def show(
     """Show one job: its state, times, counters, and the settings that are not defaults."""
     found = in_data_directory(output, lambda home: use.find(home.world, job), db=db)
     if json:
-        print_json(job_data(found) | {"origins": dict(found.origins)})
+        print_json(job_data(found) | {"origins": _origins(found)})
         return
     say_pairs(
         {
@@ -65,7 +65,7 @@ def show(
             "worked": f"{found.active_s:.1f} s",
             **({"error": found.error} if found.error else {}),
             **{name: f"{count:,}" for name, count in asdict(found.stats).items()},
-            **{key: f"set by {origin}" for key, origin in found.origins},
+            **{key: f"set by {origin}" for key, origin in _origins(found).items()},
         }
     )
 
@@ -141,6 +141,19 @@ async def _delete(home: DataDirectory, job: str, *, is_confirmed: bool) -> Crawl
         )
     await delete_job(home, found)
     return found
+
+
+def _origins(job: CrawlJob) -> dict[str, str]:
+    """Say where a job's settings came from, and what holds for it beside them."""
+    provider = f"provider {job.library_name or job.provider}"
+    circumstances = {
+        f"channel crawl ({job.channel_why})": provider if job.channel_why else "",
+        f"channel context7 {job.library}": provider if job.library else "",
+        **{f"network {flag}": "flag" for flag in job.network},
+        f"archive --blobs {job.archive}": "flag" if job.archive else "",
+        f"archive id {job.directory}": "data directory" if job.directory else "",
+    }
+    return dict(job.origins) | {name: origin for name, origin in circumstances.items() if origin}
 
 
 def _time(at_s: float | None) -> str:

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from geomi.app import DataDirectory
-from geomi.app.external_docs import library_of
 from geomi.app.use import providers
 from geomi.cli.console import note, print_json, say, say_check
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
+from geomi.model.site import Channel
 from geomi.settings.network import same_archive
 from geomi.url.parse import Url
 
@@ -38,8 +38,8 @@ async def _explain(home: DataDirectory, job: str, url: Url) -> Explanation:
     world = home.world
     found = await find(world, job)
     same_archive(found, home.settings)
-    if library := library_of(found):
-        note(f"this job asked Context7 for {library}, and no site for its pages")
+    if found.channel is Channel.CONTEXT7:
+        note(f"this job asked Context7 for {found.library}, and no site for its pages")
     return await explain(world, found, url, await providers.read_site_decisions(world.store))
 
 

@@ -131,8 +131,16 @@ async def repeat(desk: TenantService, job_id: str) -> CrawlJob:
         raise WrongState(f"crawl {old.id} is {old.state}, not over", hint="cancel it first")
     with in_field("crawlId"):
         seeds = use.read_seeds(old.seeds)
-    resolved = Resolved(old.config, RunOptions(), _own_origins(old))
-    plan = Plan(seeds, resolved, Layer(ORIGIN, {}), provider=old.provider)
+    plan = Plan(
+        seeds,
+        Resolved(old.config, RunOptions(profile=old.profile), old.origins),
+        Layer(ORIGIN, {}),
+        provider=old.provider,
+        channel=old.channel,
+        channel_why=old.channel_why,
+        library=old.library,
+        library_name=old.library_name,
+    )
     return await _draft(desk, plan, old.collection or old.config.analysis.collection, "")
 
 
@@ -163,15 +171,6 @@ async def _refuse_crowd(desk: TenantService, quota: Quota) -> None:
             hint="wait until some have begun, or cancel them",
             retry_after_s=CROWDED_S,
         )
-
-
-def _own_origins(job: CrawlJob) -> tuple[tuple[str, str], ...]:
-    """Return where a job's settings came from, without what its process was allowed."""
-    return tuple(
-        (name, origin)
-        for name, origin in job.origins
-        if not name.startswith(("network ", "archive"))
-    )
 
 
 async def begin_waiting(service: Service) -> int:
