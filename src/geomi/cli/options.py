@@ -28,7 +28,7 @@ from geomi.settings.layers import (
 )
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
-from geomi.settings.profiles import AGENT, resolve_under_profile
+from geomi.settings.profiles import AGENT, profile_origin, resolve_under_profile
 from geomi.settings.values import refuse_blank
 
 CONFIG_FILE = "geomi.toml"
@@ -244,9 +244,10 @@ def _file(config: Path | None, env: Mapping[str, str]) -> tuple[Layer, Mapping[s
 
 def warn_about_settings(configured: Configured, *, is_verbose: bool) -> None:
     """Warn of a crawler that nobody can ask about (C-04); a private site is our own."""
-    settings, http = configured.settings, configured.resolved.config.http
-    agent_from = dict(configured.resolved.origins).get(AGENT, "")
-    is_borrowed = agent_from.startswith("profile") and not http.contact
+    settings, resolved = configured.settings, configured.resolved
+    http = resolved.config.http
+    comes_with_profile = (AGENT, profile_origin(resolved.run.profile)) in resolved.origins
+    is_borrowed = comes_with_profile and not http.contact
     if (is_borrowed or not has_contact(http)) and not settings.allow_private:
         note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
     if settings.min_delay_s < Settings().min_delay_s:

@@ -52,6 +52,11 @@ def profile_names() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
 
+def profile_origin(name: str) -> str:
+    """Say that a value comes from a profile."""
+    return f"profile {name}"
+
+
 def read_profile(name: str) -> Profile:
     """Read a profile that comes with geomi."""
     names = profile_names()
@@ -59,7 +64,7 @@ def read_profile(name: str) -> Profile:
         raise ConfigError(f"no profile `{name}`", hint=f"profiles: {', '.join(names)}")
     text = resources.files("geomi.profiles").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    origin = f"profile {name}"
+    origin = profile_origin(name)
     about, ranges, service = table.pop("about"), table.pop("ranges", {}), table.pop("service", {})
     return Profile(
         name,

@@ -1,7 +1,7 @@
 """Jobs as they were written before they had fields for what they are.
 
-All of it stood in `origins`: a list of pairs, a name and where it came from. Names of settings stood
-between names that said something else by how they began.
+All of it stood in `origins`: a list of pairs, a name and where it came from. There were names of
+settings, and names that said something else by how they began.
 """
 
 from __future__ import annotations
