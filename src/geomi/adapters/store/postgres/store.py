@@ -13,7 +13,6 @@ from geomi.adapters.store.postgres.documents import PostgresDocuments
 from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
-from geomi.adapters.store.postgres.segments import PostgresSegments
 from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
@@ -29,6 +28,7 @@ from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
+from geomi.adapters.store.tables.segments import SegmentTable
 from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor
@@ -72,7 +72,7 @@ class PostgresStore:
         self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
-        self.segments = PostgresSegments(database, tenant)
+        self.segments = SegmentTable(database, tenant)
         self.workers = PostgresWorkers(database)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)

@@ -35,3 +35,10 @@ FROM (
 JOIN pages ON pages.number = shared.page
 WHERE pages.tenant || '' = :tenant
 ORDER BY pages.number;
+
+-- name: forget_copy
+-- Forget a page whose newest copy is this capture.
+DELETE FROM pages
+WHERE tenant = :tenant AND url_hash = :url_hash
+    AND record_segment = :segment AND record_offset = :offset
+RETURNING url_hash, number, sketch, duplicate_of;

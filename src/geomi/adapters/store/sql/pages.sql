@@ -64,6 +64,15 @@ INSERT INTO cursors (job, name, seq, length) VALUES (:job, :name, :seq, :length)
 ON CONFLICT (job, name) DO UPDATE SET seq = excluded.seq, length = excluded.length
 WHERE cursors.seq = :after;
 
+-- name: rewind
+-- Derived outputs of a job are to be written anew.
+UPDATE cursors SET seq = 0, length = 0 WHERE job = :job;
+
+-- name: forget_copy
+-- Forget a page whose newest copy is this capture.
+DELETE FROM pages WHERE tenant = :tenant AND url_hash = :url_hash AND capture = :seq
+RETURNING url_hash, number, sketch, duplicate_of;
+
 -- name: forget_band
 -- Let similar pages find a page no more.
 DELETE FROM bands WHERE band = :band AND page = :page;

@@ -60,10 +60,6 @@ WHERE url_hash IN (SELECT url_hash FROM erased)
     AND job IN (SELECT number FROM jobs WHERE tenant = :tenant)
 RETURNING job, record_length + COALESCE(response_length, 0);
 
--- name: rewind
--- Derived outputs of a job are to be written anew.
-UPDATE cursors SET seq = 0, length = 0 WHERE job = :job;
-
 -- name: forget_page
 -- Forget an erased page.
 DELETE FROM pages WHERE tenant = :tenant AND url_hash = :url_hash

@@ -15,13 +15,6 @@ DELETE FROM entries
 USING (SELECT url_hash FROM entries WHERE queue = :queue LIMIT :many) AS few
 WHERE entries.queue = :queue AND entries.url_hash = few.url_hash;
 
--- name: forget_page
--- Forget a page whose newest copy is this capture.
-DELETE FROM pages
-WHERE tenant = :tenant AND url_hash = :url_hash
-    AND record_segment = :segment AND record_offset = :offset
-RETURNING url_hash, number, sketch, duplicate_of;
-
 -- name: forget_captures
 -- Forget some captures of a job; what is returned are the bytes that each takes.
 DELETE FROM captures

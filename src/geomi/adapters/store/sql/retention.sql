@@ -79,11 +79,6 @@ WHERE number > :after AND number <= :last
 -- Forget some URLs of a queue.
 DELETE FROM entries WHERE seq IN (SELECT seq FROM entries WHERE queue = :queue LIMIT :many);
 
--- name: forget_page
--- Forget a page whose newest copy is this capture.
-DELETE FROM pages WHERE tenant = :tenant AND url_hash = :url_hash AND capture = :seq
-RETURNING url_hash, number, sketch, duplicate_of;
-
 -- name: forget_captures
 -- Forget some captures of a job; what is returned are the bytes that each takes.
 DELETE FROM captures WHERE seq IN (SELECT seq FROM captures WHERE job = :number LIMIT :many)

@@ -10,7 +10,6 @@ from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
-from geomi.adapters.store.sqlite.segments import SqliteSegments
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
@@ -26,6 +25,7 @@ from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
+from geomi.adapters.store.tables.segments import SegmentTable
 from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
 from geomi.ports.runtime import ClockAnchor
 
@@ -54,7 +54,7 @@ class SqliteStore:
         self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
-        self.segments = SqliteSegments(database, tenant)
+        self.segments = SegmentTable(database, tenant)
         self.workers = SqliteWorkers(database)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)

@@ -105,6 +105,26 @@ def capture_row(page: PageRecord) -> Row:
     return (page.url_hash, page.url, *place, page.fingerprint.exact_key or None)
 
 
+def rewind(db: Session, jobs: Iterable[int]) -> None:
+    """Let the derived outputs of jobs be written anew."""
+    db.run_each(SQL["rewind"], [{"job": job} for job in sorted(jobs)])
+
+
+def forget_copies(db: Session, tenant: str, captures: Iterable[Row]) -> list[bytes]:
+    """Forget the pages whose newest copies are some captures; return their hashes.
+
+    Args:
+        captures: of each its number, the page's hash, and the segment and offset of its record.
+    """
+    copies = [
+        {"tenant": tenant, "seq": seq, "url_hash": url_hash, "segment": segment, "offset": offset}
+        for seq, url_hash, segment, offset in sorted(captures, key=lambda row: row[1:])
+    ]  # in the order in which all lock them
+    pages = db.rows_of_each(SQL["forget_copy"], copies)
+    forget_bands(db, tenant, [page[1:] for page in pages])
+    return [url_hash for url_hash, *_ in pages]
+
+
 def forget_bands(db: Session, tenant: str, pages: Iterable[Row]) -> None:
     """Let similar pages find some no more; of each its number, its sketch and what it repeats."""
     lost = sorted((band, page) for page, *known in pages for band in band_keys(tenant, *known))

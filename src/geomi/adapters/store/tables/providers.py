@@ -10,7 +10,7 @@ from geomi.adapters.store.mapping import RowMapper
 from geomi.adapters.store.rows import provider_of
 from geomi.adapters.store.session import Database, Session
 from geomi.adapters.store.statements import table_statements
-from geomi.adapters.store.tables.pages import forget_bands, forget_changes
+from geomi.adapters.store.tables.pages import forget_bands, forget_changes, rewind
 from geomi.adapters.store.tables.quotas import store_bytes
 from geomi.model.site import Provider, Takedown
 
@@ -71,7 +71,7 @@ def _erase(db: Session, tenant: str, takedown: Takedown, url_hashes: Sequence[by
     forget_bands(db, tenant, db.rows_of_each(SQL["forget_page"], pages))
     forget_changes(db, pages)
     db.run_each(SQL["forget_documents"], pages)
-    db.run_each(SQL["rewind"], [{"job": job} for job in sorted({job for job, _ in captures})])
+    rewind(db, {job for job, _ in captures})
     db.send(SQL["forget_gathered"])
     db.send(SQL["put_takedown"], own | TAKEDOWNS.values(takedown))
     store_bytes(db, tenant, -sum(size_bytes for _, size_bytes in captures))

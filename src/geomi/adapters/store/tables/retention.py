@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geomi.adapters.store.session import Database, Session
 from geomi.adapters.store.statements import table_statements
-from geomi.adapters.store.tables.pages import forget_bands, forget_changes
+from geomi.adapters.store.tables.pages import forget_changes, forget_copies
 from geomi.adapters.store.tables.quotas import store_bytes
 from geomi.model.job import Expired
 from geomi.ports.jobs import RetentionStep
@@ -82,14 +82,8 @@ def _forget_urls(db: Session, tenant: str, job: str, limit: int) -> int:
 def _forget_pages(db: Session, tenant: str, job: str, *, after: int, limit: int) -> RetentionStep:
     values = {"number": _going(db, tenant, job), "after": after, "many": limit}
     rows = db.rows(SQL["captures"], values)
-    captures = [
-        {"tenant": tenant, "seq": seq, "url_hash": url_hash, "segment": segment, "offset": offset}
-        for seq, url_hash, segment, offset in sorted(rows, key=lambda row: row[1:])
-    ]  # in the order in which all lock them
-    pages = db.rows_of_each(SQL["forget_page"], captures)
-    gone = [{"tenant": tenant, "url_hash": url_hash} for url_hash, *_ in pages]
-    forget_changes(db, gone)
-    forget_bands(db, tenant, [page[1:] for page in pages])
+    pages = forget_copies(db, tenant, rows)
+    forget_changes(db, [{"tenant": tenant, "url_hash": url_hash} for url_hash in pages])
     return RetentionStep(rows[-1][0] if rows else 0, len(pages))
 
 
