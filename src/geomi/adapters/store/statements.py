@@ -19,7 +19,7 @@ from geomi.adapters.store.session import Statement
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _VALUE = re.compile(r"(?<!:):([a-z_]\w*)")  # two colons are a cast
-_PERCENT = re.compile(r"%(?!\()")  # of LIKE; one with a bracket names a value
+_PERCENT = re.compile(r"%(?!\(\w+\)b)")  # but not that of an array that a mapper has put in
 
 
 def table_statements(name: str, mapper: RowMapper[Any] | None = None) -> Mapping[str, Statement]:
@@ -48,10 +48,7 @@ def statements(package: str, name: str, mapper: RowMapper[Any] | None = None) ->
 
 
 def for_postgres(text: str) -> str:
-    """Write the values of a statement as PostgreSQL's driver names them.
-
-    Those of arrays are in the driver's way already, because they are sent in binary.
-    """
+    """Write the values of a statement as PostgreSQL's driver names them."""
     return _VALUE.sub(r"%(\1)s", _PERCENT.sub("%%", text))
 
 
