@@ -17,7 +17,6 @@ from geomi.model.page import (
     NO_TEMPLATE,
     Template,
 )
-from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.site import Provider
 from geomi.model.verdict import Outcome, State
 
@@ -109,26 +108,6 @@ def examples_of(rule: str, examples: str) -> tuple[str, ...]:
     """Read the URLs that a rule kept out."""
     with legible("exclusions", rule):
         return decode_strings(examples)
-
-
-def asked_of(row: Row) -> SentRequest:
-    """Read a request, its names spelt out."""
-    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, *right = row
-    for time_s in (started_s, ended_s, right[0], right[1] or 0.0):
-        if not isinstance(time_s, float):
-            raise ValueError(f"{time_s!r} is no time, and a log with such a row proves nothing")
-    return SentRequest(
-        host, job, owner, ip or "", RequestPurpose(purpose), url, started_s, ended_s, status,
-        Outcome(outcome), *right,
-    )  # fmt: skip
-
-
-def asked_columns(one: SentRequest) -> Row:
-    """Write a request, without the names that stand for numbers."""
-    return (
-        one.purpose.value, one.url, one.started_s, one.ended_s, one.status, one.outcome.value,
-        one.floor_s, one.robots_at_s, one.robots_line,
-    )  # fmt: skip
 
 
 def provider_of(row: Row) -> Provider:

@@ -71,6 +71,10 @@ class Session(Protocol):
         """Ask the same for each of some values, and return every row in their order."""
         ...
 
+    def rows_of_all(self, statement: Statement, many: Iterable[Values]) -> list[Row]:
+        """Ask the same for each of many values; PostgreSQL gets them at once, as arrays."""
+        ...
+
     def run_each(self, statement: Statement, many: Iterable[Values]) -> int:
         """Change the same for each of some values; return how many rows were changed."""
         ...

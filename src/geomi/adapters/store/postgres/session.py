@@ -68,6 +68,11 @@ class PostgresSession:
             answers = [self.ask(statement, values) for values in many]
             return [row for answer in answers for row in answer.fetchall()]
 
+    def rows_of_all(self, statement: Statement, many: Iterable[Values]) -> list[Row]:
+        """Ask the same for many values, of which the statement takes an array for each name."""
+        rows = list(many)
+        return self.rows(statement, _arrays(rows)) if rows else []
+
     def run_each(self, statement: Statement, many: Iterable[Values]) -> int:
         """Change the same for each of some values; return how many rows were changed."""
         with self._db.pipeline() as pipeline:
@@ -78,7 +83,7 @@ class PostgresSession:
     def send_all(self, statement: Statement, many: Iterable[Values]) -> None:
         """Change the same for many values, of which the statement takes an array for each name."""
         if rows := list(many):
-            self.send(statement, {name: [row[name] for row in rows] for name in rows[0]})
+            self.send(statement, _arrays(rows))
 
     def transaction(self) -> AbstractContextManager[object]:
         """Make one transaction of what follows."""
@@ -102,6 +107,10 @@ def columns(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[str, li
 def _text(statement: Statement | str) -> str:
     """Return a text of PostgreSQL's own, or that of a statement for both databases."""
     return statement if isinstance(statement, str) else statement.postgres
+
+
+def _arrays(rows: Sequence[Values]) -> dict[str, object]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _packed(values: Values) -> Values:

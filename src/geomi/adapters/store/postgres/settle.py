@@ -44,7 +44,6 @@ from geomi.adapters.store.postgres.hosts import (
     write_hosts,
 )
 from geomi.adapters.store.postgres.links import PLACES, Key, LinkBatch, lock_entries
-from geomi.adapters.store.postgres.log import write_log
 from geomi.adapters.store.postgres.session import PostgresSession, TransactionClash, columns
 from geomi.adapters.store.rows import Row, examples_of
 from geomi.adapters.store.statements import statements
@@ -52,6 +51,8 @@ from geomi.adapters.store.tables.histories import write_learned
 from geomi.adapters.store.tables.pages import ROWS as PAGES
 from geomi.adapters.store.tables.pages import capture_row
 from geomi.adapters.store.tables.quotas import count_usage
+from geomi.adapters.store.tables.requests import ROWS as REQUESTS
+from geomi.adapters.store.tables.requests import request_rows
 from geomi.adapters.store.tables.sites import write_refusals
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
@@ -99,7 +100,7 @@ def settle(db: PostgresSession, batch: Batch, *, tenant: str, max_queued: int) -
     write_learned(db, tenant, visits)
     write_refusals(db, tenant, [visit.refusal for visit in visits if visit.refusal is not None])
     if asked := all_asked(batch):
-        write_log(db, asked)
+        db.send(SQL["log"], columns(request_rows(db, asked), REQUESTS.names))
     books.write_queues(closed, books.write_hosts(visits, batch.hosts), links)
     excluded = [(books.jobs[one.entry.job], one.excluded) for one in visits]
     write_exclusions(db, [*excluded, *links.left_out()])

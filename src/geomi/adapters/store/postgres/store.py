@@ -10,7 +10,6 @@ from geomi.adapters.store.postgres.address import read_address
 from geomi.adapters.store.postgres.clock import PostgresClock
 from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.documents import PostgresDocuments
-from geomi.adapters.store.postgres.log import PostgresRequestLog
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
 from geomi.adapters.store.postgres.workers import PostgresWorkers
@@ -25,6 +24,7 @@ from geomi.adapters.store.tables.pages import PageTable
 from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.ranks import RankTable
+from geomi.adapters.store.tables.requests import RequestLogTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
@@ -67,7 +67,7 @@ class PostgresStore:
         self.jobs = JobTable(database, tenant)
         self.pages = PageTable(database, tenant)
         self.robots = RobotsTable(database)
-        self.requests = PostgresRequestLog(database)
+        self.requests = RequestLogTable(database)
         self.refusals = RefusalTable(database, tenant)
         self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)

@@ -76,6 +76,10 @@ class SqliteSession:
         text = statement.sqlite
         return [row for values in many for row in self.execute(text, values).fetchall()]
 
+    def rows_of_all(self, statement: Statement, many: Iterable[Values]) -> list[Row]:
+        """Ask the same for each of many values."""
+        return self.rows_of_each(statement, many)
+
     def run_each(self, statement: Statement, many: Iterable[Values]) -> int:
         """Change the same for each of some values; return how many rows were changed."""
         return max(0, self.executemany(statement.sqlite, many).rowcount)

@@ -33,12 +33,12 @@ from geomi.adapters.store.sqlite.cash import cash_of, find_terms, rooms_of, sett
 from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.store.sqlite.links import LeftOut, find_queue, insert_finds, new_among
-from geomi.adapters.store.sqlite.log import write_log
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.histories import write_learned
 from geomi.adapters.store.tables.pages import ROWS as PAGES
 from geomi.adapters.store.tables.pages import capture_row
 from geomi.adapters.store.tables.quotas import count_usage
+from geomi.adapters.store.tables.requests import request_rows
 from geomi.adapters.store.tables.sites import write_refusals
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
@@ -64,7 +64,7 @@ def settle(db: SqliteSession, batch: Batch, *, tenant: str, max_queued: int) -> 
     books.write_exclusions()
     books.write_hosts(batch.hosts)
     if asked := all_asked(batch):
-        write_log(db, asked)
+        db.executemany(SQL["log"], request_rows(db, asked))
     hashes = frozenset(url.url_hash for _, _, url in left_out)
     return Settled(lost=tuple(books.lost), new_urls=new_urls, left_out=hashes)
 

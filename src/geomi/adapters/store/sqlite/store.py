@@ -8,7 +8,6 @@ from geomi.adapters.store.hot import FrontierTable
 from geomi.adapters.store.sqlite import frontier as hot
 from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.sqlite.documents import SqliteDocuments
-from geomi.adapters.store.sqlite.log import SqliteRequestLog
 from geomi.adapters.store.sqlite.queues import SqliteQueues
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.tables import facts
@@ -22,6 +21,7 @@ from geomi.adapters.store.tables.pages import PageTable
 from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.quotas import QuotaTable
 from geomi.adapters.store.tables.ranks import RankTable
+from geomi.adapters.store.tables.requests import RequestLogTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
@@ -49,7 +49,7 @@ class SqliteStore:
         self.jobs = JobTable(database, tenant)
         self.pages = PageTable(database, tenant)
         self.robots = RobotsTable(database)
-        self.requests = SqliteRequestLog(database)
+        self.requests = RequestLogTable(database)
         self.refusals = RefusalTable(database, tenant)
         self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)

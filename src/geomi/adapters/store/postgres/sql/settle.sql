@@ -162,3 +162,28 @@ ON CONFLICT DO NOTHING;
 DELETE FROM bands
 USING unnest(%(bands)b::integer[], %(pages)b::bigint[]) AS old (band, page)
 WHERE bands.band = old.band AND bands.page = old.page;
+
+-- name: log
+-- Write requests down, unless these very ones were written before; of erased pages they have no URL.
+INSERT INTO requests (
+    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
+    robots_at_s, robots_line
+)
+SELECT host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
+       robots_at_s, robots_line
+FROM unnest(
+    %(host)b::bigint[], %(job)b::bigint[], %(owner)b::bigint[], %(ip)b::bigint[],
+    %(purpose)b::text[], %(url)b::text[], %(started_s)b::float8[], %(ended_s)b::float8[],
+    %(status)b::integer[], %(outcome)b::text[], %(floor_s)b::float8[],
+    %(robots_at_s)b::float8[], %(robots_line)b::integer[]
+) WITH ORDINALITY AS sent (
+    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
+    robots_at_s, robots_line, place
+)
+WHERE NOT EXISTS (
+    SELECT 1 FROM requests AS before
+    WHERE before.host = sent.host AND before.started_s = sent.started_s
+        AND before.ended_s = sent.ended_s AND before.url IN (sent.url, '') AND before.job = sent.job
+        AND before.owner = sent.owner
+)
+ORDER BY place;

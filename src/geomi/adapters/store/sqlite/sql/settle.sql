@@ -88,3 +88,16 @@ UPDATE patterns SET stale_growth = 0 WHERE queue = ? AND pattern = ?;
 INSERT OR REPLACE INTO patterns (
     queue, pattern, visited, stale_links, stale_text, text_mark, stale_growth
 ) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: log
+-- Write a request down, unless this very one was written before; of an erased page it has no URL.
+INSERT INTO requests (
+    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
+    robots_at_s, robots_line
+)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+WHERE NOT EXISTS (
+    SELECT 1 FROM requests
+    WHERE host = ?1 AND started_s = ?7 AND ended_s = ?8 AND url IN (?6, '') AND job = ?2
+        AND owner = ?3
+);

@@ -1,23 +1,10 @@
 -- name: number
 -- The number of a name.
-SELECT number FROM names WHERE name = ?;
+SELECT name, number FROM names WHERE name = :name;
 
 -- name: new_name
 -- Give a name its number.
-INSERT INTO names (name) VALUES (?);
-
--- name: write
--- Write a request down, unless this very one was written before; of an erased page it has no URL.
-INSERT INTO requests (
-    host, job, owner, ip, purpose, url, started_s, ended_s, status, outcome, floor_s,
-    robots_at_s, robots_line
-)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
-WHERE NOT EXISTS (
-    SELECT 1 FROM requests
-    WHERE host = ?1 AND started_s = ?7 AND ended_s = ?8 AND url IN (?6, '') AND job = ?2
-        AND owner = ?3
-);
+INSERT INTO names (name) VALUES (:name);
 
 -- name: hosts
 -- The hosts that were asked anything.
@@ -34,8 +21,8 @@ ORDER BY name;
 -- name: of_host
 -- A host's requests after a time; those that started at the same moment are not torn apart. A time
 -- that is damaged sorts after all numbers and is read too: X'FF' is above any text.
-SELECT hosts.name, jobs.name, owners.name, ips.name, purpose, url, started_s, ended_s, status,
-       outcome, floor_s, robots_at_s, robots_line
+SELECT hosts.name, jobs.name, owners.name, COALESCE(ips.name, ''), purpose, url, started_s, ended_s,
+       status, outcome, floor_s, robots_at_s, robots_line
 FROM names AS hosts
 CROSS JOIN requests ON requests.host = hosts.number
 CROSS JOIN names AS jobs ON jobs.number = requests.job
