@@ -34,14 +34,16 @@ async def _things_of(client: Client, ground: Ground, site: Site) -> dict[str, st
     hook = await client.post("/webhooks", {"url": f"https://{SECRET}.example.com/"})
     hook_id = hook.json["webhookId"]
     events = await ground.service.home.store.unsent_events.list(100)
-    slips = [
-        slip
+    named_values = [
+        named
         for event in events
-        for slip in deliveries.deliveries_of(desk, event, await webhooks.every(desk))
+        for named in deliveries.deliveries_of(desk, event, await webhooks.every(desk))
     ]
-    assert slips, "the crawl has ended, which a hook is told"
-    for slip in slips:
-        await desk.slips.add(slip.drawer, slip.name, slip.body, due_at_s=slip.due_at_s)
+    assert named_values, "the crawl has ended, which a hook is told"
+    for named in named_values:
+        await desk.named_values.add(
+            named.namespace, named.name, named.body, due_at_s=named.due_at_s
+        )
     key = (await client.post("/keys", {"label": SECRET})).json["keyId"]
     rules = seed_config(ground.service.settings).seeds
     (letter,) = await given_up(seeding_of(desk), rules.seed_queue, [f"raw/{SECRET}"])
@@ -51,7 +53,7 @@ async def _things_of(client: Client, ground: Ground, site: Site) -> dict[str, st
         "documentId": document,
         "scheduleId": schedule.json["scheduleId"],
         "webhookId": hook_id,
-        "deliveryId": slips[0].name,
+        "deliveryId": named_values[0].name,
         "keyId": key,
         "letterId": letter,
         "tenant": "umbrella",

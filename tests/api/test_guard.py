@@ -157,8 +157,8 @@ def test_a_secret_is_not_kept_for_whoever_asks_again(tmp_path: Path) -> None:
             made = await once.post("/keys", {})
             assert made.status == 201
             assert (await once.post("/keys", {})).status == 409
-            slips = await ground.desk.slips.list("idempotency", limit=10)
-            assert made.json["key"].encode() not in b"".join(slip.body for slip in slips)
+            named_values = await ground.desk.named_values.list("idempotency", limit=10)
+            assert made.json["key"].encode() not in b"".join(named.body for named in named_values)
 
     run(work())
 
@@ -168,23 +168,25 @@ def test_whoever_died_over_a_request_is_followed_by_another(tmp_path: Path) -> N
         async with serving(tmp_path) as ground:
             once = ground.mine.sending(idempotency_key="k")
             made = await once.post("/crawls", CRAWL)
-            (slip,) = await ground.desk.slips.list("idempotency", limit=10)
-            began = re.sub(rb'"status":\d+', b'"status":0', slip.body)
-            assert await ground.desk.slips.change(replace(slip, body=began))
+            (named,) = await ground.desk.named_values.list("idempotency", limit=10)
+            began = re.sub(rb'"status":\d+', b'"status":0', named.body)
+            assert await ground.desk.named_values.change(replace(named, body=began))
             assert (await once.post("/crawls", CRAWL)).status == 409
-            (slip,) = await ground.desk.slips.list("idempotency", limit=10)
-            at = re.search(rb'"at_s":([0-9.]+)', slip.body)
+            (named,) = await ground.desk.named_values.list("idempotency", limit=10)
+            at = re.search(rb'"at_s":([0-9.]+)', named.body)
             assert at is not None
-            old = slip.body.replace(at[1], str(float(at[1]) - AT_WORK_S).encode())
-            assert await ground.desk.slips.change(replace(slip, body=old))
+            old = named.body.replace(at[1], str(float(at[1]) - AT_WORK_S).encode())
+            assert await ground.desk.named_values.change(replace(named, body=old))
             again = await once.post("/crawls", CRAWL)
             assert again.status == 202 and again.json["jobId"] != made.json["jobId"]
-            (slip,) = await ground.desk.slips.list("idempotency", limit=10)
-            assert slip.due_at_s is not None and slip.due_at_s <= ground.desk.wall_s + KEPT_S
-            assert await ground.desk.slips.change(replace(slip, due_at_s=1.0))
+            (named,) = await ground.desk.named_values.list("idempotency", limit=10)
+            assert named.due_at_s is not None and named.due_at_s <= ground.desk.wall_s + KEPT_S
+            assert await ground.desk.named_values.change(replace(named, due_at_s=1.0))
             await ground.mine.sending(idempotency_key="new").post("/crawls", CRAWL)
-            names = [one.name for one in await ground.desk.slips.list("idempotency", limit=10)]
-            assert len(names) == 1 and slip.name not in names  # its day was over
+            names = [
+                one.name for one in await ground.desk.named_values.list("idempotency", limit=10)
+            ]
+            assert len(names) == 1 and named.name not in names  # its day was over
 
     run(work())
 

@@ -15,7 +15,7 @@ from geomi.api.app import make_app
 from geomi.api.rate_limit import RateLimiter
 from geomi.service import collections
 from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, record_attempt
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 from geomi.service.webhooks import HookEvent
 from tests.api.asking import CRAWL, run, serving
 
@@ -82,7 +82,7 @@ def test_deliveries_and_audits_are_kept_for_a_time(tmp_path: Path) -> None:
     async def work() -> None:
         async with serving(tmp_path) as ground:
             desk = ground.desk
-            drawer = ValueBucket(desk.slips, "deliveries", Delivery)
+            namespace = ValueNamespace(desk.named_values, "deliveries", Delivery)
             now = Delivery("", "h", HookEvent.FAILED, "j", 1, "{}", desk.wall_s)
             old = replace(now, created_at_s=desk.wall_s - KEPT_S - 1)
             kept = {
@@ -91,14 +91,14 @@ def test_deliveries_and_audits_are_kept_for_a_time(tmp_path: Path) -> None:
                 "2WAITS": old,
             }
             for name, one in kept.items():
-                await drawer.add(name, replace(one, id=name))
+                await namespace.add(name, replace(one, id=name))
             await record_attempt(desk, replace(now, id="0NEW"), Attempt(desk.wall_s, 200))
-            assert [one.name for one in await drawer.every()] == ["0NEW", "2WAITS"]
+            assert [one.name for one in await namespace.every()] == ["0NEW", "2WAITS"]
             await ground.mine.post("/crawls", CRAWL)
-            (entry,) = await desk.slips.list("audit", limit=10)
-            assert await desk.slips.change(replace(entry, due_at_s=1.0))
+            (entry,) = await desk.named_values.list("audit", limit=10)
+            assert await desk.named_values.change(replace(entry, due_at_s=1.0))
             await ground.mine.post("/crawls", CRAWL)
-            names = [slip.name for slip in await desk.slips.list("audit", limit=10)]
+            names = [named.name for named in await desk.named_values.list("audit", limit=10)]
             assert len(names) == 1 and entry.name not in names
 
     run(work())

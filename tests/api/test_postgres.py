@@ -1,4 +1,4 @@
-"""The same over PostgreSQL: drawers, quotas and journals of a server, behind the same API."""
+"""The same over PostgreSQL: namespaces, quotas and journals of a server, behind the same API."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_a_service_on_a_database_does_the_same(tmp_path: Path, cluster: Cluster)
                 first, again = await once.post("/crawls", CRAWL), await once.post("/crawls", CRAWL)
                 assert first.json["jobId"] == again.json["jobId"]
                 name = (await ground.mine.post("/schedules", WEEKLY)).json["scheduleId"]
-                slip = await ground.desk.slips.get("schedules", name)
-                assert slip is not None
-                await schedules.start_due(ground.service, slip)
+                named = await ground.desk.named_values.get("schedules", name)
+                assert named is not None
+                await schedules.start_due(ground.service, named)
                 assert (await ground.mine.get(f"/schedules/{name}")).json["lastJobId"]
                 await tenants.change(ground.service, TENANT, quota=Quota(max_waiting=2))
                 assert (await ground.mine.post("/crawls", CRAWL)).status == 429

@@ -62,11 +62,11 @@ def test_a_schedule_starts_its_crawl_once_and_is_due_again(tmp_path: Path) -> No
             made = await ground.mine.post("/schedules", WEEKLY)
             assert made.status == 201 and made.json["nextRunAt"]
             name = made.json["scheduleId"]
-            slip = await ground.desk.slips.get("schedules", name)
-            assert slip is not None and slip.due_at_s is not None
-            assert datetime.fromtimestamp(slip.due_at_s, UTC).weekday() == 0
-            await schedules.start_due(ground.service, slip)
-            await schedules.start_due(ground.service, slip)  # whoever else saw that it was due
+            named = await ground.desk.named_values.get("schedules", name)
+            assert named is not None and named.due_at_s is not None
+            assert datetime.fromtimestamp(named.due_at_s, UTC).weekday() == 0
+            await schedules.start_due(ground.service, named)
+            await schedules.start_due(ground.service, named)  # whoever else saw that it was due
             crawls = (await ground.mine.get("/crawls")).json["crawls"]
             told = (await ground.mine.get(f"/schedules/{name}")).json
             assert [crawl["jobId"] for crawl in crawls] == [told["lastJobId"]]
@@ -82,10 +82,10 @@ def test_a_run_that_was_cut_short_is_finished_and_not_doubled(tmp_path: Path) ->
             await _fire(ground, name)
             (first,) = (await ground.mine.get("/crawls")).json["crawls"]
             # As if whoever started it had died before the schedule knew.
-            slip = await ground.desk.slips.get("schedules", name)
-            assert slip is not None
-            body = orjson.loads(slip.body) | {"coming_job": first["jobId"], "last_job": ""}
-            assert await ground.desk.slips.change(replace(slip, body=orjson.dumps(body)))
+            named = await ground.desk.named_values.get("schedules", name)
+            assert named is not None
+            body = orjson.loads(named.body) | {"coming_job": first["jobId"], "last_job": ""}
+            assert await ground.desk.named_values.change(replace(named, body=orjson.dumps(body)))
             await _fire(ground, name)
             assert len((await ground.mine.get("/crawls")).json["crawls"]) == 1
             told = (await ground.mine.get(f"/schedules/{name}")).json
@@ -102,9 +102,9 @@ def test_a_run_that_cannot_start_says_why(tmp_path: Path) -> None:
             name = (await ground.mine.post("/schedules", asked)).json["scheduleId"]
             home = replace(ground.service.home, settings=LOCAL)  # started anew without a contact
             unsigned = Service(home)
-            slip = await ground.desk.slips.get("schedules", name)
-            assert slip is not None
-            await schedules.start_due(unsigned, slip)
+            named = await ground.desk.named_values.get("schedules", name)
+            assert named is not None
+            await schedules.start_due(unsigned, named)
             told = (await ground.mine.get(f"/schedules/{name}")).json
             assert "no contact" in told["problem"] and told["lastJobId"] is None
             assert told["nextRunAt"]
@@ -120,8 +120,8 @@ def test_schedules_are_changed_listed_and_deleted(tmp_path: Path) -> None:
             path = f"/schedules/{name}"
             resting = (await ground.mine.patch(path, {"enabled": False})).json
             assert resting["nextRunAt"] is None and not resting["enabled"]
-            slip = await ground.desk.slips.get("schedules", name)
-            assert slip is not None and slip.due_at_s is None
+            named = await ground.desk.named_values.get("schedules", name)
+            assert named is not None and named.due_at_s is None
             changed = (await ground.mine.patch(path, {"cron": "@daily", "enabled": True})).json
             assert changed["cron"] == "@daily" and changed["intervalSeconds"] is None
             assert len((await ground.mine.get("/schedules")).json["schedules"]) == 1
@@ -196,8 +196,8 @@ def test_a_delivery_is_tried_four_times_and_then_by_hand(tmp_path: Path) -> None
             again = await ground.mine.post(f"{path}/{one.id}/redeliver")
             assert again.status == 202 and again.json["deliveryId"] == one.id
             assert (await ground.mine.post(f"{path}/{one.id}/redeliver")).status == 409
-            (slip,) = await _due(ground.service, ground.desk)
-            assert slip == one.id
+            (named,) = await _due(ground.service, ground.desk)
+            assert named == one.id
             done = await deliveries.record_attempt(ground.desk, one, Attempt(5000.0, 204))
             assert done is not None and done.state is DeliveryState.DELIVERED
             assert await _due(ground.service, ground.desk) == []
@@ -240,9 +240,9 @@ def test_a_hook_does_not_lead_inside(tmp_path: Path, url: str) -> None:
 
 
 async def _fire(ground: Ground, name: str) -> None:
-    slip = await ground.desk.slips.get("schedules", name)
-    assert slip is not None
-    await schedules.start_due(ground.service, slip)
+    named = await ground.desk.named_values.get("schedules", name)
+    assert named is not None
+    await schedules.start_due(ground.service, named)
 
 
 async def _told(ground: Ground, hook: str) -> Delivery:
@@ -259,16 +259,18 @@ async def _tell_all(ground: Ground) -> list[Delivery]:
     store, found = ground.service.home.store, []
     for event in await store.unsent_events.list(100):
         desk = ground.service.desk(event.tenant)
-        slips = deliveries.deliveries_of(desk, event, await webhooks.every(desk))
-        assert await store.unsent_events.hand_over(event, slips)
-        found += [deliveries.read_due(desk, slip) for slip in slips]
+        named_values = deliveries.deliveries_of(desk, event, await webhooks.every(desk))
+        assert await store.unsent_events.hand_over(event, named_values)
+        found += [deliveries.read_due(desk, named) for named in named_values]
     return found
 
 
 async def _due(service: Service, desk: TenantService) -> list[str]:
-    slips = await service.home.store.due_values.due("deliveries", wall_s=desk.wall_s, limit=10)
-    assert all(slip.tenant == TENANT for slip in slips)
-    return [slip.name for slip in slips]
+    named_values = await service.home.store.due_values.due(
+        "deliveries", wall_s=desk.wall_s, limit=10
+    )
+    assert all(named.tenant == TENANT for named in named_values)
+    return [named.name for named in named_values]
 
 
 def _at(text: str) -> float:

@@ -21,6 +21,7 @@ UNFINISHED = "unfinished"  # stands for each state that is not final
 RELATION = re.compile(r"^ *(\w+) [|}][|o]--[|o][|{] (\w+) : ", re.MULTILINE)
 CREATED = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 DROPPED = re.compile(r"^DROP TABLE (\w+)", re.MULTILINE)
+RENAMED = re.compile(r"^ALTER TABLE (\w+) RENAME TO (\w+)", re.MULTILINE)
 PARTICIPANT = re.compile(r"participant (\w+) as .*?<br/>(\S+\.py)$", re.MULTILINE)
 CALL = re.compile(r"^ *\w+->>(\w+): (\w+)$", re.MULTILINE)
 
@@ -107,5 +108,7 @@ def _sqlite_tables() -> set[str]:
 def _postgres_tables() -> set[str]:
     tables: set[str] = set()
     for step in _migrations("postgres"):
-        tables = (tables | set(CREATED.findall(step))) - set(DROPPED.findall(step))
+        renamed = dict(RENAMED.findall(step))
+        gone = {*DROPPED.findall(step), *renamed}
+        tables = (tables | {*CREATED.findall(step), *renamed.values()}) - gone
     return tables

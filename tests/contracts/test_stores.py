@@ -11,7 +11,6 @@ from tests.contracts.suites.budgeting import TestBudgets
 from tests.contracts.suites.capping import TestCaps, TestHostsAtOnce
 from tests.contracts.suites.claiming import TestClaiming, TestPageLimit, TestSharing
 from tests.contracts.suites.crowding import TestManyWorkers
-from tests.contracts.suites.drawers import TestDrawers, TestDueSlips
 from tests.contracts.suites.exhausting import TestQuotasAtOnce
 from tests.contracts.suites.expiring import TestRetention
 from tests.contracts.suites.fairness import TestFairness
@@ -22,6 +21,7 @@ from tests.contracts.suites.learning import TestHistories, TestStandings, TestSw
 from tests.contracts.suites.leasing import TestDeadOwners, TestRenewing, TestReserving
 from tests.contracts.suites.losing import TestLostSegments, TestOwners
 from tests.contracts.suites.metering import TestDailyPages, TestLostBytes, TestQuotas, TestStorage
+from tests.contracts.suites.named_values import TestDueValues, TestNamedValues
 from tests.contracts.suites.ordering import TestCash, TestNothingWaitsForEver
 from tests.contracts.suites.paying import TestCosts
 from tests.contracts.suites.queueing import TestSending
@@ -54,8 +54,7 @@ __all__ = [
     "TestDeadLetters",
     "TestDeadOwners",
     "TestDocuments",
-    "TestDrawers",
-    "TestDueSlips",
+    "TestDueValues",
     "TestDuties",
     "TestEntryPages",
     "TestFairness",
@@ -73,6 +72,7 @@ __all__ = [
     "TestLostBytes",
     "TestLostSegments",
     "TestManyWorkers",
+    "TestNamedValues",
     "TestNothingWaitsForEver",
     "TestOwners",
     "TestPageLimit",

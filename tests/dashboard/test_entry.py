@@ -63,10 +63,12 @@ def test_a_browser_keeps_no_key_and_no_script_can_read_what_it_keeps(tmp_path: P
             assert int(cookie["max-age"]) == LASTS_S
             secret = house.mine.key.rpartition("_")[2]
             assert secret not in cookie.value
-            kept = await house.ground.service.office.slips.list(sessions.BUCKET, limit=100)
+            kept = await house.ground.service.office.named_values.list(
+                sessions.NAMESPACE, limit=100
+            )
             token_secret = cookie.value.partition(".")[2]
-            assert kept and all(token_secret not in slip.name for slip in kept)
-            assert all(secret.encode() not in slip.body for slip in kept)
+            assert kept and all(token_secret not in named.name for named in kept)
+            assert all(secret.encode() not in named.body for named in kept)
 
     run(work())
 
@@ -137,13 +139,13 @@ def test_a_session_is_over_in_time_and_a_key_has_so_many(tmp_path: Path) -> None
             with pytest.raises(KeyRefused):
                 await resume(service, first.token)
             assert (await resume(service, last.token))[0].tenant == TENANT
-            drawer = sessions._drawer(service)
+            namespace = sessions._values(service)
             (kept,) = [
                 one
-                for one in await drawer.every()
+                for one in await namespace.every()
                 if one.value.form_token == last.session.form_token
             ]
-            assert await drawer.change(
+            assert await namespace.change(
                 kept, replace(kept.value, expires_at_s=service.office.wall_s)
             )
             with pytest.raises(KeyRefused):

@@ -197,7 +197,7 @@ def test_an_alarm_is_on_the_first_page_and_in_its_list(tmp_path: Path) -> None:
             job = await crawls.start(desk, ORDER)
             alarm = Alarm(AlarmRule.ERRORS, 0.5, 0.2, "50.0% of answers are 4xx or 5xx")
             kept = KeptAlarm(f"{job.id}-{'0' * 16}", desk.wall_s, job.id, "handbook", alarm)
-            await alarms._drawer(desk).add(kept.id, kept)
+            await alarms._values(desk).add(kept.id, kept)
             for path in ("/", "/alerts"):
                 assert alarm.message in text(await house.mine.get(path))
                 assert alarm.message not in text(await house.other.get(path))

@@ -85,10 +85,10 @@ def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> Non
 
 async def _run_due(ground: Ground, desk: TenantService, schedule: str) -> str:
     """Let a schedule's time come, and its crawl be done; return the crawl's id."""
-    slip = await desk.slips.get("schedules", schedule)
-    assert slip is not None and slip.due_at_s is not None and slip.due_at_s > desk.wall_s
+    named = await desk.named_values.get("schedules", schedule)
+    assert named is not None and named.due_at_s is not None and named.due_at_s > desk.wall_s
     assert await fire_schedules(ground.service) == 0
-    assert await desk.slips.change(replace(slip, due_at_s=desk.wall_s))
+    assert await desk.named_values.change(replace(named, due_at_s=desk.wall_s))
     assert await fire_schedules(ground.service) == 1
     (job, *_) = await desk.world.store.jobs.list(limit=10)
     await crawled(desk, job.id)

@@ -18,7 +18,12 @@ from tests.service.working import until
 from tests.support.crawl import Ear
 
 QUICK = replace(LOCAL, silence_s=0.5)
-WRITTEN = ("UPDATE ON workers", "INSERT ON jobs", "UPDATE ON drawers", "INSERT ON drawers")
+WRITTEN = (
+    "UPDATE ON workers",
+    "INSERT ON jobs",
+    "UPDATE ON named_values",
+    "INSERT ON named_values",
+)
 BALLAST_BYTES = 100_000
 
 

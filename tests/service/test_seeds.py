@@ -97,10 +97,10 @@ def test_an_alarm_that_fires_goes_with_its_tenant(tmp_path: Path) -> None:
         async with serving(tmp_path / "data", settings_for(tmp_path)) as ground:
             await given_up(seeding_of(ground.desk), RULES.seed_queue, ["raw/a"])
             await _look(ground)
-            assert len(await ground.desk.slips.list(alarms.FIRING_BUCKET, limit=9)) == 1
+            assert len(await ground.desk.named_values.list(alarms.FIRING_NAMESPACE, limit=9)) == 1
             erased = await ground.admin.delete(f"/admin/tenants/{TENANT}?reason=they+left")
             assert erased.status == 200, erased.json
-            assert await ground.desk.slips.list(alarms.FIRING_BUCKET, limit=9) == []
+            assert await ground.desk.named_values.list(alarms.FIRING_NAMESPACE, limit=9) == []
 
     run(work())
 

@@ -98,7 +98,7 @@ def test_a_deleted_hook_is_told_nothing_more(tmp_path: Path) -> None:
                 assert await deliveries.send_due(ground.service) == 1
                 assert await deliveries.send_due(ground.service) == 0
                 assert site.log == []
-                kept = await ground.desk.slips.list(deliveries.BUCKET, after="", limit=10)
+                kept = await ground.desk.named_values.list(deliveries.NAMESPACE, after="", limit=10)
                 assert list(kept) == []
 
     run(work())
@@ -119,6 +119,8 @@ async def _deliveries(ground: Ground, hook: str) -> list[Json]:
 
 async def _make_due(ground: Ground) -> None:
     """Let the time pass that a delivery waits."""
-    for slip in await ground.desk.slips.list(deliveries.BUCKET, after="", limit=10):
-        if slip.due_at_s is not None:
-            assert await ground.desk.slips.change(replace(slip, due_at_s=ground.desk.wall_s))
+    for named in await ground.desk.named_values.list(deliveries.NAMESPACE, after="", limit=10):
+        if named.due_at_s is not None:
+            assert await ground.desk.named_values.change(
+                replace(named, due_at_s=ground.desk.wall_s)
+            )

@@ -11,50 +11,50 @@ from geomi.model.named_value import NamedValue
 
 
 class NamedValues(Protocol):
-    """The drawers of one tenant."""
+    """The namespaces of one tenant."""
 
     async def add(
-        self, drawer: str, name: str, body: bytes, *, due_at_s: float | None = None
+        self, namespace: str, name: str, body: bytes, *, due_at_s: float | None = None
     ) -> bool:
-        """Put something into a drawer; False, and nothing written, where the name is taken."""
+        """Put something into a namespace; False, and nothing written, where the name is taken."""
         ...
 
-    async def change(self, slip: NamedValue) -> bool:
-        """Write body and due time of a slip that is still at this revision, which then grows.
+    async def change(self, named: NamedValue) -> bool:
+        """Write body and due time of a value that is still at this revision, which then grows.
 
         False, and nothing written, where somebody else has changed or removed it.
         """
         ...
 
-    async def get(self, drawer: str, name: str) -> NamedValue | None:
+    async def get(self, namespace: str, name: str) -> NamedValue | None:
         """Find something by its name."""
         ...
 
     async def list(
-        self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
+        self, namespace: str, *, after: str = "", limit: int, is_backwards: bool = False
     ) -> Sequence[NamedValue]:
-        """List a drawer in the order of names, for paging: after a name, or backwards before it.
+        """List a namespace in the order of names, for paging: after a name, or backwards before it.
 
         There are never more than `MAX_LISTED_VALUES` at once: what ends a walk is an empty list.
         """
         ...
 
-    async def remove(self, slip: NamedValue) -> bool:
-        """Remove a slip that is still at this revision; False where it is not."""
+    async def remove(self, named: NamedValue) -> bool:
+        """Remove a named value that is still at this revision; False where it is not."""
         ...
 
-    async def count(self, drawer: str) -> int:
-        """Return how many things are in a drawer."""
+    async def count(self, namespace: str) -> int:
+        """Return how many values are in a namespace."""
         ...
 
 
 class DueValues(Protocol):
     """What somebody has to look at, for every tenant."""
 
-    async def due(self, drawer: str, *, wall_s: float, limit: int) -> Sequence[NamedValue]:
-        """List what is due in the drawers of this name, longest due first."""
+    async def due(self, namespace: str, *, wall_s: float, limit: int) -> Sequence[NamedValue]:
+        """List what is due in the namespaces of this name, longest due first."""
         ...
 
-    async def next_due_s(self, drawer: str) -> float | None:
+    async def next_due_s(self, namespace: str) -> float | None:
         """Return when the first of them is due."""
         ...

@@ -5,7 +5,7 @@ In come a caller whose key was checked and plain values; out go plain values or 
 `crawling` starts, schedules and shows crawls. Beside them stand collections and documents,
 providers, webhooks with their deliveries, alarms, and the seed engine for tenants.
 `background_tasks` does what nobody asks for. Small records lie in the store as named values, one
-bucket for each kind (`value_bucket`).
+namespace for each kind (`value_namespace`).
 
 It knows nothing of HTTP. The tenant comes from the key alone: nothing here takes a tenant as an
 argument of a request. A limit is checked and used under one lock, so that two requests cannot

@@ -20,12 +20,12 @@ from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service import seeds
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 from geomi.service.webhooks import post
 from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import parse as parse_url
 
-BUCKET = "alarms"
+NAMESPACE = "alarms"
 NAME = re.compile(r"[0-9A-Z]{26}-[0-9a-f]{16}")
 KEPT_S = 30 * 86_400.0
 MOST_JOBS = 1000
@@ -33,7 +33,7 @@ MOST_HOSTS = 1000
 LOOKED_BACK = 100
 # All URLs of a crawl are counted, at 1.6 µs each, while nobody is answered.
 MOST_URLS = 50_000
-FIRING_BUCKET = "alarms-firing"
+FIRING_NAMESPACE = "alarms-firing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ async def check_ended_crawl(desk: TenantService, name: str) -> None:
 
 async def page(desk: TenantService, *, before: str, limit: int) -> list[KeptAlarm]:
     """List a tenant's alarms, newest first, for paging."""
-    found = await _drawer(desk).list(after=before, limit=limit, is_backwards=True)
+    found = await _values(desk).list(after=before, limit=limit, is_backwards=True)
     return [kept.value for kept in found]
 
 
@@ -109,7 +109,7 @@ async def _indexed_before(desk: TenantService, job: CrawlJob) -> int | None:
 
 async def keep_alarm(desk: TenantService, kept: KeptAlarm) -> None:
     """Keep an alarm and tell of it, unless that was done before."""
-    if await _drawer(desk).add(kept.id, kept, due_at_s=_due_s(kept)):
+    if await _values(desk).add(kept.id, kept, due_at_s=_due_s(kept)):
         alarm = kept.alarm
         whose = "" if kept.job else f", {kept.about}"  # a crawl's line names the crawl
         desk.world.sink.emit(Warned(kept.job, f"alarm {alarm.rule}: {alarm.message}{whose}"))
@@ -118,11 +118,11 @@ async def keep_alarm(desk: TenantService, kept: KeptAlarm) -> None:
 
 async def clear_alarm(desk: TenantService, name: str) -> None:
     """Note that an alarm is over and tell of it, unless that was done before."""
-    kept = await _drawer(desk).get(name)
+    kept = await _values(desk).get(name)
     if kept is None or kept.value.cleared_at_s is not None:
         return
     cleared = replace(kept.value, cleared_at_s=desk.wall_s)
-    if await _drawer(desk).change(kept, cleared, due_at_s=_due_s(cleared)):
+    if await _values(desk).change(kept, cleared, due_at_s=_due_s(cleared)):
         told = f"within bounds again: {cleared.alarm.rule}"
         desk.world.sink.emit(Warned(cleared.job, f"alarm over: {told} of {cleared.about}"))
         await _send(desk, cleared, told)
@@ -156,8 +156,8 @@ def _due_s(kept: KeptAlarm) -> float:
     return kept.at_s + KEPT_S
 
 
-def _drawer(desk: TenantService) -> ValueBucket[KeptAlarm]:
-    return ValueBucket(desk.slips, BUCKET, KeptAlarm)
+def _values(desk: TenantService) -> ValueNamespace[KeptAlarm]:
+    return ValueNamespace(desk.named_values, NAMESPACE, KeptAlarm)
 
 
 async def check_datasets(service: Service) -> int:
@@ -170,7 +170,7 @@ async def check_datasets(service: Service) -> int:
 
 
 async def _tell_datasets(desk: TenantService, found: dict[str, Alarm]) -> None:
-    firing = ValueBucket(desk.slips, FIRING_BUCKET, KeptAlarm)
+    firing = ValueNamespace(desk.named_values, FIRING_NAMESPACE, KeptAlarm)
     for name, alarm in found.items():
         own_id = f"{desk.new_id()}-{name}"  # as a crawl's: by its time
         dataset = desk.service.datasets[desk.tenant].name

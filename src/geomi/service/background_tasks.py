@@ -42,10 +42,10 @@ async def fire_schedules(service: Service) -> int:
     """Start the crawls of schedules that are due."""
     wall_s = service.office.wall_s
     due = await service.home.store.due_values.due(
-        schedules.BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE
+        schedules.NAMESPACE, wall_s=wall_s, limit=MOST_AT_ONCE
     )
-    for slip in due:
-        await schedules.start_due(service, slip)
+    for named in due:
+        await schedules.start_due(service, named)
     return len(due)
 
 

@@ -10,9 +10,9 @@ from geomi.model.index.document import CollectionCounts, DocumentFilter
 from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState
 from geomi.service.service import TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 
-BUCKET = "collections"
+NAMESPACE = "collections"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_COLLECTIONS = 1000
 MAX_TITLE_CHARS = 200
@@ -43,13 +43,13 @@ async def create(
 
 async def ensure(desk: TenantService, name: str) -> None:
     """Make a collection that is not there: whoever names one wants it."""
-    if await _drawer(desk).get(_checked(name)) is None:
+    if await _values(desk).get(_checked(name)) is None:
         await _add(desk, Collection(name, desk.wall_s))
 
 
 async def find(desk: TenantService, name: str) -> Collection:
     """Find a collection."""
-    kept = await _drawer(desk).get(name) if NAME.fullmatch(name) else None
+    kept = await _values(desk).get(name) if NAME.fullmatch(name) else None
     if kept is None:
         raise UnknownName(f"no collection is called `{name[:100]}`")
     return kept.value
@@ -57,7 +57,7 @@ async def find(desk: TenantService, name: str) -> Collection:
 
 async def page(desk: TenantService, *, after: str, limit: int) -> list[Collection]:
     """List collections in the order of their names, for paging."""
-    return [kept.value for kept in await _drawer(desk).list(after=after, limit=limit)]
+    return [kept.value for kept in await _values(desk).list(after=after, limit=limit)]
 
 
 async def counts(desk: TenantService) -> dict[str, CollectionCounts]:
@@ -81,14 +81,14 @@ async def delete(desk: TenantService, name: str) -> int:
     await index.delete(IndexScope.COLLECTION, name)
     await index.scrub()
     gone = await desk.world.store.documents.delete(DocumentFilter(collection=name))
-    await _drawer(desk).remove(name)
+    await _values(desk).remove(name)
     return gone
 
 
 async def _add(desk: TenantService, collection: Collection) -> bool:
-    if await _drawer(desk).count() >= MAX_COLLECTIONS:
+    if await _values(desk).count() >= MAX_COLLECTIONS:
         raise QuotaReached(f"there are {MAX_COLLECTIONS} collections, which is the limit")
-    return await _drawer(desk).add(collection.name, collection)
+    return await _values(desk).add(collection.name, collection)
 
 
 def _checked(name: str) -> str:
@@ -101,5 +101,5 @@ def _checked(name: str) -> str:
     return name
 
 
-def _drawer(desk: TenantService) -> ValueBucket[Collection]:
-    return ValueBucket(desk.slips, BUCKET, Collection)
+def _values(desk: TenantService) -> ValueNamespace[Collection]:
+    return ValueNamespace(desk.named_values, NAMESPACE, Collection)

@@ -24,10 +24,10 @@ from geomi.service import alarms, webhooks
 from geomi.service.crawling.crawls import JOB_ID
 from geomi.service.provider_runs import report_end
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 from geomi.service.webhooks import HookEvent, Webhook, event_of, post
 
-BUCKET = "deliveries"
+NAMESPACE = "deliveries"
 RETRIES_S = (60.0, 300.0, 900.0)  # after the first, second and third try
 KEPT_S = 7 * 86_400.0
 TRIMMED = 100  # looked at whenever something is delivered
@@ -87,15 +87,17 @@ def deliveries_of(
     """Return the deliveries of a step of a job, to be kept in the transaction that tells it."""
     told = orjson.loads(event.body)
     kind = event_of(JobState(told["state"]), is_paused=bool(told["paused"]))
-    drawer = _drawer(desk)
-    slips: list[NamedValue] = []
+    namespace = _values(desk)
+    named_values: list[NamedValue] = []
     for hook in hooks:
         if hook.wants(kind):
             one = _delivery(desk, event, hook, kind, told)
-            slips.append(
-                NamedValue(desk.tenant, BUCKET, one.id, drawer.body(one), due_at_s=one.next_at_s)
+            named_values.append(
+                NamedValue(
+                    desk.tenant, NAMESPACE, one.id, namespace.body(one), due_at_s=one.next_at_s
+                )
             )
-    return slips
+    return named_values
 
 
 def signed_headers(hook: Webhook, delivery: Delivery, *, wall_s: float) -> dict[str, str]:
@@ -136,7 +138,7 @@ async def record_attempt(
     desk: TenantService, delivery: Delivery, attempt: Attempt
 ) -> Delivery | None:
     """Write down how a try went; None where the delivery is gone."""
-    done = await _drawer(desk).amend(
+    done = await _values(desk).amend(
         delivery.id, lambda old: after_attempt(old, attempt), due=lambda one: one.next_at_s
     )
     await _trim(desk)
@@ -145,12 +147,12 @@ async def record_attempt(
 
 async def delete(desk: TenantService, delivery: Delivery) -> None:
     """Forget a delivery whose hook is gone."""
-    await _drawer(desk).remove(delivery.id)
+    await _values(desk).remove(delivery.id)
 
 
 async def find(desk: TenantService, hook: str, name: str) -> Delivery:
     """Find a delivery of a hook."""
-    kept = await _drawer(desk).get(name) if JOB_ID.fullmatch(name) else None
+    kept = await _values(desk).get(name) if JOB_ID.fullmatch(name) else None
     if kept is None or kept.value.hook != hook:
         raise UnknownName(f"no delivery is called `{name[:80]}`")
     return kept.value
@@ -161,8 +163,8 @@ async def page(
 ) -> tuple[list[Delivery], str]:
     """List deliveries of a hook, newest first; and where the next part begins, empty at the end."""
     found: list[Delivery] = []
-    for _ in range(10):  # a drawer has the deliveries of all hooks
-        kept = await _drawer(desk).list(after=before, limit=100, is_backwards=True)
+    for _ in range(10):  # a namespace has the deliveries of all hooks
+        kept = await _values(desk).list(after=before, limit=100, is_backwards=True)
         for one in kept:
             before = one.name
             if one.value.hook == hook and state in (None, one.value.state):
@@ -180,7 +182,7 @@ async def redeliver(desk: TenantService, hook: str, name: str) -> Delivery:
     if found.state is DeliveryState.WAITING:
         raise WrongState(f"delivery {name} is waiting for its next try already")
     wall_s = desk.wall_s
-    again = await _drawer(desk).amend(
+    again = await _values(desk).amend(
         name,
         lambda old: replace(old, state=DeliveryState.WAITING, attempts=0, next_at_s=wall_s),
         due=lambda one: one.next_at_s,
@@ -188,9 +190,9 @@ async def redeliver(desk: TenantService, hook: str, name: str) -> Delivery:
     return again or found
 
 
-def read_due(desk: TenantService, slip: NamedValue) -> Delivery:
+def read_due(desk: TenantService, named: NamedValue) -> Delivery:
     """Read a delivery that is due."""
-    return _drawer(desk).read(slip).value
+    return _values(desk).read(named).value
 
 
 def _delivery(
@@ -212,14 +214,14 @@ def _delivery(
 
 async def _trim(desk: TenantService) -> None:
     """Forget the oldest deliveries that are over and have been kept long enough."""
-    for kept in await _drawer(desk).list(limit=TRIMMED):
+    for kept in await _values(desk).list(limit=TRIMMED):
         one = kept.value
         if one.state is not DeliveryState.WAITING and one.created_at_s + KEPT_S < desk.wall_s:
-            await _drawer(desk).remove(one.id)
+            await _values(desk).remove(one.id)
 
 
-def _drawer(desk: TenantService) -> ValueBucket[Delivery]:
-    return ValueBucket(desk.slips, BUCKET, Delivery)
+def _values(desk: TenantService) -> ValueNamespace[Delivery]:
+    return ValueNamespace(desk.named_values, NAMESPACE, Delivery)
 
 
 async def queue_deliveries(service: Service) -> int:
@@ -231,23 +233,23 @@ async def queue_deliveries(service: Service) -> int:
         if _is_end(event):
             await alarms.check_ended_crawl(desk, event.job)
             await report_end(desk, event.job)
-        slips = deliveries_of(desk, event, await webhooks.every(desk))
-        await unsent.hand_over(event, slips)
+        named_values = deliveries_of(desk, event, await webhooks.every(desk))
+        await unsent.hand_over(event, named_values)
     return len(found)
 
 
 async def send_due(service: Service) -> int:
     """Try what is due; return how many deliveries that were."""
     wall_s = service.office.wall_s
-    due = await service.home.store.due_values.due(BUCKET, wall_s=wall_s, limit=MOST_AT_ONCE)
+    due = await service.home.store.due_values.due(NAMESPACE, wall_s=wall_s, limit=MOST_AT_ONCE)
     async with asyncio.TaskGroup() as group:
-        for slip in due:
-            group.create_task(_send(service.desk(slip.tenant), slip), name=slip.name)
+        for named in due:
+            group.create_task(_send(service.desk(named.tenant), named), name=named.name)
     return len(due)
 
 
-async def _send(desk: TenantService, slip: NamedValue) -> None:
-    delivery = read_due(desk, slip)
+async def _send(desk: TenantService, named: NamedValue) -> None:
+    delivery = read_due(desk, named)
     hook = await webhooks.find_or_none(desk, delivery.hook)
     if hook is None:
         await delete(desk, delivery)

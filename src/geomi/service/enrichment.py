@@ -36,14 +36,14 @@ from geomi.model.job import MAX_LISTED_JOBS, CrawlJob, JobFilter, JobState
 from geomi.model.worker import WorkerRole
 from geomi.service.access import tenants
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 
 MOST_JOBS = 10_000
 # How many of a tenant's newest jobs are looked at when the process begins: a job that was cancelled
 # while nobody was here may have pages that wait.
 LOOKED_BACK = 100
 LOOK_S = 0.5
-LOST_BUCKET, LOST_NAME = "losses", "index"
+LOST_NAMESPACE, LOST_NAME = "losses", "index"
 
 
 async def enrich_for_all(home: DataDirectory, leave: asyncio.Event) -> None:
@@ -186,5 +186,5 @@ async def _crawls(desk: TenantService) -> AsyncIterator[CrawlJob]:
         before = listed[-1].id
 
 
-def _losses(desk: TenantService) -> ValueBucket[LostIndex]:
-    return ValueBucket(desk.slips, LOST_BUCKET, LostIndex)
+def _losses(desk: TenantService) -> ValueNamespace[LostIndex]:
+    return ValueNamespace(desk.named_values, LOST_NAMESPACE, LostIndex)

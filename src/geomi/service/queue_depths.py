@@ -48,7 +48,7 @@ async def measure_depths(service: Service) -> QueueDepths:
         for tenant in service.datasets
     }
     later = await store.due_values.due(
-        deliveries.BUCKET, wall_s=float("inf"), limit=MOST_DELIVERIES
+        deliveries.NAMESPACE, wall_s=float("inf"), limit=MOST_DELIVERIES
     )
     return QueueDepths(
         waiting=dict(waiting),

@@ -93,8 +93,8 @@ class TenantService:
         return self.home.world
 
     @property
-    def slips(self) -> NamedValues:
-        """Its drawers."""
+    def named_values(self) -> NamedValues:
+        """Its keys, schedules and whatever else is stored by name."""
         return self.home.store.named_values
 
     async def shelf(self) -> SearchIndex:

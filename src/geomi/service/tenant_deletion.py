@@ -22,16 +22,16 @@ from geomi.service.crawling import schedules
 from geomi.service.service import Service, TenantService
 
 # Schedules first, so that none of them starts a crawl meanwhile.
-TENANT_BUCKETS: Sequence[str] = (
-    schedules.BUCKET,
-    webhooks.BUCKET,
-    deliveries.BUCKET,
-    collections.BUCKET,
-    alarms.BUCKET,
-    alarms.FIRING_BUCKET,
-    idempotency.BUCKET,
-    audit.BUCKET,
-    channels.FINDINGS_BUCKET,
+TENANT_NAMESPACES: Sequence[str] = (
+    schedules.NAMESPACE,
+    webhooks.NAMESPACE,
+    deliveries.NAMESPACE,
+    collections.NAMESPACE,
+    alarms.NAMESPACE,
+    alarms.FIRING_NAMESPACE,
+    idempotency.NAMESPACE,
+    audit.NAMESPACE,
+    channels.FINDINGS_NAMESPACE,
 )
 
 
@@ -42,21 +42,21 @@ async def erase_tenant(service: Service, name: str, reason: str) -> Takedown:
     await tenants.find(service, name)
     desk = service.desk(name)
     await keys.delete(service, await keys.of_tenant(service, name))
-    await _empty(desk, schedules.BUCKET)
+    await _empty(desk, schedules.NAMESPACE)
     jobs = await desk.world.store.jobs.list(limit=providers.EVERY_JOB)
     line = Takedown(f"tenant {name}", name, reason, desk.wall_s, len(jobs), 0)
     if jobs:
         line = await erase_jobs(desk.home, jobs, line)
     await delete_from_index(desk.home, IndexScope.TENANT, [name])
-    for drawer in TENANT_BUCKETS:
-        await _empty(desk, drawer)
+    for namespace in TENANT_NAMESPACES:
+        await _empty(desk, namespace)
     await desk.home.store.queues.erase()
     await desk.home.store.scrub()
     await tenants.delete_entry(service, name)
     return line
 
 
-async def _empty(desk: TenantService, drawer: str) -> None:
-    while slips := await desk.slips.list(drawer, limit=100):
-        for slip in slips:
-            await desk.slips.remove(slip)
+async def _empty(desk: TenantService, namespace: str) -> None:
+    while named_values := await desk.named_values.list(namespace, limit=100):
+        for named in named_values:
+            await desk.named_values.remove(named)

@@ -19,10 +19,10 @@ from geomi.ports.web import Fetcher
 from geomi.service.crawling.crawls import JOB_ID
 from geomi.service.crawling.orders import is_private_host
 from geomi.service.service import TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 from geomi.url.parse import parse as parse_url
 
-BUCKET = "hooks"
+NAMESPACE = "hooks"
 MAX_HOOKS = 50
 MAX_METADATA = 20
 SECRET_BYTES = 32
@@ -93,9 +93,9 @@ async def create(
         metadata=metadata or {},
     )
     async with desk.door:
-        if await _drawer(desk).count() >= MAX_HOOKS:
+        if await _values(desk).count() >= MAX_HOOKS:
             raise QuotaReached(f"there are {MAX_HOOKS} webhooks, which is the limit")
-        await _drawer(desk).add(hook.id, hook)
+        await _values(desk).add(hook.id, hook)
     return hook
 
 
@@ -109,18 +109,18 @@ async def find(desk: TenantService, name: str) -> Webhook:
 
 async def find_or_none(desk: TenantService, name: str) -> Webhook | None:
     """Find a hook that may have been deleted."""
-    kept = await _drawer(desk).get(name) if JOB_ID.fullmatch(name) else None
+    kept = await _values(desk).get(name) if JOB_ID.fullmatch(name) else None
     return kept.value if kept else None
 
 
 async def page(desk: TenantService, *, after: str, limit: int) -> list[Webhook]:
     """List hooks in the order they were made, for paging."""
-    return [kept.value for kept in await _drawer(desk).list(after=after, limit=limit)]
+    return [kept.value for kept in await _values(desk).list(after=after, limit=limit)]
 
 
 async def every(desk: TenantService) -> list[Webhook]:
     """List all hooks of a tenant."""
-    return [kept.value for kept in await _drawer(desk).every()]
+    return [kept.value for kept in await _values(desk).every()]
 
 
 async def change(
@@ -136,7 +136,7 @@ async def change(
     await find(desk, name)
     if url is not None:
         refuse_private_url(desk, url)
-    changed = await _drawer(desk).amend(
+    changed = await _values(desk).amend(
         name,
         lambda old: replace(
             old,
@@ -153,7 +153,7 @@ async def change(
 
 async def delete(desk: TenantService, name: str) -> None:
     """Forget a hook; what was to be delivered to it no longer is."""
-    if not JOB_ID.fullmatch(name) or await _drawer(desk).remove(name) is None:
+    if not JOB_ID.fullmatch(name) or await _values(desk).remove(name) is None:
         raise _unknown(name)
 
 
@@ -170,8 +170,8 @@ def _unknown(name: str) -> UnknownName:
     return UnknownName(f"no webhook is called `{name[:80]}`")
 
 
-def _drawer(desk: TenantService) -> ValueBucket[Webhook]:
-    return ValueBucket(desk.slips, BUCKET, Webhook)
+def _values(desk: TenantService) -> ValueNamespace[Webhook]:
+    return ValueNamespace(desk.named_values, NAMESPACE, Webhook)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,9 @@ class MemoryUnsentEvents:
         if found is None or found.tenant != event.tenant:
             return False
         del self._world.untold[event.job, event.n]
-        for slip in values:
-            key = slip.tenant, slip.drawer, slip.name
-            self._world.slips.setdefault(key, replace(slip, revision=1))
+        for named in values:
+            key = named.tenant, named.namespace, named.name
+            self._world.named_values.setdefault(key, replace(named, revision=1))
         return True
 
 

@@ -6,11 +6,11 @@ from geomi.ports.runtime import ClockAnchor
 from tests.contracts.reference.census import MemoryCensus
 from tests.contracts.reference.costs import MemoryCosts
 from tests.contracts.reference.documents import MemoryDocuments
-from tests.contracts.reference.drawers import MemoryDrawers, MemoryDueSlips
 from tests.contracts.reference.frontier import MemoryFrontier
 from tests.contracts.reference.jobs import MemoryJobs
 from tests.contracts.reference.journal import MemoryJournal, MemoryUnsentEvents
 from tests.contracts.reference.log import MemoryRequestLog
+from tests.contracts.reference.named_values import MemoryDueValues, MemoryNamedValues
 from tests.contracts.reference.pages import MemoryPages
 from tests.contracts.reference.providers import MemoryProviders
 from tests.contracts.reference.queues import MemoryQueues
@@ -51,8 +51,8 @@ class MemoryStore:
         self.sweeps = MemorySweeps(world, tenant)
         self.documents = MemoryDocuments(world, tenant)
         self.costs = MemoryCosts(world, tenant)
-        self.named_values = MemoryDrawers(world, tenant)
-        self.due_values = MemoryDueSlips(world)
+        self.named_values = MemoryNamedValues(world, tenant)
+        self.due_values = MemoryDueValues(world)
         self.retention = MemoryRetention(world, tenant)
         self.roster = MemoryRoster(world)
         self.queues = MemoryQueues(world, tenant)

@@ -162,7 +162,7 @@ class World:
     sweeps: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
     documents: dict[tuple[str, str], DocumentRow] = field(default_factory=dict)
     costs: dict[tuple[str, CostKey], CostLine] = field(default_factory=dict)
-    slips: dict[tuple[str, str, str], NamedValue] = field(default_factory=dict)
+    named_values: dict[tuple[str, str, str], NamedValue] = field(default_factory=dict)
     seed_tasks: dict[SeedTaskKey, SeedTask] = field(default_factory=dict)
     untold: dict[tuple[str, int], JobEvent] = field(default_factory=dict)  # by job and number
     quotas: dict[str, Quota] = field(default_factory=dict)

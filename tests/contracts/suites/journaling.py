@@ -148,7 +148,7 @@ class TestUntold:
         assert await stores("").unsent_events.list(-1) == []
 
     @waits
-    async def test_telling_puts_slips_into_drawers_once(self, stores: Stores) -> None:
+    async def test_handing_over_keeps_named_values_once(self, stores: Stores) -> None:
         store = stores("a")
         await store.jobs.create(made())
         (event,) = await store.unsent_events.list(9)
@@ -176,7 +176,7 @@ class TestUntold:
         assert await store.unsent_events.list(9) == [event]
 
     @pytest.mark.parametrize(
-        "slips",
+        "named_values",
         [
             [SLIP] * (MAX_LISTED_VALUES + 1),
             [replace(SLIP, body=b"x" * (MAX_NAMED_VALUE_BYTES + 1))],
@@ -185,13 +185,13 @@ class TestUntold:
     )
     @waits
     async def test_what_is_too_much_is_refused_as_a_whole(
-        self, stores: Stores, slips: list[NamedValue]
+        self, stores: Stores, named_values: list[NamedValue]
     ) -> None:
         store = stores("a")
         await store.jobs.create(made())
         (event,) = await store.unsent_events.list(9)
         with pytest.raises(StoreError):
-            await store.unsent_events.hand_over(event, slips)
+            await store.unsent_events.hand_over(event, named_values)
         assert await store.unsent_events.list(9) == [event]
 
     @waits
@@ -218,8 +218,8 @@ class TestJournalAtOnce:
             for turn in range(10):
                 await each.jobs.update(replace(new, paused=(turn + number) % 2 == 0))
                 for event in await each.unsent_events.list(3):
-                    slip = NamedValue("local", "deliveries", f"{number}-{turn}-{event.n}", b"{}")
-                    told += await each.unsent_events.hand_over(event, [slip])
+                    named = NamedValue("local", "deliveries", f"{number}-{turn}-{event.n}", b"{}")
+                    told += await each.unsent_events.hand_over(event, [named])
             return told
 
         told = at_once(

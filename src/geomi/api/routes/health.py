@@ -29,7 +29,7 @@ async def healthz() -> HealthResponse:
 async def readyz(request: Request) -> HealthResponse:
     """Answer while the data directory is open, can be read and can be written; else 503."""
     service = service_of(request)
-    await service.office.slips.count("keys")
+    await service.office.named_values.count("keys")
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
     if service.home.heart.trouble is not None:
         raise StoreBusy("the store cannot be written; what is there can be read")

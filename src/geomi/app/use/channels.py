@@ -37,7 +37,7 @@ from geomi.ports.named_values import NamedValues
 from geomi.seed.external_docs import TOPICS
 from geomi.settings.options import Settings
 
-FINDINGS_BUCKET = "context7"
+FINDINGS_NAMESPACE = "context7"
 FINDING_HOLDS_S = 86_400.0  # CFG-23 asks at start; a service that runs for months asks again
 
 
@@ -187,8 +187,8 @@ def stored_findings(root: Path, settings: Settings) -> dict[str, LibraryFinding]
 
 async def stored_finding(home: DataDirectory, provider: Provider) -> LibraryFinding | None:
     """Return what is remembered of a provider."""
-    slip = await home.store.named_values.get(FINDINGS_BUCKET, provider.key)
-    return valid_finding(provider, _adapter().validate_json(slip.body) if slip else None)
+    named = await home.store.named_values.get(FINDINGS_NAMESPACE, provider.key)
+    return valid_finding(provider, _adapter().validate_json(named.body) if named else None)
 
 
 def valid_finding(provider: Provider, finding: LibraryFinding | None) -> LibraryFinding | None:
@@ -247,20 +247,22 @@ async def unchecked_providers(home: DataDirectory) -> list[str]:
 
 
 async def _remember(home: DataDirectory, finding: LibraryFinding) -> None:
-    drawers, body = home.store.named_values, _adapter().dump_json(finding)
-    slip = await drawers.get(FINDINGS_BUCKET, finding.key)
-    if slip is None:
-        await drawers.add(FINDINGS_BUCKET, finding.key, body)
+    named_values, body = home.store.named_values, _adapter().dump_json(finding)
+    named = await named_values.get(FINDINGS_NAMESPACE, finding.key)
+    if named is None:
+        await named_values.add(FINDINGS_NAMESPACE, finding.key, body)
     else:  # whoever was faster has just asked the same
-        await drawers.change(replace(slip, body=body))
+        await named_values.change(replace(named, body=body))
 
 
-async def _every(drawers: NamedValues) -> dict[str, LibraryFinding]:
+async def _every(named_values: NamedValues) -> dict[str, LibraryFinding]:
     found: dict[str, LibraryFinding] = {}
     after = ""
-    while slips := await drawers.list(FINDINGS_BUCKET, after=after, limit=MAX_LISTED_VALUES):
-        after = slips[-1].name
-        found |= {slip.name: _adapter().validate_json(slip.body) for slip in slips}
+    while found_now := await named_values.list(
+        FINDINGS_NAMESPACE, after=after, limit=MAX_LISTED_VALUES
+    ):
+        after = found_now[-1].name
+        found |= {named.name: _adapter().validate_json(named.body) for named in found_now}
     return found
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from geomi.service.access.keys import Caller
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import ValueBucket, delete_expired_values
+from geomi.service.value_namespace import ValueNamespace, delete_expired_values
 
 MAX_PATH_CHARS = 300
 KEPT_S = 365 * 86_400.0
-BUCKET = "audit"
+NAMESPACE = "audit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ async def record(
     service: Service, caller: Caller, *, operation: str, method: str, path: str, status: int
 ) -> None:
     """Write down that a caller has changed something, for its tenant and for the system."""
-    await delete_expired_values(service, BUCKET)
+    await delete_expired_values(service, NAMESPACE)
     for desk in (caller.desk, service.office):
         entry = AuditEntry(
             desk.new_id(),
@@ -48,14 +48,14 @@ async def record(
             path[:MAX_PATH_CHARS],
             status,
         )
-        await _drawer(desk).add(entry.id, entry, due_at_s=entry.at_s + KEPT_S)
+        await _values(desk).add(entry.id, entry, due_at_s=entry.at_s + KEPT_S)
 
 
 async def page(desk: TenantService, *, before: str, limit: int) -> list[AuditEntry]:
     """List what was changed, newest first."""
-    found = await _drawer(desk).list(after=before, limit=limit, is_backwards=True)
+    found = await _values(desk).list(after=before, limit=limit, is_backwards=True)
     return [kept.value for kept in found]
 
 
-def _drawer(desk: TenantService) -> ValueBucket[AuditEntry]:
-    return ValueBucket(desk.slips, BUCKET, AuditEntry)
+def _values(desk: TenantService) -> ValueNamespace[AuditEntry]:
+    return ValueNamespace(desk.named_values, NAMESPACE, AuditEntry)

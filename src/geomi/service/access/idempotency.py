@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 
 from geomi.errors import StoreBusy, WrongState
 from geomi.service.service import TenantService
-from geomi.service.value_bucket import ValueBucket, delete_expired_values
+from geomi.service.value_namespace import ValueNamespace, delete_expired_values
 from geomi.text.identifiers import sha256_hex
 
 KEPT_S = 86_400.0
 # Whoever has not answered by then has died: requests end far sooner.
 AT_WORK_S = 120.0
 MAX_KEPT_BYTES = 256 * 1024
-BUCKET = "idempotency"
+NAMESPACE = "idempotency"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Ticket:
 
 async def claim_request(desk: TenantService, key: str, *, target: str, body: bytes) -> Ticket:
     """Look up a request under its key; the first of those alike is to be carried out."""
-    name, drawer = sha256_hex(f"{target}\n{key}"), _drawer(desk)
+    name, namespace = sha256_hex(f"{target}\n{key}"), _values(desk)
     digest, wall_s = sha256_hex(body), desk.wall_s
     mine = StoredAnswer(digest, wall_s)
-    await delete_expired_values(desk.service, BUCKET)
+    await delete_expired_values(desk.service, NAMESPACE)
     for _ in range(2):
-        if await drawer.add(name, mine, due_at_s=wall_s + KEPT_S):
+        if await namespace.add(name, mine, due_at_s=wall_s + KEPT_S):
             return Ticket(name, mine, is_first=True)
-        kept = await drawer.get(name)
+        kept = await namespace.get(name)
         if kept is None:
             continue  # its day was over just now
         if kept.value.digest != digest:
@@ -67,7 +67,7 @@ async def claim_request(desk: TenantService, key: str, *, target: str, body: byt
             return Ticket(name, _shown(kept.value), is_first=False)
         if wall_s - kept.value.at_s < AT_WORK_S:
             raise WrongState("this request is being carried out", hint="send it again in a moment")
-        if await drawer.change(kept, mine, due_at_s=wall_s + KEPT_S):
+        if await namespace.change(kept, mine, due_at_s=wall_s + KEPT_S):
             return Ticket(name, mine, is_first=True)
     raise StoreBusy("others send the same request", hint="send it again in a moment")
 
@@ -75,11 +75,11 @@ async def claim_request(desk: TenantService, key: str, *, target: str, body: byt
 async def store_answer(desk: TenantService, ticket: Ticket, answer: StoredAnswer | None) -> None:
     """Keep the answer for whoever sends the request again; None: it may be carried out anew."""
     if answer is None or len(answer.body) > MAX_KEPT_BYTES:
-        await _drawer(desk).remove(ticket.name)
+        await _values(desk).remove(ticket.name)
         return
     done = replace(answer, digest=ticket.answer.digest, at_s=ticket.answer.at_s)
     due_at_s = done.at_s + KEPT_S
-    await _drawer(desk).amend(ticket.name, lambda _: done, due=lambda _: due_at_s)
+    await _values(desk).amend(ticket.name, lambda _: done, due=lambda _: due_at_s)
 
 
 def _shown(answer: StoredAnswer) -> StoredAnswer:
@@ -91,5 +91,5 @@ def _shown(answer: StoredAnswer) -> StoredAnswer:
     return answer
 
 
-def _drawer(desk: TenantService) -> ValueBucket[StoredAnswer]:
-    return ValueBucket(desk.slips, BUCKET, StoredAnswer)
+def _values(desk: TenantService) -> ValueNamespace[StoredAnswer]:
+    return ValueNamespace(desk.named_values, NAMESPACE, StoredAnswer)

@@ -26,7 +26,7 @@ from geomi.errors import (
     WrongState,
 )
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 
 PREFIX = "geomi"
 ID_BYTES = 6
@@ -133,7 +133,7 @@ async def create(service: Service, wish: NewKey) -> CreatedKey:
             )
         while True:
             minted = _make(wish, service.office.wall_s)
-            if await _drawer(service).add(minted.key.id, minted.key):
+            if await _values(service).add(minted.key.id, minted.key):
                 return minted
 
 
@@ -144,7 +144,7 @@ async def authenticate(service: Service, text: str) -> Caller:
     name, _, secret = rest.partition("_")
     if len(text) > MAX_KEY_CHARS or prefix != PREFIX or not (name.isalnum() and name.isascii()):
         raise refusal
-    kept = await _drawer(service).get(name)
+    kept = await _values(service).get(name)
     # Also where there is no such key, so that both take as long.
     is_right = hmac.compare_digest(_digest(secret), kept.value.digest if kept else _digest(""))
     wall_s = service.office.wall_s
@@ -153,19 +153,19 @@ async def authenticate(service: Service, text: str) -> Caller:
     if wall_s - (kept.value.used_at_s or 0.0) >= USED_EVERY_S:
         # Whoever changes it at the same time knows better: nothing is lost but an hour.
         with suppress(StoreError):  # whoever reads is answered on a full disk as well
-            await _drawer(service).change(kept, replace(kept.value, used_at_s=wall_s))
+            await _values(service).change(kept, replace(kept.value, used_at_s=wall_s))
     return Caller(service.desk(kept.value.tenant), kept.value)
 
 
 async def of_tenant(service: Service, tenant: str | None) -> list[ApiKey]:
     """List the keys of a tenant, or all there are."""
-    every = [kept.value for kept in await _drawer(service).every()]
+    every = [kept.value for kept in await _values(service).every()]
     return [key for key in every if tenant in (None, key.tenant)]
 
 
 async def find(service: Service, tenant: str | None, name: str) -> ApiKey:
     """Find a key of a tenant, or any."""
-    kept = await _drawer(service).get(name) if name.isascii() and name.isalnum() else None
+    kept = await _values(service).get(name) if name.isascii() and name.isalnum() else None
     if kept is None or tenant not in (None, kept.value.tenant):
         # Whatever is no id may be a secret that was put in its place: it is not said again.
         called = f"`{name}`" if ID.fullmatch(name) else "that"
@@ -182,7 +182,7 @@ async def revoke(service: Service, tenant: str | None, name: str) -> ApiKey:
     """Let a key open nothing from now on; one that is revoked stays so."""
     await find(service, tenant, name)
     wall_s = service.office.wall_s
-    revoked = await _drawer(service).amend(
+    revoked = await _values(service).amend(
         name, lambda key: replace(key, revoked_at_s=key.revoked_at_s or wall_s)
     )
     if revoked is None:
@@ -203,7 +203,7 @@ async def rotate(service: Service, tenant: str | None, name: str) -> CreatedKey:
 async def delete(service: Service, keys: Sequence[ApiKey]) -> None:
     """Remove keys for good."""
     for key in keys:
-        await _drawer(service).remove(key.id)
+        await _values(service).remove(key.id)
 
 
 def _like(key: ApiKey) -> NewKey:
@@ -229,5 +229,5 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _drawer(service: Service) -> ValueBucket[ApiKey]:
-    return ValueBucket(service.office.slips, "keys", ApiKey)
+def _values(service: Service) -> ValueNamespace[ApiKey]:
+    return ValueNamespace(service.office.named_values, "keys", ApiKey)

@@ -14,10 +14,10 @@ from geomi.errors import KeyRefused, UnknownName
 from geomi.service.access import keys
 from geomi.service.access.keys import Caller
 from geomi.service.service import Service
-from geomi.service.value_bucket import ValueBucket, delete_expired_values
+from geomi.service.value_namespace import ValueNamespace, delete_expired_values
 from geomi.text.identifiers import sha256_hex
 
-BUCKET = "sessions"
+NAMESPACE = "sessions"
 SECRET_BYTES = 32
 LASTS_S = 12 * 3600.0  # a working day; whoever stays longer shows the key again
 MAX_SESSIONS = 20  # of one key; one more ends the one that was opened first
@@ -54,7 +54,7 @@ class OpenedSession:
 async def open_session(service: Service, key_text: str) -> OpenedSession:
     """Open a session for whoever shows a valid key."""
     caller = await keys.authenticate(service, key_text)
-    await delete_expired_values(service, BUCKET)
+    await delete_expired_values(service, NAMESPACE)
     wall_s, secret = service.office.wall_s, secrets.token_urlsafe(SECRET_BYTES)
     session = BrowserSession(
         caller.key.id, secrets.token_urlsafe(SECRET_BYTES), wall_s, wall_s + LASTS_S
@@ -62,7 +62,7 @@ async def open_session(service: Service, key_text: str) -> OpenedSession:
     async with service.office.door:
         await _make_room(service, caller.key.id)
         name = _name(caller.key.id, secret)
-        await _drawer(service).add(name, session, due_at_s=session.expires_at_s)
+        await _values(service).add(name, session, due_at_s=session.expires_at_s)
     return OpenedSession(caller, session, f"{caller.key.id}.{secret}")
 
 
@@ -72,7 +72,7 @@ async def resume(service: Service, token: str) -> tuple[Caller, BrowserSession]:
     key_id, _, secret = token.partition(".")
     if len(token) > MAX_TOKEN_CHARS or not (key_id.isalnum() and key_id.isascii()):
         raise refusal
-    kept = await _drawer(service).get(_name(key_id, secret))
+    kept = await _values(service).get(_name(key_id, secret))
     wall_s = service.office.wall_s
     if kept is None or kept.value.expires_at_s <= wall_s:
         raise refusal
@@ -88,16 +88,16 @@ async def resume(service: Service, token: str) -> tuple[Caller, BrowserSession]:
 async def close(service: Service, token: str) -> None:
     """End a session; one that is over stays so."""
     key_id, _, secret = token.partition(".")
-    await _drawer(service).remove(_name(key_id, secret))
+    await _values(service).remove(_name(key_id, secret))
 
 
 async def _make_room(service: Service, key_id: str) -> None:
     """End the oldest sessions of a key until there is room for another."""
-    found = await _drawer(service).list(after=f"{key_id}-", limit=MAX_SESSIONS * 2)
+    found = await _values(service).list(after=f"{key_id}-", limit=MAX_SESSIONS * 2)
     own = [kept for kept in found if kept.value.key == key_id]
     own.sort(key=lambda kept: kept.value.opened_at_s)
     for kept in own[: max(0, len(own) + 1 - MAX_SESSIONS)]:
-        await _drawer(service).remove(kept.name)
+        await _values(service).remove(kept.name)
 
 
 def _name(key_id: str, secret: str) -> str:
@@ -105,5 +105,5 @@ def _name(key_id: str, secret: str) -> str:
     return f"{key_id}-{sha256_hex(secret.encode('utf-8', 'surrogatepass'))}"
 
 
-def _drawer(service: Service) -> ValueBucket[BrowserSession]:
-    return ValueBucket(service.office.slips, BUCKET, BrowserSession)
+def _values(service: Service) -> ValueNamespace[BrowserSession]:
+    return ValueNamespace(service.office.named_values, NAMESPACE, BrowserSession)

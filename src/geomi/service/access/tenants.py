@@ -15,7 +15,7 @@ from geomi.model.tenant import Quota, TenantUsage
 from geomi.service.access import keys
 from geomi.service.access.keys import ALL_SCOPES, CreatedKey, KeyRole, NewKey
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import ValueBucket
+from geomi.service.value_namespace import ValueNamespace
 
 DEFAULT = "default"
 MAX_TENANTS = 10_000
@@ -49,9 +49,9 @@ async def create(
         )
     tenant = Tenant(name, service.office.wall_s, title, quota or Quota())
     async with service.office.door:
-        if await _drawer(service).count() >= MAX_TENANTS:
+        if await _values(service).count() >= MAX_TENANTS:
             raise QuotaReached(f"there are {MAX_TENANTS} tenants, which is the limit")
-        if not await _drawer(service).add(name, tenant):
+        if not await _values(service).add(name, tenant):
             raise NameTaken(f"tenant `{name}` is there already")
     await _allow(service, tenant)
     return tenant
@@ -59,7 +59,7 @@ async def create(
 
 async def find(service: Service, name: str) -> Tenant:
     """Find a tenant by its name."""
-    kept = await _drawer(service).get(name) if NAME.fullmatch(name) else None
+    kept = await _values(service).get(name) if NAME.fullmatch(name) else None
     if kept is None:
         raise UnknownName(f"no tenant is called `{name[:80]}`")
     return kept.value
@@ -67,12 +67,12 @@ async def find(service: Service, name: str) -> Tenant:
 
 async def page(service: Service, *, after: str, limit: int) -> list[Tenant]:
     """List tenants in the order of their names, for paging."""
-    return [kept.value for kept in await _drawer(service).list(after=after, limit=limit)]
+    return [kept.value for kept in await _values(service).list(after=after, limit=limit)]
 
 
 async def every(service: Service) -> list[Tenant]:
     """List all tenants."""
-    return [kept.value for kept in await _drawer(service).every()]
+    return [kept.value for kept in await _values(service).every()]
 
 
 async def all_names(service: Service) -> list[str]:
@@ -86,7 +86,7 @@ async def change(
 ) -> Tenant:
     """Give a tenant another title or other limits."""
     await find(service, name)
-    changed = await _drawer(service).amend(
+    changed = await _values(service).amend(
         name,
         lambda old: replace(
             old,
@@ -102,14 +102,14 @@ async def change(
 
 async def delete_entry(service: Service, name: str) -> None:
     """Take a tenant's entry away, of which nothing else is left."""
-    await _drawer(service).remove(name)
+    await _values(service).remove(name)
 
 
 async def first_key(service: Service) -> CreatedKey | None:
     """Make the first tenant and its administrator's key, where nobody has a key yet."""
     if await keys.of_tenant(service, None):
         return None
-    if await _drawer(service).get(DEFAULT) is None:
+    if await _values(service).get(DEFAULT) is None:
         await create(service, DEFAULT)
     return await keys.create(
         service, NewKey(DEFAULT, KeyRole.ADMIN, ALL_SCOPES, label="made at the first start")
@@ -121,8 +121,8 @@ async def _allow(service: Service, tenant: Tenant) -> None:
     await service.desk(tenant.name).home.store.quotas.allow(tenant.quota)
 
 
-def _drawer(service: Service) -> ValueBucket[Tenant]:
-    return ValueBucket(service.office.slips, "tenants", Tenant)
+def _values(service: Service) -> ValueNamespace[Tenant]:
+    return ValueNamespace(service.office.named_values, "tenants", Tenant)
 
 
 @dataclass(frozen=True, slots=True)

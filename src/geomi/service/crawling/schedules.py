@@ -17,9 +17,9 @@ from geomi.model.named_value import NamedValue
 from geomi.service.crawling import crawls
 from geomi.service.crawling.orders import CrawlOrder, in_field, plan_for
 from geomi.service.service import Service, TenantService
-from geomi.service.value_bucket import StoredValue, ValueBucket
+from geomi.service.value_namespace import StoredValue, ValueNamespace
 
-BUCKET = "schedules"
+NAMESPACE = "schedules"
 MAX_SCHEDULES = 100
 MIN_INTERVAL_S = 300
 MAX_INTERVAL_S = 365 * 86_400
@@ -84,15 +84,15 @@ async def create(
     schedule = Schedule(desk.new_id(), title, order, timing, desk.wall_s, is_enabled)
     schedule = _timed(schedule, desk.wall_s)
     async with desk.door:
-        if await _drawer(desk).count() >= MAX_SCHEDULES:
+        if await _values(desk).count() >= MAX_SCHEDULES:
             raise QuotaReached(f"there are {MAX_SCHEDULES} schedules, which is the limit")
-        await _drawer(desk).add(schedule.id, schedule, due_at_s=schedule.next_at_s)
+        await _values(desk).add(schedule.id, schedule, due_at_s=schedule.next_at_s)
     return schedule
 
 
 async def find(desk: TenantService, name: str) -> Schedule:
     """Find a schedule."""
-    kept = await _drawer(desk).get(name) if crawls.JOB_ID.fullmatch(name) else None
+    kept = await _values(desk).get(name) if crawls.JOB_ID.fullmatch(name) else None
     if kept is None:
         raise _unknown(name)
     return kept.value
@@ -100,7 +100,7 @@ async def find(desk: TenantService, name: str) -> Schedule:
 
 async def page(desk: TenantService, *, after: str, limit: int) -> list[Schedule]:
     """List schedules in the order they were made, for paging."""
-    return [kept.value for kept in await _drawer(desk).list(after=after, limit=limit)]
+    return [kept.value for kept in await _values(desk).list(after=after, limit=limit)]
 
 
 async def change(
@@ -128,7 +128,7 @@ async def change(
             wall_s,
         )
 
-    found = await _drawer(desk).amend(name, changed, due=lambda one: one.next_at_s)
+    found = await _values(desk).amend(name, changed, due=lambda one: one.next_at_s)
     if found is None:
         raise _unknown(name)
     return found
@@ -136,19 +136,19 @@ async def change(
 
 async def delete(desk: TenantService, name: str) -> None:
     """Forget a schedule; the crawls that it has started stay."""
-    if not crawls.JOB_ID.fullmatch(name) or await _drawer(desk).remove(name) is None:
+    if not crawls.JOB_ID.fullmatch(name) or await _values(desk).remove(name) is None:
         raise _unknown(name)
 
 
-async def start_due(service: Service, slip: NamedValue) -> None:
+async def start_due(service: Service, named: NamedValue) -> None:
     """Start the crawl of a schedule that is due, once, whoever else is at it."""
-    desk = service.desk(slip.tenant)
-    kept = _drawer(desk).read(slip)
+    desk = service.desk(named.tenant)
+    kept = _values(desk).read(named)
     if not kept.value.coming_job:
-        named = replace(kept.value, coming_job=desk.new_id())
-        if not await _drawer(desk).change(kept, named, due_at_s=slip.due_at_s):
+        started = replace(kept.value, coming_job=desk.new_id())
+        if not await _values(desk).change(kept, started, due_at_s=named.due_at_s):
             return  # somebody else is at it
-        kept = StoredValue(replace(slip, revision=slip.revision + 1), named)
+        kept = StoredValue(replace(named, revision=named.revision + 1), started)
     problem = await _run(desk, kept.value)
     await _conclude(desk, kept, problem)
 
@@ -180,7 +180,7 @@ async def _conclude(desk: TenantService, kept: StoredValue[Schedule], problem: s
         )
         return _timed(ran, wall_s)
 
-    await _drawer(desk).amend(kept.name, done, due=lambda one: one.next_at_s)
+    await _values(desk).amend(kept.name, done, due=lambda one: one.next_at_s)
 
 
 def _timed(schedule: Schedule, wall_s: float) -> Schedule:
@@ -212,8 +212,8 @@ def _unknown(name: str) -> UnknownName:
     return UnknownName(f"no schedule is called `{name[:80]}`")
 
 
-def _drawer(desk: TenantService) -> ValueBucket[Schedule]:
-    return ValueBucket(desk.slips, BUCKET, Schedule)
+def _values(desk: TenantService) -> ValueNamespace[Schedule]:
+    return ValueNamespace(desk.named_values, NAMESPACE, Schedule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, NamedValue
 
-ROWS = RowMapper(NamedValue, "drawers")
+ROWS = RowMapper(NamedValue, "named_values")
 SQL = table_statements("named_values", ROWS)
 
 
@@ -23,46 +23,46 @@ class NamedValueTable:
         self._tenant = tenant
 
     async def add(
-        self, drawer: str, name: str, body: bytes, *, due_at_s: float | None = None
+        self, namespace: str, name: str, body: bytes, *, due_at_s: float | None = None
     ) -> bool:
-        """Put something into a drawer; False where the name is taken."""
+        """Put something into a namespace; False where the name is taken."""
         return await self._write(
-            "add", NamedValue(self._tenant, drawer, name, body, due_at_s=due_at_s)
+            "add", NamedValue(self._tenant, namespace, name, body, due_at_s=due_at_s)
         )
 
-    async def change(self, slip: NamedValue) -> bool:
-        """Write body and due time of a slip that is still at this revision."""
-        return await self._write("change", slip)
+    async def change(self, named: NamedValue) -> bool:
+        """Write body and due time of a named value that is still at this revision."""
+        return await self._write("change", named)
 
-    async def get(self, drawer: str, name: str) -> NamedValue | None:
+    async def get(self, namespace: str, name: str) -> NamedValue | None:
         """Find something by its name."""
-        values = {"tenant": self._tenant, "drawer": drawer, "name": name}
+        values = {"tenant": self._tenant, "namespace": namespace, "name": name}
         row = await self._database.read(lambda db: db.row(SQL["get"], values))
         return ROWS.read(row) if row else None
 
     async def list(
-        self, drawer: str, *, after: str = "", limit: int, is_backwards: bool = False
+        self, namespace: str, *, after: str = "", limit: int, is_backwards: bool = False
     ) -> builtins.list[NamedValue]:
-        """List a drawer in the order of names, or backwards."""
-        values = {"tenant": self._tenant, "drawer": drawer, "after": after}
+        """List a namespace in the order of names, or backwards."""
+        values = {"tenant": self._tenant, "namespace": namespace, "after": after}
         many = {"many": values_listed(limit)}
         statement = SQL["list_backwards" if is_backwards else "list"]
         rows = await self._database.read(lambda db: db.rows(statement, {**values, **many}))
         return [ROWS.read(row) for row in rows]
 
-    async def remove(self, slip: NamedValue) -> bool:
-        """Remove a slip that is still at this revision."""
-        values = ROWS.values(slip) | {"tenant": self._tenant}
+    async def remove(self, named: NamedValue) -> bool:
+        """Remove a named value that is still at this revision."""
+        values = ROWS.values(named) | {"tenant": self._tenant}
         return await self._database.write(lambda db: db.run(SQL["remove"], values) == 1)
 
-    async def count(self, drawer: str) -> int:
-        """Return how many things are in a drawer."""
-        values = {"tenant": self._tenant, "drawer": drawer}
+    async def count(self, namespace: str) -> int:
+        """Return how many values are in a namespace."""
+        values = {"tenant": self._tenant, "namespace": namespace}
         return int(await self._database.read(lambda db: db.value(SQL["count"], values)))
 
-    async def _write(self, name: str, slip: NamedValue) -> bool:
-        check_named_value(slip)
-        values = ROWS.values(slip) | {"tenant": self._tenant}
+    async def _write(self, name: str, named: NamedValue) -> bool:
+        check_named_value(named)
+        values = ROWS.values(named) | {"tenant": self._tenant}
         return await self._database.write(lambda db: db.run(SQL[name], values) == 1)
 
 
@@ -72,29 +72,31 @@ class DueValueTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, drawer: str, *, wall_s: float, limit: int) -> list[NamedValue]:
-        """List what is due in the drawers of this name, longest due first."""
-        values = {"drawer": drawer, "wall_s": wall_s, "many": values_listed(limit)}
+    async def due(self, namespace: str, *, wall_s: float, limit: int) -> list[NamedValue]:
+        """List what is due in the namespaces of this name, longest due first."""
+        values = {"namespace": namespace, "wall_s": wall_s, "many": values_listed(limit)}
         rows = await self._database.read(lambda db: db.rows(SQL["due"], values))
         return [ROWS.read(row) for row in rows]
 
-    async def next_due_s(self, drawer: str) -> float | None:
+    async def next_due_s(self, namespace: str) -> float | None:
         """Return when the first of them is due."""
-        due_s = await self._database.read(lambda db: db.value(SQL["next_due"], {"drawer": drawer}))
+        due_s = await self._database.read(
+            lambda db: db.value(SQL["next_due"], {"namespace": namespace})
+        )
         return None if due_s is None else float(due_s)
 
 
-def check_named_value(slip: NamedValue) -> None:
+def check_named_value(named: NamedValue) -> None:
     """Refuse what is too large to be kept."""
-    refuse_long("drawer", slip.drawer)
-    refuse_long(f"name in the drawer `{slip.drawer}`", slip.name)
-    if len(slip.body) > MAX_NAMED_VALUE_BYTES:
+    refuse_long("namespace", named.namespace)
+    refuse_long(f"name in the namespace `{named.namespace}`", named.name)
+    if len(named.body) > MAX_NAMED_VALUE_BYTES:
         raise StoreError(
-            f"`{slip.name}` in `{slip.drawer}` has {len(slip.body):,} bytes; "
+            f"`{named.name}` in `{named.namespace}` has {len(named.body):,} bytes; "
             f"the limit is {MAX_NAMED_VALUE_BYTES:,}"
         )
 
 
 def values_listed(limit: int) -> int:
-    """Return how many slips are in one answer."""
+    """Return how many values are in one answer."""
     return max(0, min(limit, MAX_LISTED_VALUES))

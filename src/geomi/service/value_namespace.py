@@ -1,4 +1,4 @@
-"""A bucket of named values of one kind, typed: JSON in the store, values here.
+"""A namespace of named values of one kind, typed: JSON in the store, values here.
 
 A change names the revision that it read, so that nobody overwrites what somebody else wrote;
 `amend` reads and tries again. Values that are kept for a time only are deleted when it is over, a
@@ -27,53 +27,53 @@ EXPIRED_AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True)
 class StoredValue(Generic[T]):
-    """A value and the slip that it lies on."""
+    """A value, and the row that it was read from."""
 
-    slip: NamedValue
+    named: NamedValue
     value: T
 
     @property
     def name(self) -> str:
-        """What it goes by in its drawer."""
-        return self.slip.name
+        """What it goes by in its namespace."""
+        return self.named.name
 
 
-class ValueBucket(Generic[T]):
-    """One drawer of one tenant, or of the system."""
+class ValueNamespace(Generic[T]):
+    """One namespace of one tenant, or of the system."""
 
-    def __init__(self, slips: NamedValues, name: str, kind: type[T]) -> None:
+    def __init__(self, named_values: NamedValues, name: str, kind: type[T]) -> None:
         self.name = name
-        self._slips = slips
+        self._named_values = named_values
         self._kind: TypeAdapter[T] = TypeAdapter(kind)
 
     def body(self, value: T) -> bytes:
-        """Write a value as a slip holds it."""
+        """Write a value as a named value holds it."""
         return self._kind.dump_json(value)
 
-    def read(self, slip: NamedValue) -> StoredValue[T]:
-        """Read a slip of this drawer."""
-        return StoredValue(slip, self._kind.validate_json(slip.body))
+    def read(self, named: NamedValue) -> StoredValue[T]:
+        """Read a named value of this namespace."""
+        return StoredValue(named, self._kind.validate_json(named.body))
 
     async def add(self, name: str, value: T, *, due_at_s: float | None = None) -> bool:
         """Put something in; False where the name is taken."""
-        return await self._slips.add(self.name, name, self.body(value), due_at_s=due_at_s)
+        return await self._named_values.add(self.name, name, self.body(value), due_at_s=due_at_s)
 
     async def get(self, name: str) -> StoredValue[T] | None:
         """Find something by its name."""
-        slip = await self._slips.get(self.name, name)
-        return self.read(slip) if slip else None
+        named = await self._named_values.get(self.name, name)
+        return self.read(named) if named else None
 
     async def list(
         self, *, after: str = "", limit: int = MAX_LISTED_VALUES, is_backwards: bool = False
     ) -> builtins.list[StoredValue[T]]:
         """List things in the order of their names, or backwards."""
-        slips = await self._slips.list(
+        named_values = await self._named_values.list(
             self.name, after=after, limit=limit, is_backwards=is_backwards
         )
-        return [self.read(slip) for slip in slips]
+        return [self.read(named) for named in named_values]
 
     async def every(self) -> builtins.list[StoredValue[T]]:
-        """List everything; for drawers that have a limit."""
+        """List everything; for namespaces that have a limit."""
         found: list[StoredValue[T]] = []
         while more := await self.list(after=found[-1].name if found else ""):
             found += more
@@ -83,8 +83,8 @@ class ValueBucket(Generic[T]):
         self, kept: StoredValue[T], value: T, *, due_at_s: float | None = None
     ) -> bool:
         """Write another value in its place; False where somebody else was faster."""
-        return await self._slips.change(
-            replace(kept.slip, body=self.body(value), due_at_s=due_at_s)
+        return await self._named_values.change(
+            replace(kept.named, body=self.body(value), due_at_s=due_at_s)
         )
 
     async def amend(
@@ -110,19 +110,19 @@ class ValueBucket(Generic[T]):
             kept = await self.get(name)
             if kept is None:
                 return None
-            if await self._slips.remove(kept.slip):
+            if await self._named_values.remove(kept.named):
                 return kept.value
         raise StoreBusy(f"`{name}` in {self.name} is being changed by others", hint="try again")
 
     async def count(self) -> int:
         """Return how many things there are."""
-        return await self._slips.count(self.name)
+        return await self._named_values.count(self.name)
 
 
-async def delete_expired_values(service: Service, drawer: str) -> None:
-    """Forget some slips whose time is over, whosever they are."""
+async def delete_expired_values(service: Service, namespace: str) -> None:
+    """Forget some values whose time is over, whosever they are."""
     wall_s = service.office.wall_s
-    for slip in await service.home.store.due_values.due(
-        drawer, wall_s=wall_s, limit=EXPIRED_AT_ONCE
+    for named in await service.home.store.due_values.due(
+        namespace, wall_s=wall_s, limit=EXPIRED_AT_ONCE
     ):
-        await service.desk(slip.tenant).slips.remove(slip)
+        await service.desk(named.tenant).named_values.remove(named)
