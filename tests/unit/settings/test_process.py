@@ -9,7 +9,13 @@ import pytest
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
-from geomi.settings.network import allowed_network, same_network
+from geomi.settings.network import (
+    allowed_network,
+    archive_place,
+    same_archive,
+    same_directory,
+    same_network,
+)
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
 
@@ -100,6 +106,28 @@ def test_a_resumed_job_needs_the_network_it_was_started_with() -> None:
         ConfigError, match=r"--allow-private, --ca-file ca\.pem, --resolve a\.test:80"
     ):
         same_network(job, Settings())
+
+
+def test_a_resumed_job_needs_the_archive_it_was_started_with() -> None:
+    """How to get to a bucket may change, which one it is may not."""
+    bucket = Settings(blobs="s3://bucket/here/?endpoint=http://a.test")
+    job = CrawlJob("j", "local", (), CrawlConfig(), JobState.PROCESSING, 0.0)
+    kept = replace(job, archive=archive_place(bucket))
+    same_archive(job, Settings())
+    same_archive(kept, replace(bucket, blobs="s3://bucket/here"))
+    with pytest.raises(ConfigError, match="the archive of job j is in s3://bucket/here"):
+        same_archive(kept, Settings())
+    with pytest.raises(ConfigError, match="the archive of job j is in its data directory"):
+        same_archive(job, bucket)
+
+
+def test_a_resumed_job_needs_the_directory_it_was_started_in() -> None:
+    """A job whose database is in its directory has only that one."""
+    job = CrawlJob("j", "local", (), CrawlConfig(), JobState.PROCESSING, 0.0)
+    same_directory(job, "here")
+    same_directory(replace(job, directory="here"), "here")
+    with pytest.raises(ConfigError, match="the archive of job j is in another data directory"):
+        same_directory(replace(job, directory="there"), "here")
 
 
 @pytest.mark.parametrize(
