@@ -16,8 +16,9 @@ import pytest
 
 from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
 from geomi.adapters.store.sqlite.connection import SqliteDatabase
-from geomi.adapters.store.sqlite.documents import narrowed
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.tables.documents import SQL as DOCUMENTS
+from geomi.adapters.store.tables.documents import conditions
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
 from geomi.model.dataset.queue import LoanSettlement
 from geomi.model.entry import Discovered
@@ -261,7 +262,7 @@ class TestStatements:
     def test_documents_of_a_filter_are_found_by_an_index(
         self, store: SqliteStore, path: Path, name: str, column: str, which: DocumentFilter
     ) -> None:
-        asked = narrowed(name, which)
+        asked = DOCUMENTS[name].narrowed(conditions(which)).sqlite
         values = {"tenant": "local", "after": "", "many": 9, column: "x"}
         with closing(sqlite3.connect(path)) as db:
             plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", values).fetchall()
@@ -272,8 +273,8 @@ class TestStatements:
         self, store: SqliteStore, path: Path
     ) -> None:
         with closing(sqlite3.connect(path)) as db:
-            asked = statements("store.sqlite", "documents")["collections"]
-            plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", ("local",)).fetchall()
+            asked = DOCUMENTS["collections"].sqlite
+            plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", {"tenant": "local"}).fetchall()
         assert [line for *_, line in plan] == [
             "SEARCH documents USING COVERING INDEX documents_of_collection (tenant=?)"
         ]

@@ -9,13 +9,13 @@ from geomi.adapters.store.postgres import frontier as hot
 from geomi.adapters.store.postgres.address import read_address
 from geomi.adapters.store.postgres.clock import PostgresClock
 from geomi.adapters.store.postgres.connection import PostgresDatabase
-from geomi.adapters.store.postgres.documents import PostgresDocuments
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
 from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
 from geomi.adapters.store.tables.costs import CostTable
+from geomi.adapters.store.tables.documents import DocumentTable
 from geomi.adapters.store.tables.histories import HistoryTable, SweepTable
 from geomi.adapters.store.tables.jobs import JobTable
 from geomi.adapters.store.tables.journal import JournalTable, UnsentEventTable
@@ -76,7 +76,7 @@ class PostgresStore:
         self.workers = PostgresWorkers(database)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)
-        self.documents = PostgresDocuments(database, tenant)
+        self.documents = DocumentTable(database, tenant)
         self.costs = CostTable(database, tenant)
         self.named_values = NamedValueTable(database, tenant)
         self.due_values = DueValueTable(database)

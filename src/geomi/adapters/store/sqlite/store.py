@@ -7,12 +7,12 @@ from pathlib import Path
 from geomi.adapters.store.hot import FrontierTable
 from geomi.adapters.store.sqlite import frontier as hot
 from geomi.adapters.store.sqlite.connection import SqliteDatabase
-from geomi.adapters.store.sqlite.documents import SqliteDocuments
 from geomi.adapters.store.sqlite.queues import SqliteQueues
 from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
 from geomi.adapters.store.tables.costs import CostTable
+from geomi.adapters.store.tables.documents import DocumentTable
 from geomi.adapters.store.tables.histories import HistoryTable, SweepTable
 from geomi.adapters.store.tables.jobs import JobTable
 from geomi.adapters.store.tables.journal import JournalTable, UnsentEventTable
@@ -58,7 +58,7 @@ class SqliteStore:
         self.workers = SqliteWorkers(database)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)
-        self.documents = SqliteDocuments(database, tenant)
+        self.documents = DocumentTable(database, tenant)
         self.costs = CostTable(database, tenant)
         self.named_values = NamedValueTable(database, tenant)
         self.due_values = DueValueTable(database)
