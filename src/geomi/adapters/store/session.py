@@ -19,6 +19,13 @@ Values = Mapping[str, object]
 NO_VALUES: Values = {}
 
 
+class TransactionClash(Exception):
+    """What a transaction has read is not true any more: it has to be done once more.
+
+    PostgreSQL does it again; in SQLite nobody else writes meanwhile.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One statement, as each database wants it."""

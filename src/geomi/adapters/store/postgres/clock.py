@@ -9,8 +9,8 @@ from functools import partial
 from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.session import PostgresSession
-from geomi.adapters.store.postgres.workers import SQL as WORKERS
 from geomi.adapters.store.tables import facts
+from geomi.adapters.store.tables.workers import last_beat_s
 from geomi.ports.runtime import ClockComparison
 
 OFFSET = "offset"
@@ -29,7 +29,7 @@ class PostgresClock:
         It is not before the last sign of any worker, whatever became of the server's clock.
         """
         found = self._database.read_now(partial(_compare, now_s=time.monotonic))
-        heard_s = self._database.read_now(lambda db: float(db.value(WORKERS["last_beat"])))
+        heard_s = self._database.read_now(last_beat_s)
         return max(found.ahead_s + time.monotonic(), heard_s)
 
     async def compare(self, now_s: Callable[[], float]) -> ClockComparison:

@@ -25,7 +25,8 @@ from psycopg.types.string import StrBinaryDumper, StrDumper
 from geomi.adapters.store.postgres.address import DatabaseAddress
 from geomi.adapters.store.postgres.arrays import register
 from geomi.adapters.store.postgres.migrate import migrate
-from geomi.adapters.store.postgres.session import PostgresSession, TransactionClash
+from geomi.adapters.store.postgres.session import PostgresSession
+from geomi.adapters.store.session import TransactionClash
 from geomi.errors import StoreBusy, StoreError, StoreFull
 
 T = TypeVar("T")

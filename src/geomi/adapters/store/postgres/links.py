@@ -18,8 +18,9 @@ from geomi.adapters.store.accounting.budget import QueueRoom
 from geomi.adapters.store.accounting.counters import FoundUrls
 from geomi.adapters.store.postgres.hosts import SQL as HOSTS
 from geomi.adapters.store.postgres.hosts import lock_queues
-from geomi.adapters.store.postgres.session import PostgresSession, TransactionClash, columns
+from geomi.adapters.store.postgres.session import PostgresSession, columns
 from geomi.adapters.store.rows import Row, found_columns
+from geomi.adapters.store.session import TransactionClash
 from geomi.adapters.store.statements import statements
 from geomi.model.entry import Discovered, Target
 from geomi.model.verdict import Exclusion

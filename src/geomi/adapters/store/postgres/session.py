@@ -15,10 +15,6 @@ from geomi.adapters.store.session import NO_VALUES, Statement, Values
 Answer = psycopg.Cursor[Row]
 
 
-class TransactionClash(Exception):
-    """What a transaction has read is not true any more: it has to be done once more."""
-
-
 class PostgresSession:
     """Statements of one transaction, or single reads.
 

@@ -44,8 +44,9 @@ from geomi.adapters.store.postgres.hosts import (
     write_hosts,
 )
 from geomi.adapters.store.postgres.links import PLACES, Key, LinkBatch, lock_entries
-from geomi.adapters.store.postgres.session import PostgresSession, TransactionClash, columns
+from geomi.adapters.store.postgres.session import PostgresSession, columns
 from geomi.adapters.store.rows import Row, examples_of
+from geomi.adapters.store.session import TransactionClash
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.histories import write_learned
 from geomi.adapters.store.tables.pages import ROWS as PAGES

@@ -11,7 +11,6 @@ from geomi.adapters.store.postgres.clock import PostgresClock
 from geomi.adapters.store.postgres.connection import PostgresDatabase
 from geomi.adapters.store.postgres.migrate import SQL
 from geomi.adapters.store.postgres.queues import PostgresQueues
-from geomi.adapters.store.postgres.workers import PostgresWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
 from geomi.adapters.store.tables.costs import CostTable
@@ -30,6 +29,7 @@ from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.segments import SegmentTable
 from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
+from geomi.adapters.store.tables.workers import WorkerTable
 from geomi.errors import StoreError
 from geomi.ports.runtime import ClockAnchor
 
@@ -73,7 +73,7 @@ class PostgresStore:
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
         self.segments = SegmentTable(database, tenant)
-        self.workers = PostgresWorkers(database)
+        self.workers = WorkerTable(database)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)
         self.documents = DocumentTable(database, tenant)

@@ -8,7 +8,6 @@ from geomi.adapters.store.hot import FrontierTable
 from geomi.adapters.store.sqlite import frontier as hot
 from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.sqlite.queues import SqliteQueues
-from geomi.adapters.store.sqlite.workers import SqliteWorkers
 from geomi.adapters.store.tables import facts
 from geomi.adapters.store.tables.census import CensusTable
 from geomi.adapters.store.tables.costs import CostTable
@@ -27,6 +26,7 @@ from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.segments import SegmentTable
 from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
+from geomi.adapters.store.tables.workers import WorkerTable
 from geomi.ports.runtime import ClockAnchor
 
 # Ten pages settle in 2 to 8 ms: a process that cannot write for this long is stuck behind another.
@@ -55,7 +55,7 @@ class SqliteStore:
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
         self.segments = SegmentTable(database, tenant)
-        self.workers = SqliteWorkers(database)
+        self.workers = WorkerTable(database)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)
         self.documents = DocumentTable(database, tenant)

@@ -1,46 +1,80 @@
-"""A worker's card, to a row and back."""
+"""The workers of a store, and their duties."""
 
 from __future__ import annotations
 
-from typing import Any
+import builtins
+from collections.abc import Sequence
+from dataclasses import replace
 
-from geomi.adapters.store.codec import decode_strings, encode
-from geomi.adapters.store.rows import Row, legible
-from geomi.model.worker import WorkerCard, WorkerRole
+from geomi.adapters.store.codec import encode
+from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.session import Database, Session, TransactionClash, Values
+from geomi.adapters.store.statements import table_statements
+from geomi.model.worker import WorkerCard
 
-
-def card_columns(card: WorkerCard) -> dict[str, Any]:
-    """Return every column of a worker; the hosts it holds are counted, not kept."""
-    return {
-        "owner": card.owner,
-        "machine": card.machine,
-        "root": card.root,
-        "pid": card.pid,
-        "role": card.role.value,
-        "version": card.version,
-        "started_s": card.started_s,
-        "beat_s": card.beat_s,
-        "silence_s": card.silence_s,
-        "jobs": encode(card.jobs),
-        "pages": card.pages,
-        "pages_per_s": card.pages_per_s,
-    }
+ROWS = RowMapper(WorkerCard, "workers", without=frozenset({"hosts"}))  # these are counted, not kept
+SQL = table_statements("workers", ROWS)
 
 
-def card_of(row: Row) -> WorkerCard:
-    """Read a card, with the hosts that its worker holds."""
-    owner, machine, root, pid, role, version, started_s, beat_s, silence_s, jobs, *counts = row
-    with legible("workers", owner):
-        return WorkerCard(
-            owner,
-            machine,
-            root,
-            pid,
-            WorkerRole(role),
-            version,
-            started_s,
-            beat_s,
-            silence_s,
-            decode_strings(jobs),
-            *counts,
-        )
+class WorkerTable:
+    """`ports.workers.Workers` of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def enrol(self, card: WorkerCard) -> None:
+        """Keep a worker's card, in place of an older one of the same name."""
+        values = ROWS.values(card)
+        await self._database.write(lambda db: db.send(SQL["enrol"], values))
+
+    async def beat(
+        self, owner: str, *, jobs: Sequence[str], pages: int, pages_per_s: float, now_s: float
+    ) -> bool:
+        """Note that a worker lives and how far it has come; False when it was struck off."""
+        values = {
+            "owner": owner,
+            "jobs": encode(tuple(jobs)),
+            "pages": pages,
+            "pages_per_s": pages_per_s,
+            "now_s": now_s,
+        }
+        return await self._database.write(lambda db: db.run(SQL["beat"], values) == 1)
+
+    async def leave(self, owners: Sequence[str]) -> None:
+        """Strike workers off, and with them the duties that they held."""
+        await self._database.write(lambda db: _leave(db, owners))
+
+    async def list(self) -> builtins.list[WorkerCard]:
+        """List every card with the hosts that its worker has not given back, oldest first."""
+        rows = await self._database.read(lambda db: db.rows(SQL["list"]))
+        return [replace(ROWS.read(row[:-1]), hosts=row[-1]) for row in rows]
+
+    async def take(self, duty: str, *, owner: str, until_s: float, now_s: float) -> str:
+        """Take or keep a duty that nobody else holds now; return who holds it then."""
+        values = {"duty": duty, "owner": owner, "until_s": until_s, "now_s": now_s}
+        return await self._database.write(lambda db: _take(db, values))
+
+    async def drop(self, duty: str, *, owner: str) -> None:
+        """Give a duty back, if it is still ours."""
+        values = {"duty": duty, "owner": owner}
+        await self._database.write(lambda db: db.send(SQL["drop"], values))
+
+
+def last_beat_s(db: Session) -> float:
+    """Return when any worker was last heard of."""
+    return float(db.value(SQL["last_beat"]))
+
+
+def _leave(db: Session, owners: Sequence[str]) -> None:
+    gone = [{"owner": owner} for owner in sorted(owners)]
+    for name in ("leave", "leave_duties"):
+        db.run_each(SQL[name], gone)
+
+
+def _take(db: Session, values: Values) -> str:
+    if db.run(SQL["take"], values):
+        return str(values["owner"])
+    row = db.row(SQL["holder"], values)
+    if row is None:
+        raise TransactionClash("the duty was given back at this moment")
+    return str(row[0])

@@ -1,11 +1,7 @@
 -- name: enrol
 -- Keep a worker's card.
-INSERT OR REPLACE INTO workers (
-    owner, machine, root, pid, role, version, started_s, beat_s, silence_s, jobs, pages, pages_per_s
-) VALUES (
-    :owner, :machine, :root, :pid, :role, :version, :started_s, :beat_s, :silence_s, :jobs, :pages,
-    :pages_per_s
-);
+INSERT INTO workers (/* columns */) VALUES (/* values */)
+ON CONFLICT (owner) DO UPDATE SET /* updates */;
 
 -- name: beat
 -- A worker lives.
@@ -14,16 +10,15 @@ WHERE owner = :owner;
 
 -- name: leave
 -- Strike a worker off.
-DELETE FROM workers WHERE owner = ?;
+DELETE FROM workers WHERE owner = :owner;
 
 -- name: leave_duties
 -- Let its duties pass.
-DELETE FROM duties WHERE owner = ?;
+DELETE FROM duties WHERE owner = :owner;
 
 -- name: list
 -- Every card with the hosts that were not given back, oldest first.
-SELECT owner, machine, root, pid, role, version, started_s, beat_s, silence_s, jobs, pages,
-       pages_per_s,
+SELECT /* columns */,
        (SELECT COUNT(*) FROM hosts WHERE lease_until_s > 0 AND hosts.owner = workers.owner)
 FROM workers
 ORDER BY started_s, owner;
@@ -41,3 +36,7 @@ SELECT owner FROM duties WHERE duty = :duty;
 -- name: drop
 -- Give a duty back, if it is still ours.
 DELETE FROM duties WHERE duty = :duty AND owner = :owner;
+
+-- name: last_beat
+-- When any worker was last heard of.
+SELECT COALESCE(MAX(beat_s), 0.0) FROM workers;
