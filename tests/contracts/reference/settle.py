@@ -22,6 +22,7 @@ from geomi.adapters.store.accounting.counters import (
 )
 from geomi.adapters.store.accounting.hosts import HostRow, close, update
 from geomi.adapters.store.accounting.opic import pays
+from geomi.frontier.state import check_visit
 from geomi.model.entry import (
     Batch,
     Discovered,
@@ -53,6 +54,7 @@ def settle(world: World, batch: Batch, *, tenant: str, max_queued: int) -> Settl
     visits: dict[str, list[Settlement]] = {}
     terms: dict[str, JobTerms] = {}
     for visit in batch.settlements:
+        check_visit(visit.entry.state, visit.outcome, visit.state)
         book = world.find_book(visit.entry.job, tenant)
         if book is None or world.host(visit.entry.host).token != visit.token:
             lost[visit.entry.host] = None

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from geomi.adapters.store.session import Database
 from geomi.adapters.store.tables.jobs import number_of
+from geomi.frontier.state import check_visit
 from geomi.model.entry import Batch, Discovered, Lease, RemainingWork, Settled
 from geomi.model.verdict import State
 
@@ -161,7 +162,9 @@ class FrontierTable:
         )
 
     async def settle(self, batch: Batch) -> Settled:
-        """Close visits and hosts."""
+        """Close visits and hosts; ValueError for a visit that the table of states forbids."""
+        for visit in batch.settlements:
+            check_visit(visit.entry.state, visit.outcome, visit.state)
         return await self._database.write(
             lambda db: self._hot.settle(db, batch, tenant=self._tenant, max_queued=self.max_queued)
         )

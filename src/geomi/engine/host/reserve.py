@@ -18,10 +18,11 @@ from geomi.engine.world import World
 from geomi.errors import StoreBusy
 from geomi.fetch import response
 from geomi.frontier import politeness
+from geomi.frontier.state import NEW
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, Lease, UrlEntry
 from geomi.model.page import Fetched, Sink
-from geomi.model.verdict import Outcome, State, Verdict
+from geomi.model.verdict import Outcome, Verdict
 from geomi.url.parse import parse as parse_url
 
 LONGEST_WAIT_S = 60.0  # for a host that another crawl is asking
@@ -116,7 +117,7 @@ def as_entry(one: Discovered) -> UrlEntry:
         parent=one.parent,
         origin=one.origin,
         hops=one.hops,
-        state=State.PENDING,
+        state=NEW,
         attempts=0,
         due_s=0.0,
         discovered_s=0.0,

@@ -23,7 +23,7 @@ from geomi.engine.visit.record import StoredPage
 from geomi.engine.world import World
 from geomi.fetch import response
 from geomi.fetch.retry import parse_retry_after, retry
-from geomi.frontier.state import settle_state
+from geomi.frontier.state import StateChange, change_state, settle_state
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, UrlEntry
 from geomi.model.page import Capture, Fetched
 from geomi.model.site import Refusal
@@ -116,7 +116,8 @@ class VisitEndings:
         """Let a page that was kept wait, with its outcome: its bytes are not here yet."""
         visit = self.expanded(entry, asker, NO_LINKS)
         due_s = self._world.clock.now_s() + wait_s
-        settlement = replace(visit.settlement, state=State.PENDING, due_s=due_s)
+        state = change_state(StateChange.RETRY, entry.state)
+        settlement = replace(visit.settlement, state=state, due_s=due_s)
         return replace(visit, settlement=settlement)
 
     def dropped(self, entry: UrlEntry, asker: HostSession, verdict: Verdict) -> ClosedVisit:
@@ -257,7 +258,7 @@ class VisitEndings:
         self, entry: UrlEntry, asker: HostSession, outcome: Outcome, fetched: Fetched, end: _End
     ) -> ClosedVisit:
         now_s = self._world.clock.now_s()
-        state = settle_state(outcome, will_retry=end.wait_s is not None)
+        state = settle_state(entry.state, outcome, will_retry=end.wait_s is not None)
         spent = asker.spend()
         settlement = Settlement(
             entry=entry,

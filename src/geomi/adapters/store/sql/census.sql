@@ -67,7 +67,7 @@ FROM jobs
 JOIN queues ON queues.job = jobs.number
 JOIN entries ON entries.queue = queues.number
 LEFT JOIN pages ON pages.tenant = jobs.tenant AND pages.url_hash = entries.url_hash
-    AND entries.state = 'completed'
+    AND entries.state = /* entry completed */
 WHERE jobs.id = :job AND jobs.tenant = :tenant
     AND entries.kind = 'page' AND entries.outcome IS NOT NULL
 GROUP BY queues.host, entries.outcome, way

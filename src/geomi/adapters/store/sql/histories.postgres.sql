@@ -9,7 +9,8 @@ LEFT JOIN histories ON histories.tenant = :tenant AND histories.url_hash = entri
 WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
     AND queues.number >= :queue
     AND (entries.queue, entries.url_hash) > (:queue, :after)
-    AND entries.kind = 'page' AND entries.state = 'completed' AND entries.source <> 'revisit'
+    AND entries.kind = 'page' AND entries.state = /* entry completed */
+    AND entries.source <> 'revisit'
 ORDER BY entries.queue, entries.url_hash
 LIMIT :many;
 

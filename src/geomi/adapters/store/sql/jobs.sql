@@ -55,14 +55,14 @@ SELECT 1;
 -- name: begin
 -- Let a job begin that waits, if its tenant has a place for it; 0 is no limit.
 UPDATE jobs
-SET state = 'initializing', started_at_s = COALESCE(started_at_s, :wall_s)
-WHERE id = :job AND tenant = :tenant AND state = 'pending' AND NOT paused AND expired = ''
+SET state = /* job initializing */, started_at_s = COALESCE(started_at_s, :wall_s)
+WHERE id = :job AND tenant = :tenant AND state = /* job pending */ AND NOT paused AND expired = ''
     AND (
         :most = 0
         OR :most > (
             SELECT COUNT(*) FROM jobs AS begun
             WHERE begun.tenant = :tenant
-                AND begun.state IN ('initializing', 'discovering', 'processing', 'finalizing')
+                AND begun.state IN (/* job begun */)
         )
     );
 
@@ -91,7 +91,7 @@ WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0)
         OR :most > (
             SELECT COUNT(*) FROM jobs AS begun
             WHERE begun.tenant = :tenant
-                AND begun.state IN ('initializing', 'discovering', 'processing', 'finalizing')
+                AND begun.state IN (/* job begun */)
         )
     );
 

@@ -10,7 +10,7 @@ FROM (
     SELECT id, number, expired, keep_urls_s, keep_job_s,
            MAX(
                CASE
-                   WHEN state IN ('completed', 'failed', 'cancelled')
+                   WHEN state IN (/* job over */)
                    THEN COALESCE(ended_at_s, created_at_s)
                    ELSE 9e99
                END

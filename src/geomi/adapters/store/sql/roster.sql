@@ -3,8 +3,8 @@
 -- is left to it.
 SELECT tenant, id
 FROM jobs
-WHERE state NOT IN ('completed', 'failed', 'cancelled') AND is_active
-    AND (state = 'processing' OR state = 'finalizing' AND collection = '')
+WHERE state NOT IN (/* job over */) AND is_active
+    AND (state = /* job processing */ OR state = /* job finalizing */ AND collection = '')
 ORDER BY created_at_s, number
 LIMIT :many;
 
@@ -13,8 +13,9 @@ LIMIT :many;
 -- second of each, and so on.
 SELECT tenant, id
 FROM jobs
-WHERE state NOT IN ('completed', 'failed', 'cancelled') AND is_active
-    AND state IN ('pending', 'initializing', 'discovering') AND collection <> ''
+WHERE state NOT IN (/* job over */) AND is_active
+    AND state IN (/* job pending */, /* job initializing */, /* job discovering */)
+    AND collection <> ''
 ORDER BY ROW_NUMBER() OVER (PARTITION BY tenant ORDER BY created_at_s, number),
          created_at_s, number
 LIMIT :many;
@@ -23,8 +24,8 @@ LIMIT :many;
 -- The service's jobs that have nothing left to fetch, oldest first.
 SELECT tenant, id
 FROM jobs
-WHERE state NOT IN ('completed', 'failed', 'cancelled') AND is_active
-    AND state = 'finalizing' AND collection <> ''
+WHERE state NOT IN (/* job over */) AND is_active
+    AND state = /* job finalizing */ AND collection <> ''
 ORDER BY created_at_s, number
 LIMIT :many;
 

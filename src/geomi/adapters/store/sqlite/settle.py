@@ -40,6 +40,7 @@ from geomi.adapters.store.tables.pages import capture_row
 from geomi.adapters.store.tables.quotas import count_usage
 from geomi.adapters.store.tables.requests import request_rows
 from geomi.adapters.store.tables.sites import write_refusals
+from geomi.frontier.state import StateChange, change_state
 from geomi.model.entry import Batch, HostUpdate, Novelty, Settled, Settlement, Tally
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
@@ -192,7 +193,9 @@ class _Books:
         )  # fmt: skip
         if self.db.execute(SQL["close"], values).rowcount:
             return visit.state
-        return State.PENDING if self.db.execute(SQL["open_again"], values).rowcount else None
+        if self.db.execute(SQL["open_again"], values).rowcount:
+            return change_state(StateChange.REOPEN, visit.state)
+        return None
 
     def _exclude(self, job: int, excluded: Sequence[Exclusion]) -> None:
         for exclusion in excluded:

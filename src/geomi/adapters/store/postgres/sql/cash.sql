@@ -9,14 +9,14 @@ WHERE id = %(job)s AND tenant = %(tenant)s;
 -- How many URLs of other jobs wait; those of a job that is over wait for nothing.
 SELECT COALESCE(SUM(pending), 0)::bigint
 FROM jobs
-WHERE state NOT IN ('completed', 'failed', 'cancelled') AND number <> %(number)s;
+WHERE state NOT IN (/* job over */) AND number <> %(number)s;
 
 -- name: purses
 -- What some URLs hold, and whether they wait.
 SELECT found.*
 FROM unnest(%(queues)b::bigint[], %(hashes)b::bytea[]) AS asked (queue, url_hash)
 CROSS JOIN LATERAL (
-    SELECT queue, url_hash, cash, priority, state = 'pending'
+    SELECT queue, url_hash, cash, priority, state = /* entry pending */
     FROM entries
     WHERE entries.queue = asked.queue AND entries.url_hash = asked.url_hash
     OFFSET 0
@@ -44,7 +44,7 @@ FROM (
     CROSS JOIN LATERAL (
         SELECT queue, url_hash
         FROM entries
-        WHERE queue = asked.queue AND state = 'pending' AND cash IS NOT NULL
+        WHERE queue = asked.queue AND state = /* entry pending */ AND cash IS NOT NULL
             AND due_s <= %(now_s)s
         ORDER BY seq
         LIMIT 1
@@ -64,7 +64,7 @@ SELECT asked.queue, asked.pattern, (
     SELECT COUNT(*) FROM (
         SELECT 1 FROM entries
         WHERE entries.queue = asked.queue AND md5(entries.pattern) = md5(asked.pattern)
-            AND entries.state = 'pending' AND entries.pattern IS NOT NULL
+            AND entries.state = /* entry pending */ AND entries.pattern IS NOT NULL
         LIMIT %(most)s
     ) AS waiting
 )

@@ -72,14 +72,14 @@ CROSS JOIN LATERAL (
     SELECT * FROM (
         (
             SELECT * FROM entries
-            WHERE queue = asked.queue AND state = 'pending' AND due_s = 0
+            WHERE queue = asked.queue AND state = /* entry pending */ AND due_s = 0
             ORDER BY priority DESC, seq
             LIMIT %(many)s
         )
         UNION ALL
         (
             SELECT * FROM entries
-            WHERE queue = asked.queue AND state = 'pending'
+            WHERE queue = asked.queue AND state = /* entry pending */
                 AND due_s > 0 AND due_s <= %(now_s)s
             ORDER BY priority DESC, seq
             LIMIT %(many)s
@@ -97,12 +97,12 @@ ORDER BY asked.place, priority DESC, seq;
 SELECT asked.queue, COALESCE(
     (
         SELECT due_s FROM entries
-        WHERE queue = asked.queue AND state = 'pending' AND due_s = 0
+        WHERE queue = asked.queue AND state = /* entry pending */ AND due_s = 0
         LIMIT 1
     ),
     (
         SELECT MIN(due_s) FROM entries
-        WHERE queue = asked.queue AND state = 'pending' AND due_s > 0
+        WHERE queue = asked.queue AND state = /* entry pending */ AND due_s > 0
     ),
     0.0
 )

@@ -27,7 +27,10 @@ LEFT JOIN LATERAL (
 ) AS found ON true
 WHERE found.depth IS NULL
     OR found.depth > asked.depth
-    AND (found.state = 'pending' OR found.state = 'completed' AND found.kind = 'page')
+    AND (
+        found.state = /* entry pending */
+        OR found.state IN (/* entry before reopen */) AND found.kind = 'page'
+    )
 ORDER BY asked.place;
 
 -- name: turn
@@ -75,27 +78,28 @@ FROM unnest(
     %(queues)b::bigint[], %(hashes)b::bytea[], %(depths)b::integer[], %(priorities)b::integer[]
 ) AS near (queue, url_hash, depth, priority)
 WHERE entries.queue = near.queue AND entries.url_hash = near.url_hash
-    AND entries.state = 'pending' AND entries.depth > near.depth;
+    AND entries.state = /* entry pending */ AND entries.depth > near.depth;
 
 -- name: reopen
 -- Completed pages were found again nearer to the seeds: their links wait to be followed anew.
 UPDATE entries
 SET depth = near.depth, priority = GREATEST(entries.priority, near.priority),
-    state = 'pending', due_s = 0
+    state = /* entry after reopen */, due_s = 0
 FROM unnest(
     %(queues)b::bigint[], %(hashes)b::bytea[], %(depths)b::integer[], %(priorities)b::integer[]
 ) AS near (queue, url_hash, depth, priority)
 WHERE entries.queue = near.queue AND entries.url_hash = near.url_hash
-    AND entries.state = 'completed' AND entries.kind = 'page' AND entries.depth > near.depth
+    AND entries.state IN (/* entry before reopen */) AND entries.kind = 'page'
+    AND entries.depth > near.depth
 RETURNING entries.queue;
 
 -- name: reopen_all
 -- The links of every completed page of a job wait to be followed anew.
 WITH reopened AS (
-    UPDATE entries SET state = 'pending', due_s = 0
+    UPDATE entries SET state = /* entry after reopen */, due_s = 0
     FROM queues
     WHERE queues.job = %(job)s AND entries.queue = queues.number
-        AND entries.state = 'completed' AND entries.kind = 'page'
+        AND entries.state IN (/* entry before reopen */) AND entries.kind = 'page'
     RETURNING entries.queue
 )
 SELECT queue, COUNT(*) FROM reopened GROUP BY queue;

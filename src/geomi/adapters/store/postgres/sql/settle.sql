@@ -32,12 +32,13 @@ LEFT JOIN LATERAL (
 ) AS entries ON true;
 
 -- name: close
--- Write the ends of visits; their entries are locked. A page that came nearer while it was lent is
--- opened again at once: its links were taken from farther away.
+-- Write the ends of visits, retries too; their entries are locked. A page that came nearer while it
+-- was lent is opened again at once: its links were taken from farther away.
 UPDATE entries
 SET state = CASE
-        WHEN done.state = 'completed' AND kind = 'page' AND entries.depth < done.depth
-        THEN 'pending' ELSE done.state
+        WHEN done.state IN (/* entry before reopen */) AND kind = 'page'
+            AND entries.depth < done.depth
+        THEN /* entry after reopen */ ELSE done.state
     END,
     outcome = done.outcome, status = done.status, detail = done.detail,
     settled_s = done.settled_s, due_s = done.due_s, attempts = attempts + 1
@@ -47,6 +48,7 @@ FROM unnest(
     %(due_s)b::float8[]
 ) AS done (queue, url_hash, state, depth, outcome, status, detail, settled_s, due_s)
 WHERE entries.queue = done.queue AND entries.url_hash = done.url_hash
+    AND entries.state IN (/* entry before settle */)
 RETURNING entries.queue, entries.url_hash, entries.state;
 
 -- name: shrink

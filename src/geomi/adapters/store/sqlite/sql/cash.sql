@@ -9,7 +9,7 @@ WHERE id = ? AND tenant = ?;
 -- How many URLs of other jobs wait; those of a job that is over wait for nothing.
 SELECT COALESCE(SUM(pending), 0)
 FROM jobs
-WHERE state NOT IN ('completed', 'failed', 'cancelled') AND number <> ?;
+WHERE state NOT IN (/* job over */) AND number <> ?;
 
 -- name: cash
 -- What one URL holds.
@@ -19,7 +19,7 @@ SELECT cash FROM entries WHERE queue = ? AND url_hash = ?;
 -- What those of some URLs hold that wait.
 SELECT seq, url_hash, cash, priority
 FROM entries
-WHERE queue = ? AND url_hash IN (/* hashes */) AND state = 'pending';
+WHERE queue = ? AND url_hash IN (/* hashes */) AND state = /* entry pending */;
 
 -- name: spend
 -- A page has given its cash away.
@@ -38,7 +38,7 @@ UPDATE jobs SET root = MAX(0.0, root + :more) WHERE number = :job;
 UPDATE entries SET priority = priority + :lift
 WHERE seq = (
         SELECT seq FROM entries INDEXED BY entries_oldest
-        WHERE queue = :queue AND state = 'pending' AND cash IS NOT NULL AND due_s <= :now_s
+        WHERE queue = :queue AND state = /* entry pending */ AND cash IS NOT NULL AND due_s <= :now_s
         ORDER BY seq
         LIMIT 1
     )
@@ -53,6 +53,6 @@ SELECT COALESCE(SUM(pending), 0) FROM queues WHERE host = ? AND job = ?;
 SELECT COUNT(*) FROM (
     SELECT 1 FROM entries
     WHERE queue = (SELECT number FROM queues WHERE host = :host AND job = :job)
-        AND pattern = :pattern AND state = 'pending'
+        AND pattern = :pattern AND state = /* entry pending */
     LIMIT :most
 );

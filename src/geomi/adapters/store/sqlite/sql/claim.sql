@@ -39,14 +39,14 @@ SELECT EXISTS (
 FROM (
     SELECT * FROM (
         SELECT * FROM entries
-        WHERE queue = :queue AND state = 'pending' AND due_s = 0
+        WHERE queue = :queue AND state = /* entry pending */ AND due_s = 0
         ORDER BY priority DESC, seq
         LIMIT :many
     )
     UNION ALL
     SELECT * FROM (
         SELECT * FROM entries
-        WHERE queue = :queue AND state = 'pending' AND due_s > 0 AND due_s <= :now_s
+        WHERE queue = :queue AND state = /* entry pending */ AND due_s > 0 AND due_s <= :now_s
         ORDER BY priority DESC, seq
         LIMIT :many
     )
@@ -59,11 +59,11 @@ LIMIT :many;
 -- When the first entry of a queue is due: 0 where a fresh one waits.
 SELECT CASE
     WHEN EXISTS (
-        SELECT 1 FROM entries WHERE queue = :queue AND state = 'pending' AND due_s = 0
+        SELECT 1 FROM entries WHERE queue = :queue AND state = /* entry pending */ AND due_s = 0
     ) THEN 0.0
     ELSE (
         SELECT COALESCE(MIN(due_s), 0.0) FROM entries
-        WHERE queue = :queue AND state = 'pending' AND due_s > 0
+        WHERE queue = :queue AND state = /* entry pending */ AND due_s > 0
     )
 END;
 

@@ -14,7 +14,10 @@ FROM asked
 LEFT JOIN entries ON entries.queue = asked.queue AND entries.url_hash = asked.url_hash
 WHERE entries.seq IS NULL
     OR entries.depth > asked.depth
-    AND (entries.state = 'pending' OR entries.state = 'completed' AND entries.kind = 'page');
+    AND (
+        entries.state = /* entry pending */
+        OR entries.state IN (/* entry before reopen */) AND entries.kind = 'page'
+    );
 
 -- name: absent
 -- Which of these URLs are not there (1). The unique key alone is read.
@@ -34,12 +37,13 @@ INSERT INTO entries (
 -- name: approach
 -- A pending URL was found again nearer to the seeds.
 UPDATE entries SET depth = ?, priority = MAX(priority, ?)
-WHERE queue = ? AND url_hash = ? AND state = 'pending';
+WHERE queue = ? AND url_hash = ? AND state = /* entry pending */;
 
 -- name: reopen
 -- A completed page was found again nearer to the seeds: its links wait to be followed anew.
-UPDATE entries SET depth = ?, priority = MAX(priority, ?), state = 'pending', due_s = 0
-WHERE queue = ? AND url_hash = ? AND state = 'completed';
+UPDATE entries
+SET depth = ?, priority = MAX(priority, ?), state = /* entry after reopen */, due_s = 0
+WHERE queue = ? AND url_hash = ? AND state IN (/* entry before reopen */);
 
 -- name: queues
 -- The queues of a job.
@@ -47,8 +51,8 @@ SELECT number FROM queues WHERE job = ?;
 
 -- name: reopen_all
 -- The links of every completed page of a queue wait to be followed anew.
-UPDATE entries SET state = 'pending', due_s = 0
-WHERE queue = ? AND state = 'completed' AND kind = 'page';
+UPDATE entries SET state = /* entry after reopen */, due_s = 0
+WHERE queue = ? AND state IN (/* entry before reopen */) AND kind = 'page';
 
 -- name: grow
 -- New URLs wait in a queue: it may be looked at as soon as its host is free.

@@ -1,19 +1,21 @@
 -- name: close
--- Write the end of a visit; the attempts tell whether this visit was written before. A page that
--- came nearer while it was lent is left to `open_again`.
+-- Write the end of a visit, a retry too; the attempts tell whether this visit was written before. A
+-- page that came nearer while it was lent is left to `open_again`.
 UPDATE entries
 SET state = ?1, outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7,
     attempts = attempts + 1
-WHERE queue = ?8 AND url_hash = ?9 AND state = 'pending' AND attempts = ?10
-    AND NOT (?1 = 'completed' AND kind = 'page' AND depth < ?2);
+WHERE queue = ?8 AND url_hash = ?9 AND attempts = ?10
+    AND state IN (/* entry before settle */)
+    AND NOT (?1 IN (/* entry before reopen */) AND kind = 'page' AND depth < ?2);
 
 -- name: open_again
 -- A page that came nearer while it was lent waits again at once: its links were taken from farther
 -- away.
 UPDATE entries
 SET outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7, attempts = attempts + 1
-WHERE queue = ?8 AND url_hash = ?9 AND state = 'pending' AND attempts = ?10
-    AND ?1 = 'completed' AND kind = 'page' AND depth < ?2;
+WHERE queue = ?8 AND url_hash = ?9 AND attempts = ?10
+    AND state IN (/* entry before settle */)
+    AND ?1 IN (/* entry before reopen */) AND kind = 'page' AND depth < ?2;
 
 -- name: shrink
 -- Entries of a queue have ended.
