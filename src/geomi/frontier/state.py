@@ -1,8 +1,8 @@
 """The one table of an entry's states (FRN-13, C-75): every change of a state is a row of it.
 
-An entry is one URL in one job. It begins as `pending`. For each change `TRANSITIONS` says from which
-states it starts and to which it leads. The engine asks this module where an entry goes, the store
-checks each visit that it is given, and SQL gets its states from here when it is loaded
+An entry is one URL in one job. It begins as `pending`. For each change, `TRANSITIONS` says from
+which states it starts and to which it leads. The engine asks this module where an entry goes, the
+store checks each visit that it is given, and SQL gets its states from here when it is loaded
 (`adapters/store/statements.py`).
 
 Rules kept:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from geomi.frontier.state import SETTLED
 from geomi.model.entry import HostState, HostUpdate
 from geomi.model.job import CrawlStats
 from geomi.model.page import Template
@@ -49,8 +50,9 @@ class TestSettling:
         store = stores("local")
         await begin(store, url())
         lease = await claim_one(store)
+        outcome = next(each for each, settled in SETTLED.items() if settled is state)
         ending = replace(
-            visit(lease, state=state, outcome=Outcome.GONE, now_s=START_S + 3),
+            visit(lease, state=state, outcome=outcome, now_s=START_S + 3),
             status=404,
             detail="gone",
         )
@@ -59,7 +61,7 @@ class TestSettling:
         assert entry == replace(
             lease.entries[0],
             state=state,
-            outcome=Outcome.GONE,
+            outcome=outcome,
             status=404,
             detail="gone",
             attempts=1,
@@ -68,6 +70,22 @@ class TestSettling:
         )
         outlook = await store.census.outlook("job", now_s=START_S + 3)
         assert (outlook.pending, outlook.leased, outlook.by_state) == (0, 0, {state: 1})
+
+    @waits
+    async def test_a_visit_that_the_table_of_states_forbids_is_not_written(
+        self, stores: Stores
+    ) -> None:
+        store = stores("local")
+        await begin(store, url())
+        lease = await claim_one(store)
+        (before,) = await store.census.entries("job", state=None, after=b"", limit=9)
+        for forbidden in (
+            visit(lease, state=State.COMPLETED, outcome=Outcome.GONE),
+            visit(lease, replace(before, state=State.FAILED)),
+        ):
+            with pytest.raises(ValueError, match="cannot"):
+                await store.frontier.settle(batch(forbidden))
+        assert await store.census.entries("job", state=None, after=b"", limit=9) == [before]
 
     @waits
     async def test_links_become_entries_in_the_same_step(self, stores: Stores) -> None:

@@ -5,11 +5,11 @@ as `:value`. `sql/NAME.sql` holds what a table asks of both databases. Where Pos
 another text, `sql/NAME.postgres.sql` has a statement of the same name. Each database has a folder
 `sql` of its own for the statements that are written apart for their speed.
 
-No statement spells a state out. It names one in a comment, and the comment is filled when the file
-is loaded: `/* entry pending */`, `/* job begun */`. A statement that changes the state of an entry
-names the row of `frontier.state.TRANSITIONS` that it carries out: `state = /* entry after reopen */`
-where `state IN (/* entry before reopen */)`. What is filled is a constant, so that the planner finds
-the partial indexes that have the same constant.
+No statement spells out a state. It names the state in a comment, which is filled when the file is
+loaded: `/* entry pending */`, `/* job begun */`. A statement that changes the state of an entry
+names its row of `frontier.state.TRANSITIONS`: it sets `state = /* entry after reopen */` where
+`state IN (/* entry before reopen */)`. Constants are filled, not bound: a planner uses a partial
+index only where it sees the constant of the index.
 """
 
 from __future__ import annotations
