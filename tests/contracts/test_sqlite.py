@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 import subprocess
 import sys
@@ -248,6 +249,28 @@ class TestStatements:
         with closing(sqlite3.connect(path)) as db:
             plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", (1, b"x" * 16, 0)).fetchall()
         assert any("USING COVERING INDEX entries_key" in line for *_, line in plan)
+
+    @pytest.mark.parametrize(
+        ("file", "name", "index"),
+        [
+            ("claim", "due_entries", "entries_next"),
+            ("claim", "due_entries", "entries_later"),
+            ("claim", "first_due", "entries_next"),
+            ("claim", "first_due", "entries_later"),
+            ("cash", "lift", "entries_oldest"),
+            ("cash", "in_pattern", "entries_of_pattern"),
+            ("cash", "others", "jobs_open"),
+        ],
+    )
+    def test_what_waits_is_found_by_an_index_of_its_state(
+        self, store: SqliteStore, path: Path, file: str, name: str, index: str
+    ) -> None:
+        """An index of some states alone serves what is asked with these very constants."""
+        asked = statements("store.sqlite", file)[name]
+        values = dict.fromkeys(re.findall(r":([a-z_]+)", asked), 1)
+        with closing(sqlite3.connect(path)) as db:
+            plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", values or (1,)).fetchall()
+        assert any(f"INDEX {index} " in f"{line} " for *_, line in plan)
 
     @pytest.mark.parametrize("name", ["list", "delete"])
     @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from typing import Any
 
 from geomi.adapters.store.mapping import RowMapper
 from geomi.adapters.store.session import Statement
-from geomi.frontier.state import TRANSITIONS
+from geomi.frontier.state import SETTLED, TRANSITIONS
 from geomi.model.dataset.queue import TaskState
 from geomi.model.index.document import DocumentState
 from geomi.model.job import BEGUN, JobState
@@ -78,7 +78,7 @@ def migrations(package: str) -> list[str]:
 
 
 def _states() -> Iterator[tuple[str, Sequence[StrEnum]]]:
-    """Yield what may stand in the comment of a state, and the states that it means."""
+    """Yield what may stand in such a comment, and the states or outcomes that it means."""
     for kind, states in _KINDS.items():
         yield from ((f"{kind} {state}", (state,)) for state in states)
     yield "job begun", BEGUN
@@ -87,6 +87,8 @@ def _states() -> Iterator[tuple[str, Sequence[StrEnum]]]:
         yield f"entry before {change}", transition.before
         if len(transition.after) == 1:  # else the visit says which
             yield f"entry after {change}", transition.after
+    for state in SETTLED.values():
+        yield f"entry outcome {state}", [one for one in SETTLED if SETTLED[one] is state]
 
 
 _LITERALS = {name: ", ".join(f"'{state}'" for state in states) for name, states in _states()}

@@ -13,5 +13,5 @@ ORDER BY jobs.tenant, captures.job, captures.seq;
 SELECT queue, url_hash, outcome, state
 FROM entries
 WHERE queue = :queue AND url_hash = :url_hash
-    AND (state = 'completed' OR state = 'pending' AND outcome IN ('ok', 'not_modified', 'duplicate'))
+    AND state IN (/* entry before requeue */) AND outcome IN (/* entry outcome completed */)
 FOR NO KEY UPDATE;

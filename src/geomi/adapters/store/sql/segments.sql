@@ -45,13 +45,14 @@ WHERE queues.job = :job AND entries.url_hash = :url_hash;
 SELECT queue, url_hash, outcome, state
 FROM entries
 WHERE queue = :queue AND url_hash = :url_hash
-    AND (state = 'completed' OR state = 'pending' AND outcome IN ('ok', 'not_modified', 'duplicate'));
+    AND state IN (/* entry before requeue */) AND outcome IN (/* entry outcome completed */);
 
 -- name: reopen
 -- Let an entry wait again.
 UPDATE entries
-SET state = 'pending', outcome = NULL, status = NULL, detail = '', settled_s = NULL, due_s = 0
-WHERE queue = :queue AND url_hash = :url_hash;
+SET state = /* entry after requeue */, outcome = NULL, status = NULL, detail = '',
+    settled_s = NULL, due_s = 0
+WHERE queue = :queue AND url_hash = :url_hash AND state IN (/* entry before requeue */);
 
 -- name: grow
 -- More entries of a queue wait.
