@@ -54,13 +54,13 @@ from geomi.processes.crawl import live
 from geomi.processes.index import IndexingProcess, crawl_and_index
 from geomi.settings.options import Settings
 
-_TALK = "How to talk"
+_TALK = "Messages"
 
 
 def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     urls: Annotated[
         list[str] | None,
-        typer.Argument(help="Where to start; https:// may be left out.", metavar="URL"),
+        typer.Argument(help="The start URLs; you may leave out https://.", metavar="URL"),
     ] = None,
     output: Directory = None,
     db: Database = None,
@@ -120,17 +120,17 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     format_: Annotated[
         str | None,
         typer.Option(
-            "-f", "--format", metavar="LIST", help="What to write.", show_default="md,jsonl,warc"
+            "-f", "--format", metavar="LIST", help="The outputs.", show_default="md,jsonl,warc"
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the newest job of the same start URLs.")
+        bool, typer.Option("--resume", help="Continue the newest job of the same start URLs.")
     ] = False,
     index: Annotated[
-        bool, typer.Option("--index", help="Let pages be found by `geomi search` as they come.")
+        bool, typer.Option("--index", help="Index pages during the crawl, for `geomi search`.")
     ] = False,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Begin the job and leave it to `geomi worker`.")
+        bool, typer.Option("--detach", help="Create the job; `geomi worker` crawls it.")
     ] = False,
     assignments: Assignments = None,
     allow_private: AllowPrivate = None,
@@ -139,13 +139,14 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Only what went wrong.", rich_help_panel=_TALK)
+        bool,
+        typer.Option("-q", "--quiet", help="Print only what went wrong.", rich_help_panel=_TALK),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Every event.", rich_help_panel=_TALK)
+        bool, typer.Option("-v", "--verbose", help="Print every event.", rich_help_panel=_TALK)
     ] = False,
 ) -> None:
-    """Crawl websites into a data directory; an interrupted crawl goes on with --resume."""
+    """Crawl websites into a data directory; --resume continues an interrupted crawl."""
     named = CrawlSource(provider, from_prod)
     configured = configure(
         {
@@ -182,7 +183,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         warn_about_settings(configured, is_verbose=verbose)
     if detach and index:
         raise ConfigError(
-            "--detach leaves the job to others, and --index would stay",
+            "--detach and --index exclude each other: nobody would wait to index the pages",
             hint="run `geomi enrich` beside `geomi worker`",
         )
     if detach:

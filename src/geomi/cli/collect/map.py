@@ -46,7 +46,7 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """List the URLs that sitemaps, /llms.txt and the start pages name; no page is kept."""
+    """List the URLs that sitemaps, /llms.txt and the start pages name; keep no page."""
     configured = configure(
         {
             "profile": profile,

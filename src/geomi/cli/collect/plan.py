@@ -73,7 +73,7 @@ def plan(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Say what a crawl would find, how long it would take politely, and what is left out."""
+    """Estimate a crawl: what it would find, how long it would take, what it would leave out."""
     configured = configure(
         {
             "profile": profile,

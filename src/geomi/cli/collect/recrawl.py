@@ -69,16 +69,18 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     format_: Annotated[
         str | None,
         typer.Option(
-            "-f", "--format", metavar="LIST", help="What to write.", show_default="md,jsonl,warc"
+            "-f", "--format", metavar="LIST", help="The outputs.", show_default="md,jsonl,warc"
         ),
     ] = None,
     allow_private: AllowPrivate = None,
     resolve: Resolve = None,
     ca_file: CaFile = None,
     json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
+    ] = False,
 ) -> None:
-    """Visit pages of a finished crawl again; say which are new, changed, deleted, unchanged."""
+    """Visit pages of a finished crawl again; print new, changed, deleted and unchanged ones."""
     wish = RecrawlRequest(budget, due_only=due)
     if dry_run:
         crawl, chosen = in_data_directory(

@@ -35,7 +35,7 @@ def scrape(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Fetch one page and print its markdown; robots.txt is obeyed and nothing is left behind."""
+    """Fetch one page and print its markdown; obey robots.txt, store nothing."""
     configured = configure(
         {"profile": profile, "user_agent": user_agent, "header": tuple(header or ())},
         assignments=assignments,

@@ -57,7 +57,7 @@ def backup(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Copy a data directory into one file, while crawls go on; `.tar.gz` is compressed."""
+    """Copy a data directory into one file while crawls run; `.tar.gz` compresses it."""
     packed = in_data_directory(output, lambda home: _backup(home, target))
     _tell(packed, "backed up to", json=json)
 
@@ -67,7 +67,7 @@ def restore(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Make a data directory from a backup; one that holds anything is not touched."""
+    """Create a data directory from a backup; refuse one that is not empty."""
     packed = _restore(source, data_directory_path(output))
     _tell(packed, "restored to", json=json)
 

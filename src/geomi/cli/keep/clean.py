@@ -36,7 +36,7 @@ def clean(
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Remove URLs and jobs whose time is over (settings `retention.*`)."""
+    """Delete URLs and jobs that have expired (settings `retention.*`)."""
     if dry_run:
         rows = in_data_directory(output, _look, db=db, blobs=blobs)
         if json:

@@ -50,7 +50,7 @@ def list_jobs(output: Directory = None, db: Database = None, json: AsJson = Fals
 def show(
     job: JobArgument = "latest", output: Directory = None, db: Database = None, json: AsJson = False
 ) -> None:
-    """Show one job: its state, times, counters, and the settings that are not defaults."""
+    """Show one job: its state, times, counters, and the settings that were given."""
     found = in_data_directory(output, lambda home: use.find(home.world, job), db=db)
     if json:
         print_json(job_data(found) | {"origins": _origins(found)})
@@ -74,7 +74,7 @@ def show(
 def pause(
     job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
 ) -> None:
-    """Let a running crawl take no more pages until it is resumed."""
+    """Pause a running crawl: it takes no more pages until you resume it."""
     _change(job, (output, db), json, lambda world, found: use.pause(world, found, paused=True))
 
 
@@ -82,7 +82,7 @@ def pause(
 def resume(
     job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
 ) -> None:
-    """Let a paused job go on, where a crawl is still running for it."""
+    """End the pause of a job; a running worker continues it."""
     place = (output, db)
     found = _change(job, place, json, lambda world, found: use.pause(world, found, paused=False))
     seeds = shlex.join(found.seeds)
@@ -94,7 +94,7 @@ def resume(
 def cancel(
     job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
 ) -> None:
-    """End a job for good; what it has collected stays."""
+    """End a job for good; its pages stay."""
     _change(job, (output, db), json, use.cancel)
 
 
@@ -106,7 +106,7 @@ def delete(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Forget a job and remove its files."""
+    """Delete a job and its files."""
     gone = in_data_directory(output, lambda home: _delete(home, job, is_confirmed=yes), db=db)
     if json:
         print_json({"deleted": gone.id})

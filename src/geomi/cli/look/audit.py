@@ -34,7 +34,7 @@ def audit(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Prove from the log of requests that gaps, concurrency, robots.txt and caps were kept."""
+    """Check the request log: were delays, concurrency, robots.txt and caps kept?"""
 
     async def work(home: DataDirectory) -> Audit:
         homes = TenantDirectories(home)

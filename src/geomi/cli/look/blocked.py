@@ -34,14 +34,14 @@ PATTERN_HINT = "geomi crawl --exclude takes patterns, and so does exclude = [...
 _SECONDS = {"m": 60, "h": 3600, "d": 86_400}
 _DURATION = re.compile(r"([0-9]{1,6})([mhd])")
 
-commands = typer.Typer(help="URLs that are left alone.", no_args_is_help=True)
+commands = typer.Typer(help="Block URLs, or list and unblock them.", no_args_is_help=True)
 
 UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
 
 
 @commands.command("list")
 def list_blocked(output: Directory = None, json: AsJson = False) -> None:
-    """List URLs that are left alone, why, and until when."""
+    """List blocked URLs, why, and until when."""
     found, wall_s = in_data_directory(output, _list)
     if json:
         print_json([_data(refusal, wall_s) for refusal in found])
@@ -64,7 +64,7 @@ def add(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Leave a URL alone."""
+    """Block a URL."""
     if forever and for_ is not None:
         raise ConfigError(
             f"--forever and --for {for_} are both given", hint="leave out one of them"
@@ -97,7 +97,7 @@ def add(
 
 @commands.command("remove")
 def remove(url: UrlArgument, output: Directory = None, json: AsJson = False) -> None:
-    """Let a URL be asked for again."""
+    """Unblock a URL."""
     hashes = _hashes(url)
 
     async def work(home: DataDirectory) -> bool:

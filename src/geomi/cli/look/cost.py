@@ -35,7 +35,7 @@ def cost(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Say what was paid for models, by day, purpose and model; or reckon what pages will cost."""
+    """Print what models cost, by day, purpose and model; or estimate what pages will cost."""
     if pages is not None:
         settings = configure({}).settings
         prices = read_unit_prices(settings.unit_prices) if catalogue else prices_here(settings)

@@ -28,7 +28,7 @@ def report(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Show how the content of each site was found, and what looks wrong with it."""
+    """Show how well each site was extracted, and what to check."""
     found = in_data_directory(output, lambda home: _look(home, job), db=db)
     if site is not None:
         found = _only(found, site)

@@ -71,7 +71,7 @@ def robots(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Say whether robots.txt allows a URL, and which line decides; nothing is left behind."""
+    """Print whether robots.txt allows a URL, and which line decides; store nothing."""
     is_bare = file is not None and url.startswith("/")
     (asked,) = read_seeds([f"https://{ANY_HOST}{url}" if is_bare else url])
     configured = configure(

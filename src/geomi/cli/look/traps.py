@@ -30,7 +30,7 @@ NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, fo
 
 @commands.command("list")
 def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
-    """List the traps of a job, what may be one, and what was decided about sites."""
+    """List the traps and suspected traps of a job, and the decisions about sites."""
 
     async def work(home: DataDirectory) -> use.SuspectedTraps:
         decided = await providers.read_site_decisions(home.store)
@@ -51,7 +51,7 @@ def allow(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Say that a pattern of a site, or anything on it, is no trap."""
+    """Declare that a pattern of a site, or anything on it, is no trap."""
     _decide(host, pattern or "", Review.ALLOW, why, output, json)
 
 
@@ -59,7 +59,7 @@ def allow(
 def exclude(
     host: HostArgument, why: NoteOption = "", output: Directory = None, json: AsJson = False
 ) -> None:
-    """Ask a site for nothing more."""
+    """Send a site no more requests."""
     _decide(host, "", Review.EXCLUDE, why, output, json)
 
 
@@ -70,7 +70,7 @@ def reset(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Forget what was decided about a site, or about one pattern of it."""
+    """Delete the decision about a site, or about one pattern of it."""
 
     async def work(home: DataDirectory) -> list[SiteRule]:
         return await use.reset(

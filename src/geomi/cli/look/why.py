@@ -25,7 +25,7 @@ def why(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Say why a page was, or was not, collected: every check in order, and the one that decided."""
+    """Print why geomi did or did not collect a page: every check in order, and which decided."""
     (asked,) = read_seeds([url])
     explanation = in_data_directory(output, lambda home: _explain(home, job, asked), db=db)
     if json:

@@ -30,7 +30,7 @@ HIDDEN = "***"
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 WIDEST_COLUMN = 60
 
-commands = typer.Typer(help="Look at the configuration.", no_args_is_help=True)
+commands = typer.Typer(help="Show the configuration.", no_args_is_help=True)
 
 
 @commands.callback()
@@ -47,7 +47,7 @@ def show(
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Print every setting that a crawl started here and now would have."""
+    """Print the settings of a crawl that starts here and now."""
     configured = configure(
         {"profile": profile, "output": str(output) if output else None},
         assignments=assignments,

@@ -16,7 +16,9 @@ from geomi.engine.seeds.context import SeedContext
 from geomi.errors import ConfigError
 from geomi.model.dataset.queue import DeadLetter
 
-commands = typer.Typer(help="What was given up.", no_args_is_help=True)
+commands = typer.Typer(
+    help="Handle dead letters: messages that failed for good.", no_args_is_help=True
+)
 
 Letter = Annotated[str, typer.Argument(metavar="ID", help="A dead letter.")]
 Letters = Annotated[
@@ -33,7 +35,7 @@ def list_letters(
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """List dead letters: what each is about, and why it failed."""
+    """List dead letters: the task of each, and why it failed."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     found = with_seeding(chosen, _every)
     if json:
@@ -76,7 +78,7 @@ def retry(
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Let dead letters wait again, from the beginning; `geomi seeds work` or `run` goes on."""
+    """Put dead letters back into their queues; then run `geomi seeds work` or `run`."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.retry))
@@ -93,7 +95,7 @@ def drop(
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Forget dead letters and their raw files; domains stay failed."""
+    """Delete dead letters and their raw files; domains stay failed."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.drop))

@@ -79,7 +79,7 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the files go.")] = FOLDER,
     json: AsJson = False,
 ) -> None:
-    """Serve a small web of four hosts on this machine, crawl it politely, and show what came."""
+    """Serve the sample site on this machine, crawl it politely, and show the result."""
     note("crawling a sample web of four hosts on 127.0.0.1; nothing leaves this machine")
     sample = asyncio.run(crawl_sample(output, lambda _: EventFanOut()))
     if json:

@@ -53,7 +53,7 @@ class DoctorCheck:
 
 
 def doctor(output: Directory = None, json: AsJson = False) -> None:
-    """Check Python, the native parts, disk, SQLite and clock, then crawl the bundled sample web."""
+    """Check Python, the native parts, disk, SQLite and clock, then crawl the sample site."""
     configured = configure({"output": str(output) if output else None})
     checks = []
     for check in _checks(configured):

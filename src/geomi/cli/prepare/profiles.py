@@ -14,7 +14,7 @@ from geomi.settings.compliance import weaknesses
 from geomi.settings.layers import all_values, resolve
 from geomi.settings.profiles import Profile, Range, profile_names, read_profile
 
-commands = typer.Typer(help="Look at the profiles.", no_args_is_help=True)
+commands = typer.Typer(help="List and show profiles.", no_args_is_help=True)
 
 
 @commands.command("list")
@@ -34,7 +34,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The profile.")],
     json: AsJson = False,
 ) -> None:
-    """Print every setting of a profile, where it comes from, its ranges, and what is weak in it."""
+    """Print a profile's settings with their sources, its ranges, and its weak points."""
     profile = read_profile(name)
     resolved = resolve([profile.layer])
     values, origins = all_values(resolved.config), dict(resolved.origins)

@@ -33,7 +33,7 @@ from geomi.settings.providers import (
 )
 
 commands = typer.Typer(
-    help="Register providers of documentation, review their terms, erase their data.",
+    help="Register documentation sources, review their terms, erase their data.",
     no_args_is_help=True,
 )
 
@@ -42,7 +42,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="The provider.")]
 
 @commands.command("list")
 def list_providers(output: Directory = None, json: AsJson = False) -> None:
-    """List providers: those that come with geomi, and those that were registered."""
+    """List providers: those that come with geomi, and the registered ones."""
     known = _known_here(output)
     if json:
         print_json([_data(provider) | told for provider, told in known.values()])
@@ -58,7 +58,7 @@ def list_providers(output: Directory = None, json: AsJson = False) -> None:
 
 @commands.command("show")
 def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
-    """Show a provider: its seeds, patterns and limits, its terms, and what was erased of it."""
+    """Show a provider: its seeds, patterns, limits, terms, and erased data."""
     is_stored = bool(providers.stored_providers(*find_data_directory(output)))
     known = _known_here(output)
     provider = providers.provider_named(key, {name: one for name, (one, _) in known.items()})
@@ -86,7 +86,7 @@ def check_providers(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Ask Context7 which providers it has; only the others are crawled first."""
+    """Ask Context7 which providers it has; geomi crawls only the others first."""
 
     async def work(home: DataDirectory) -> list[ProviderCheck]:
         return await channels.check_providers(home, channels.librarian_of(home), keys or ())
@@ -110,7 +110,7 @@ def add(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Register a provider from a file; an error stores nothing."""
+    """Register a provider from a file; store nothing if the file has an error."""
     payload = _read(file)
     provider = read_registration(
         payload, key=file.stem, provider_id=str(uuid4()), now_s=system_readings().wall_s()
@@ -137,7 +137,7 @@ def review(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Note that a provider's terms were read, and what they say."""
+    """Record what a provider's terms say, and when you read them."""
     if allows is None:
         raise ConfigError("what do the terms say?", hint="--allows or --forbids")
     reviewed_at = check_date(date, now_s=system_readings().wall_s()) if date else None
@@ -154,7 +154,7 @@ def review(
 
 @commands.command("remove")
 def remove(key: Key, output: Directory = None, json: AsJson = False) -> None:
-    """Forget a registration; what was collected stays (`takedown` erases it)."""
+    """Delete a registration; collected pages stay (`takedown` erases them)."""
     removed = in_data_directory(output, lambda home: providers.remove(home.world, key))
     _conclude(removed, _forgotten(removed), json=json)
 
@@ -167,7 +167,7 @@ def takedown(
     output: Directory = None,
     json: AsJson = False,
 ) -> None:
-    """Erase everything that was collected of a provider, and never crawl it again."""
+    """Erase all collected data of a provider, and never crawl it again."""
 
     async def work(home: DataDirectory) -> tuple[Takedown, list[TenantJob]]:
         homes = [home.open_for(tenant) for tenant in await tenants.all_names(Service(home))]

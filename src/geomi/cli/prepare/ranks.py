@@ -15,7 +15,9 @@ from geomi.cli.options import AsJson, Database, Directory
 from geomi.engine.jobs import read_seeds
 from geomi.frontier.priority import names_of, traffic
 
-commands = typer.Typer(help="How much domains are visited.", no_args_is_help=True)
+commands = typer.Typer(
+    help="Import and show the list of most visited domains.", no_args_is_help=True
+)
 
 
 @commands.command("import")
@@ -25,7 +27,7 @@ def import_(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Read a list of domains, the busiest first, in place of the one before."""
+    """Read a list of domains, the busiest first; it replaces the list before."""
 
     async def work(home: DataDirectory) -> int:
         return await import_ranks(home.world, file)
@@ -44,7 +46,7 @@ def show(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Show a domain's rank, and what its traffic counts for."""
+    """Show a domain's rank and its traffic value."""
     (url,) = read_seeds([domain])
     names = names_of(url.authority)
 

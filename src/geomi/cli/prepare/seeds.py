@@ -60,7 +60,7 @@ from geomi.model.dataset.seed import DatasetCheck, OrchestrationReport
 EXIT_INVALID = 1
 
 commands = typer.Typer(
-    help="Prepare domains: from lists of URLs to contracts about how they are fetched.",
+    help="Prepare domains: turn lists of URLs into contracts, which say how to fetch them.",
     no_args_is_help=True,
 )
 commands.add_typer(dead_letters.commands, name="dlq")
@@ -71,8 +71,8 @@ Profile = Annotated[
     typer.Option("--profile", metavar="NAME", help="A named behaviour.", show_default=SEED_PROFILE),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print every event.")]
 
 
 @commands.command("run")
@@ -95,7 +95,7 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Process raw files and collect their domains, until nothing is left; run again to go on."""
+    """Process raw files and collect their domains until nothing is left; run again to continue."""
     chosen = choose_dataset(
         dataset,
         {"output": output, "profile": profile, "workers": workers},
@@ -133,7 +133,7 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Send raw files to be processed, and leave the work to `geomi seeds work`."""
+    """Put raw files into the queue; `geomi seeds work` processes them."""
     chosen = choose_dataset(
         dataset,
         {"output": output, "profile": profile},
@@ -173,7 +173,7 @@ def work(  # noqa: PLR0913  # one parameter a flag is what the command line is
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Work on what was sent until told to end; SIGTERM or Ctrl-C finishes what is in hand."""
+    """Work on the queues until SIGTERM or Ctrl-C; then finish the current work and end."""
     chosen = choose_dataset(
         dataset,
         {"output": output, "profile": profile, "workers": workers},
@@ -200,7 +200,7 @@ def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Say how far a dataset is: raw files, domains, what was found, and what is out of bounds."""
+    """Show the progress of a dataset: raw files, domains, what was found, and alarms."""
     chosen = choose_dataset(
         dataset,
         {"output": output, "profile": profile},
@@ -237,7 +237,7 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Read a dataset and say what is wrong with it; nothing is written and nobody is asked."""
+    """Read a dataset and print its errors; write nothing, send no request."""
     chosen = choose_dataset(
         dataset,
         {"profile": profile},

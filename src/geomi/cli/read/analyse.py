@@ -83,7 +83,7 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Say what is understood of a page that was collected, of an HTML file, or of a job."""
+    """Print the analysis of a collected page, an HTML file, or a job."""
     if (compared is None) == (not page):
         raise ConfigError(
             "either a page or two files are wanted",
@@ -127,7 +127,7 @@ def preview(  # noqa: PLR0913  # one parameter a flag is what the command line i
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Fetch one page and say what is understood of it; robots.txt is obeyed, nothing is stored."""
+    """Fetch one page and print its analysis; obey robots.txt, store nothing."""
     configured = configure(
         {"profile": profile},
         assignments=assignments,

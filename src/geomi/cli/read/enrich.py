@@ -46,9 +46,9 @@ def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """Understand pages as they are collected, and let them be found; SIGTERM or Ctrl-C ends it.
+    """Analyse and index pages while crawls collect them; SIGTERM or Ctrl-C ends it.
 
-    Any number of these may run; each job is enriched by one of them at a time.
+    Any number may run; one at a time enriches a job.
     """
     root, settings = find_data_directory(output, db, blobs)
     task = EnrichTask(job, once, again, _rules(assignments or []))

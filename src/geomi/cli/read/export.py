@@ -81,7 +81,7 @@ def export(
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """Write everything a job has collected, as one file or a folder of many."""
+    """Write an output of a job again, as one file or a folder."""
     exported = in_data_directory(
         output, lambda home: _export(home, form, job, to), db=db, blobs=blobs
     )

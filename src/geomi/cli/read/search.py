@@ -47,7 +47,7 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """Search what was collected; pages that are not in the index yet are put there first."""
+    """Search collected pages; first index the pages that are not in the index yet."""
     if not query.strip() or len(query) > MAX_QUERY_CHARS:
         raise ConfigError(
             f"a query has 1 to {MAX_QUERY_CHARS:,} characters, this one {len(query):,}",

@@ -24,7 +24,7 @@ from geomi.processes.crawl import CONCURRENCY
 from geomi.processes.fleet import NODE, URLS_PER_WORKER, FleetPlan, FleetStatus
 
 commands = typer.Typer(
-    help="Run workers as actors of a Ray cluster, as many as the work is worth.",
+    help="Run workers as actors of a Ray cluster, as many as the work needs.",
     no_args_is_help=True,
 )
 
@@ -71,7 +71,7 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
     config: ConfigFile = None,
     json: AsJson = False,
 ) -> None:
-    """Start workers on a cluster, or change the number of those that are there."""
+    """Start workers on a cluster, or change the number of running ones."""
     configured = configure(
         {"output": output},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
@@ -94,7 +94,7 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
 
 @commands.command("status")
 def status(ray: Address = "auto", json: AsJson = False) -> None:
-    """Say how many workers there are and are to be, and where each of them is."""
+    """Show how many workers run, how many should run, and the node of each."""
     with fleet.cluster(ray) as actors:
         _tell(fleet.status(actors), json=json)
 

@@ -18,9 +18,7 @@ from geomi.service.access.keys import ApiKey, CreatedKey, KeyRole, KeyScope, New
 from geomi.service.access.tenants import DEFAULT
 from geomi.service.service import Service
 
-commands = typer.Typer(
-    help="Make, list, revoke and replace the keys of a service.", no_args_is_help=True
-)
+commands = typer.Typer(help="Create, list, revoke and replace API keys.", no_args_is_help=True)
 
 DAY_S = 86_400.0
 T = TypeVar("T")
@@ -49,7 +47,7 @@ def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Make a key and print it, once; a tenant that is not there is made."""
+    """Create a key and print it, once; create its tenant if it is missing."""
     if len(label) > keys.MAX_LABEL_CHARS:
         raise ConfigError(f"--label has more than {keys.MAX_LABEL_CHARS} characters")
     scopes = tuple(scope or (KeyScope if admin else (KeyScope.READ, KeyScope.WRITE)))
@@ -75,7 +73,7 @@ def list_keys(
     db: Database = None,
     json: AsJson = False,
 ) -> None:
-    """List keys; what opens with them is not kept, so it cannot be shown."""
+    """List keys; geomi does not store their secrets, so it cannot show them."""
     found = _in_service(output, db, lambda service: keys.of_tenant(service, tenant))
     if json:
         print_json([_data(key) for key in found])
@@ -91,7 +89,7 @@ def list_keys(
 
 @commands.command("revoke")
 def revoke(key: KeyId, output: Directory = None, db: Database = None, json: AsJson = False) -> None:
-    """Let a key open nothing from now on."""
+    """Revoke a key; the service refuses it from now on."""
     name = keys.id_of(key)
     revoked = _in_service(output, db, lambda service: keys.revoke(service, None, name))
     if json:
@@ -102,7 +100,7 @@ def revoke(key: KeyId, output: Directory = None, db: Database = None, json: AsJs
 
 @commands.command("rotate")
 def rotate(key: KeyId, output: Directory = None, db: Database = None, json: AsJson = False) -> None:
-    """Make a key like another, print it once, and revoke the other."""
+    """Create a key like another, print it once, and revoke the other."""
     name = keys.id_of(key)
     _show(_in_service(output, db, lambda service: keys.rotate(service, None, name)), json)
 

@@ -63,10 +63,12 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: CaFile = None,
     config: ConfigFile = None,
     json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print every event.")] = False,
 ) -> None:
-    """Serve crawls to many tenants; the first start makes one and prints its key, once."""
+    """Serve the API and the dashboard; the first start creates a tenant and prints its key."""
     configured = configure(
         {"output": str(output) if output else None},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),

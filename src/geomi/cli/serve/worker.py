@@ -51,10 +51,12 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: CaFile = None,
     config: ConfigFile = None,
     json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only what went wrong.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print every event.")] = False,
 ) -> None:
-    """Join a store and serve its jobs until told to end; SIGTERM or Ctrl-C drains."""
+    """Join a store and crawl its jobs until SIGTERM or Ctrl-C drains the worker."""
     configured = configure(
         {"output": str(output) if output else None},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),

@@ -13,7 +13,7 @@ from geomi.model.worker import WorkerCard
 
 
 def workers(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
-    """List the workers of a store: since when, their last heartbeat, their hosts and their pace."""
+    """List the workers of a store: start, last heartbeat, hosts and speed of each."""
     found = in_data_directory(output, _look, db=db)
     if json:
         print_json(
