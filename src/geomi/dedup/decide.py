@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from geomi.dedup.shingles import join, words
 from geomi.dedup.sketch import draw, simhash, similarity
-from geomi.model.page import DuplicateReason, Fingerprint, KnownPage
+from geomi.model.page import Duplicate, DuplicateReason, Fingerprint, KnownPage
 
 MIN_EXACT_CHARS = 100
 EXACT_KEY_BYTES = 16
@@ -57,21 +57,6 @@ class DuplicateEvidence:
     canonical: str = ""
     named: KnownPage | None = None
     candidates: Sequence[KnownPage] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """What a page repeats, and why.
-
-    Args:
-        similarity: of the two texts, 0 where the other is not known.
-        twin: the very same page in the same job, which may speak for both (C-41).
-    """
-
-    of: str
-    reason: DuplicateReason
-    similarity: float
-    twin: KnownPage | None = None
 
 
 def fingerprint(

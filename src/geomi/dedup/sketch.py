@@ -24,6 +24,7 @@ none).
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -48,7 +49,6 @@ _ROW_FACTORS: Final = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x27D4EB2F165667C5, 0x165667B19E3779F9], np.uint64
 )
 _BAND_NUMBERS: Final = np.arange(BANDS, dtype=np.uint64)
-_BIN_MARKS: Final = mix(np.arange(1, BINS + 1, dtype=np.uint64))
 _BIT_FACTOR: Final = np.uint64(0x165667B19E3779F9)
 _TOP: Final = np.uint64(63)
 _KEY_SHIFT: Final = np.uint64(64 - 8 * KEY_BYTES)
@@ -115,14 +115,14 @@ def _filled(least: Numbers) -> Numbers:
     givers = _givers(bins, least.size, rounds=-(-_OFFERS * least.size // bins.size))
     left = np.flatnonzero(givers == _NOBODY)
     if left.size:
-        orders = left[:, None] ^ _STEPS[least.size]
+        orders = left[:, None] ^ _steps(least.size)
         givers[left] = orders[np.arange(left.size), is_filled[orders].argmax(axis=1)]
     return least[givers]
 
 
 def _givers(bins: Places, size: int, rounds: int) -> Places:
     """Return for every bin the filled one that offers first in these rounds, or `_NOBODY`."""
-    steps = _STEPS[size][:rounds]
+    steps = _steps(size)[:rounds]
     givers = np.full(size, _NOBODY)
     # Of several offers the one written last stays, so the first step is written last.
     givers[bins ^ steps[::-1, None]] = bins
@@ -138,15 +138,19 @@ def _keys(wide: Numbers) -> bytes:
 
 def _bits(least: Numbers) -> bytes:
     """Return one bit of every bin; what a bin was given gets another bit than where it is from."""
-    return np.packbits(((least ^ _BIN_MARKS) * _BIT_FACTOR >> _TOP).astype(np.bool_)).tobytes()
+    return np.packbits(((least ^ _bin_marks()) * _BIT_FACTOR >> _TOP).astype(np.bool_)).tobytes()
 
 
-def _order(bins: int) -> Places:
+@cache
+def _bin_marks() -> Numbers:
+    """Return a fixed number for each bin."""
+    return mix(np.arange(1, BINS + 1, dtype=np.uint64))
+
+
+@cache
+def _steps(bins: int) -> Places:
     """Return 1 to bins - 1 in an order that is fixed and has no pattern."""
     return np.argsort(mix(np.arange(1, bins, dtype=np.uint64))) + 1
-
-
-_STEPS: Final = {bins: _order(bins) for bins in (BINS, _WIDE_BINS)}
 
 
 def simhash(words: Numbers) -> int:

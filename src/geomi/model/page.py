@@ -215,6 +215,21 @@ class KnownPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Duplicate:
+    """What a page repeats, and why.
+
+    Args:
+        similarity: of the two texts, 0 where the other is not known.
+        twin: the very same page in the same job, which may speak for both (C-41).
+    """
+
+    of: str
+    reason: DuplicateReason
+    similarity: float
+    twin: KnownPage | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """Where bytes lie in the archive."""
 

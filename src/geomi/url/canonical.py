@@ -14,8 +14,13 @@ import re
 import string
 from urllib.parse import quote
 
-_HEX = string.hexdigits
 _UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
+# How every escape is spelled, and a `%` that starts none.
+_SPELLINGS = {"%": "%25"} | {
+    f"%{a}{b}": letter if (letter := chr(int(a + b, 16))) in _UNRESERVED else f"%{a}{b}".upper()
+    for a in string.hexdigits
+    for b in string.hexdigits
+}
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _ENCODED_LETTERS = re.compile("(?:%[89A-F][0-9A-F])+")
@@ -50,14 +55,6 @@ def display(href: str) -> str:
     another.
     """
     return _ENCODED_LETTERS.sub(lambda found: _readable(found[0]), canonical(href))
-
-
-def _spelling(digits: str) -> str:
-    character = chr(int(digits, 16))
-    return character if character in _UNRESERVED else "%" + digits.upper()
-
-
-_SPELLINGS = {"%": "%25"} | {f"%{a}{b}": _spelling(a + b) for a in _HEX for b in _HEX}
 
 
 def _escape(text: str) -> str:

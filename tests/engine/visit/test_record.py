@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from geomi.analyse.page import analyse
-from geomi.dedup.decide import Duplicate
 from geomi.demo.pages import load_site
 from geomi.engine.visit.record import (
     KeptPage,
@@ -23,7 +22,7 @@ from geomi.fetch.response import decide_rendering
 from geomi.model.config import Extraction, Render
 from geomi.model.entry import EntryKind, Source, UrlEntry
 from geomi.model.index.analysis import AnalysisInput, AnalysisRules, OnFinding
-from geomi.model.page import Article, DuplicateReason, Fetched, Fingerprint
+from geomi.model.page import Article, Duplicate, DuplicateReason, Fetched, Fingerprint
 from geomi.model.robots import NO_SIGNALS
 from geomi.model.verdict import State
 from tests.support.hostile_pages import PAGES as HOSTILE

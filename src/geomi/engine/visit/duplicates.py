@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geomi.dedup.decide import Duplicate, DuplicateEvidence, decide, exact_keys
+from geomi.dedup.decide import DuplicateEvidence, decide, exact_keys
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.model.entry import Discovered, UrlEntry
-from geomi.model.page import DuplicateReason, Fingerprint, KnownPage, PageRecord
+from geomi.model.page import Duplicate, DuplicateReason, Fingerprint, KnownPage, PageRecord
 from geomi.url.parse import split
 
 # Pages on their way to a commit that the store cannot yet name as twins; about eight full batches.

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from geomi.dedup.decide import Duplicate
 from geomi.engine.host.robots import JobRobots
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.duplicates import describe_duplicate, exact_duplicate
@@ -25,7 +24,7 @@ from geomi.fetch import response
 from geomi.fetch.retry import parse_retry_after, retry
 from geomi.frontier.state import StateChange, change_state, settle_state
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, UrlEntry
-from geomi.model.page import Capture, Fetched
+from geomi.model.page import Capture, Duplicate, Fetched
 from geomi.model.site import Refusal
 from geomi.model.verdict import Exclusion, Outcome, State, Verdict
 

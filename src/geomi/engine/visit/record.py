@@ -14,7 +14,6 @@ from typing import TypedDict
 
 import orjson
 
-from geomi.dedup.decide import Duplicate
 from geomi.fetch.request import modified
 from geomi.fetch.response import RenderDecision
 from geomi.model.config import CrawlConfig
@@ -24,6 +23,7 @@ from geomi.model.markdown import MarkdownRules
 from geomi.model.page import (
     Article,
     Capture,
+    Duplicate,
     DuplicateReason,
     Fetched,
     Fingerprint,

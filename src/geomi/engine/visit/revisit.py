@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from geomi.dedup.decide import Duplicate
 from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.preview_text import UNTIL, was_read_whole
 from geomi.engine.visit.record import (
@@ -45,7 +44,7 @@ from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
 from geomi.model.history import ChangePool, HistoryUpdate, PageHistory, Version
 from geomi.model.index.document import document_id
 from geomi.model.job import CrawlJob
-from geomi.model.page import Capture, Fetched, Headers, PageLink, PageRecord
+from geomi.model.page import Capture, Duplicate, Fetched, Headers, PageLink, PageRecord
 from geomi.model.robots import Signal, Signals
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.due import due_s
