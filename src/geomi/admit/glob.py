@@ -22,31 +22,36 @@ step over one; `*` is at least one character where it stands alone; a `**` that 
 is a `*`; a pattern without wildcards is that place alone. A trailing slash of the URL does not
 count where the pattern is used up. Extended globs such as `@(a|b)` are refused.
 
-No regular expression is built from a glob: `glob_segments.py` matches in bounded time.
+No regular expression is built from a glob. It is written out into simple ones: `/{a,b}/c` is
+`/a/c` or `/b/c`, and `/v1**` is `/v1*` or `/v1*/**/*`. After that `**` stands only as a whole
+segment. The number of alternatives is limited, since it doubles with each brace. A segment is read
+once into pieces with a `*` between each two. A piece has a fixed length, so its leftmost fit is the
+best one and no earlier wildcard is tried again; the same holds for `**` between segments. The work
+is at most the length of the glob times that of the path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from urllib.parse import quote
 
-from geomi.admit.glob_segments import (
-    WILD,
-    Row,
-    Segment,
-    expand,
-    fits,
-    fits_row,
-    literal_start,
-    read_row,
-    spelled,
-)
 from geomi.errors import ConfigError
 from geomi.model.config import GlobStyle
 from geomi.url.canonical import canonical
 from geomi.url.parse import Url
 
 MAX_PATTERN_CHARS = 1024
+# A piece is literal text, or one set of characters for each position.
+_Set = frozenset[str]
+Piece = str | tuple[_Set, ...]
+Segment = tuple[Piece, ...]
+Row = tuple[Segment | None, ...]  # None is `**`: any number of names, also none
+WILD = frozenset("*?[")
+_ANY = frozenset(map(chr, range(0x21, 0x7F))) - {"/"}  # a parsed URL holds nothing else
+_AS_IS = "".join(set(string.punctuation) - set('"<>`{}'))  # what a parsed path may hold unescaped
+MAX_ALTERNATIVES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +200,194 @@ def _fits_name(segment: Segment, name: str) -> bool:
 
 def _is_plain(name: str) -> bool:
     return not name.startswith(".")
+
+
+def read_row(glob: str) -> Row:
+    """Read a glob in which `**` stands only as a whole segment."""
+    return tuple(None if part.startswith("**") else _read(part) for part in glob.split("/"))
+
+
+def fits_row(
+    row: Row,
+    names: list[str],
+    fits: Callable[[Segment, str], bool],
+    may_skip: Callable[[str], bool],
+) -> bool:
+    """Match name by name; after a failure only the last `**` takes one name more."""
+    at = place = resume = 0
+    last_wide = -1
+    while place < len(names):
+        segment = row[at] if at < len(row) else ()
+        if segment is None:
+            last_wide, resume = at, place
+            at += 1
+        elif segment and fits(segment, names[place]):
+            at += 1
+            place += 1
+        elif last_wide >= 0 and may_skip(names[resume]):
+            resume += 1
+            at, place = last_wide + 1, resume
+        else:
+            return False
+    return all(segment is None for segment in row[at:])
+
+
+def literal_start(row: Row) -> str:
+    """Return the text every match begins with: most URLs fail there, before they are split."""
+    start = ""
+    for segment in row:
+        if segment is None or not isinstance(segment[0], str):
+            break
+        start += segment[0]
+        if len(segment) > 1:
+            return start
+        start += "/"
+    return start.removesuffix("/")
+
+
+def fits(pieces: Segment, name: str) -> bool:
+    """Tell whether a name fits a segment."""
+    first, last = pieces[0], pieces[-1]
+    end = len(name) - len(last)
+    if len(pieces) == 1:
+        return end == 0 and _stands_at(first, name, 0)
+    at = len(first)
+    if end < at or not _stands_at(first, name, 0) or not _stands_at(last, name, end):
+        return False
+    for piece in pieces[1:-1]:
+        found = _find(piece, name, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def spelled(literal: str) -> str:
+    """Return literal text as a parsed URL would spell it."""
+    return canonical(quote(literal, safe=_AS_IS, errors="surrogatepass"))
+
+
+def _read(part: str) -> Segment:
+    rows: list[list[_Set]] = [[]]
+    for sets in _positions(part):
+        if sets is None:
+            rows.append([])
+        else:
+            rows[-1] += sets
+    return tuple(_piece(row) for row in rows)
+
+
+def _positions(part: str) -> Iterator[list[_Set] | None]:
+    """Yield the characters that may stand at each position, and None for a `*`."""
+    at = 0
+    while at < len(part):
+        end = at
+        if part[at] == "*":
+            yield None
+        elif part[at] == "?":
+            yield [_ANY]
+        elif part[at] == "[":
+            end = class_end(part, at)
+            yield [_class(part[at + 1 : end])]
+        else:
+            while end + 1 < len(part) and part[end + 1] not in WILD:
+                end += 1
+            yield [frozenset(character) for character in spelled(part[at : end + 1])]
+        at = end + 1
+
+
+def _class(body: str) -> _Set:
+    if not body.isascii():
+        raise ConfigError("has a character beyond ASCII between brackets")
+    negated = len(body) > 1 and body[0] in "!^"
+    rest, members = body[negated:], set[str]()
+    while rest:
+        width = 3 if len(rest) >= 3 and rest[1] == "-" else 1  # a range like `a-z`
+        members.update(map(chr, range(ord(rest[0]), ord(rest[width - 1]) + 1)))
+        rest = rest[width:]
+    return _ANY - members if negated else _ANY & members
+
+
+def _piece(row: list[_Set]) -> Piece:
+    if all(len(one) == 1 for one in row):
+        return "".join(character for one in row for character in one)
+    return tuple(row)
+
+
+def _stands_at(piece: Piece, name: str, at: int) -> bool:
+    if isinstance(piece, str):
+        return name.startswith(piece, at)
+    return all(map(frozenset.__contains__, piece, name[at : at + len(piece)]))
+
+
+def _find(piece: Piece, name: str, at: int, end: int) -> int:
+    if isinstance(piece, str):
+        return name.find(piece, at, end)
+    starts = range(at, end - len(piece) + 1)
+    return next((start for start in starts if _stands_at(piece, name, start)), -1)
+
+
+def expand(glob: str, *, stars: bool = True) -> tuple[str, ...]:
+    """Write a glob out, its inner `**` too unless `stars` is off.
+
+    `ConfigError` if it is malformed or stands for too many.
+    """
+    waiting, done = [glob], []
+    while waiting:
+        choices = _choices(one := waiting.pop(), stars)
+        if choices:
+            waiting += choices
+        else:
+            done.append(one)
+        if len(waiting) + len(done) > MAX_ALTERNATIVES:
+            raise ConfigError(f"has more than {MAX_ALTERNATIVES} alternatives")
+    return tuple(done)
+
+
+def class_end(glob: str, at: int) -> int:
+    """Return where the class that opens at `at` closes; its first character is never the end."""
+    first = at + 2 if glob[at + 1 : at + 2] in ("!", "^") else at + 1
+    end = glob.find("]", first + 1)
+    if end < 0:
+        raise ConfigError("has a `[` without `]`", hint="write `[[]` for the character itself")
+    if "/" in glob[at:end]:
+        raise ConfigError("has a `/` between brackets")
+    return end
+
+
+def _choices(glob: str, stars: bool) -> list[str]:
+    """Return what the first brace or inner `**` stands for; nothing if there is none."""
+    at = 0
+    while at < len(glob):
+        if glob[at] == "[":
+            at = class_end(glob, at)
+        elif glob[at] == "{":
+            return _brace_choices(glob, at)
+        elif glob[at] == "}":
+            raise ConfigError("has a `}` without `{`")
+        elif stars and glob.startswith("**", at):
+            end = at + len(glob[at:]) - len(glob[at:].lstrip("*"))
+            if glob[at - 1 : at] not in ("", "/") or glob[end : end + 1] not in ("", "/"):
+                return [glob[:at] + choice + glob[end:] for choice in ("*", "*/**/*")]
+            at = end - 1
+        at += 1
+    return []
+
+
+def _brace_choices(glob: str, start: int) -> list[str]:
+    marks, depth, at = [start], 0, start
+    while at < len(glob):
+        if glob[at] == "[":
+            at = class_end(glob, at)
+        elif glob[at] == "{":
+            depth += 1
+        elif glob[at] == "," and depth == 1:
+            marks.append(at)
+        elif glob[at] == "}":
+            depth -= 1
+            if depth == 0:
+                ends = [*marks[1:], at]
+                choices = [glob[a + 1 : b] for a, b in zip(marks, ends, strict=True)]
+                return [glob[:start] + choice + glob[at + 1 :] for choice in choices]
+        at += 1
+    raise ConfigError("has a `{` without `}`", hint="write `[{]` for the character itself")

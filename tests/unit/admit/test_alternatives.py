@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.admit.glob_segments import MAX_ALTERNATIVES, expand
+from geomi.admit.glob import MAX_ALTERNATIVES, expand
 from geomi.errors import ConfigError
 
 
