@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from geomi.engine.audit.checks import Breach, Breaches, PolitenessRule
 from geomi.engine.audit.terms import ROUNDING_S, RequestTerms, RunHistory, forbidden
-from geomi.engine.host.robots_fetch import PATH
+from geomi.engine.host.robots import PATH
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.url.parse import parse as parse_url
 
