@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomi.chunk.blocks import MAX_HEADING_CHARS, Kind, heading_text, read_blocks
+from geomi.chunk.pieces import MAX_HEADING_CHARS, Kind, heading_text, read_blocks
 
 
 @pytest.mark.parametrize(
