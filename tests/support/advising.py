@@ -17,7 +17,7 @@ from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules, E
 from geomi.model.index.language_model import CostLine, ModelPrice, ModelPurpose
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import Article
-from geomi.text.words import count_words
+from geomi.text.language import count_words
 from tests.support.crawl import Ear, home_in
 from tests.support.models import ModelServer, Scripted
 

@@ -21,8 +21,7 @@ from geomi.extract.openapi import Described, describe_json, describe_yaml, looks
 from geomi.extract.pdf import read_pdf
 from geomi.model.config import Extraction
 from geomi.model.page import Article, PageLink
-from geomi.text.language import language_of
-from geomi.text.words import count_words
+from geomi.text.language import count_words, language_of
 from geomi.url.parse import absolute
 
 # The strategies of what has no elements that a selector could find.

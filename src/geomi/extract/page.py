@@ -16,21 +16,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from geomi.extract.content.ladder import SELECTOR
-from geomi.extract.content.strategy import find_content
+from geomi.extract.content.strategy import SELECTOR, find_content
 from geomi.extract.content.template import leave_out, needs_sections
 from geomi.extract.document import read_document
 from geomi.extract.dom import Document, parse_html, text_of
 from geomi.extract.links import NO_ANCHORS, base_url, read_links
-from geomi.extract.markdown.salvage import salvage
-from geomi.extract.markdown.writer import NOTHING, Targets, Written, to_markdown
+from geomi.extract.markdown.writer import NOTHING, Targets, Written, salvage, to_markdown
 from geomi.extract.media import BodyFormat, body_format
 from geomi.extract.metadata import Metadata, read_metadata
 from geomi.model.config import Extraction, LinkStyle
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.page import NO_TEMPLATE, Article, Template
-from geomi.text.language import language_of
-from geomi.text.words import count_words
+from geomi.text.language import count_words, language_of
 from geomi.url.parse import absolute
 
 DEFAULT_MAX_LINKS = 10_000

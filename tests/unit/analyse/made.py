@@ -5,7 +5,7 @@ from __future__ import annotations
 from geomi.analyse.page_text import PageText, Passages, read_text
 from geomi.model.index.analysis import AnalysisInput
 from geomi.model.page import Article, PageLink
-from geomi.text.words import count_words
+from geomi.text.language import count_words
 
 NOW_S = 1_763_251_200.0  # 2025-11-16
 URL = "https://silk.test/page"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.text.words import count_words
+from geomi.text.language import count_words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from geomi.engine.world import World
-from geomi.extract.content.ladder import SELECTOR
+from geomi.extract.content.strategy import SELECTOR
 from geomi.extract.document import WITHOUT_TREE
 from geomi.model.job import CrawlJob
 from geomi.model.site import OutcomeCount

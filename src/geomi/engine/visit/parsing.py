@@ -19,7 +19,7 @@ from geomi.engine.host.session import HostSession
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
-from geomi.extract.content.ladder import SELECTOR
+from geomi.extract.content.strategy import SELECTOR
 from geomi.extract.document import WITHOUT_TREE
 from geomi.extract.media import BodyFormat, body_format, is_readable, is_risky
 from geomi.extract.page import extract

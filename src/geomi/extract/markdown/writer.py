@@ -1,12 +1,10 @@
-"""Write the content of a page as markdown (MD-01…MD-12).
+"""Write a content tree as markdown; before anything is pruned, save what is content beyond doubt.
 
-In come a content tree, the targets of the page's links and the job's `Extraction`; out goes
-`Written`: markdown, the outline of headings, and the first failure of a caller's rule. `writer` is
-the way in. The other modules each prepare one thing that the parser's renderer does not write as
-we want it: tables, code, notes, formulas, the forms of markdown. `salvage` runs before anything is
-pruned and saves content that the lists of `content.prune` would remove.
-
-A page's text must never become markup, and no module here writes more than its limits allow.
+`salvage` comes first. The lists of CLN-01 and CLN-02 name layout and machinery, and most elements
+they name are that. A formula in a script, the check box of a task list and an `aside` that a
+documentation generator writes for its notes are content, so they get another name. A reference to a
+footnote that is not raised is raised, so that it is found like the others. The parser's index of
+tags finds them, which costs next to nothing on pages that have none.
 """
 
 from __future__ import annotations
@@ -15,12 +13,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from geomi.extract.dom import HEADINGS, Element, MarkdownRendering, Text
+from geomi.extract.dom import HEADINGS, Document, Element, MarkdownRendering, Text
 from geomi.extract.markdown.code import prepare_code
 from geomi.extract.markdown.converters import CallerRules, Converter, form_converters
-from geomi.extract.markdown.formula import FORMULA, write_formula
-from geomi.extract.markdown.notes import BLOCKS, MARK, mark_footnotes, write_admonitions, write_mark
-from geomi.extract.markdown.salvage import BOX, write_box
+from geomi.extract.markdown.formula import FORMULA, mark_formulas, write_formula
+from geomi.extract.markdown.notes import (
+    BLOCKS,
+    MARK,
+    MAX_NOTES,
+    UNRAISED,
+    is_admonition,
+    is_footnote,
+    mark_footnotes,
+    write_admonitions,
+    write_mark,
+)
 from geomi.extract.markdown.table import straighten
 from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from geomi.model.markdown import MarkdownRules
@@ -32,6 +39,9 @@ CUT_MARK = "\n\n[…]\n"
 MAX_HEADINGS = 200  # of an outline
 MAX_HEADING_CHARS = 200
 MAX_PREPARED = 2000  # of each tag; more are written as they are
+BOX = "g-box"
+MAX_BOXES = 2000
+MAX_ASIDES = 500
 
 _FENCE_END = "\n```"
 # A no-break space, and how the renderer writes it in some places; searches want a plain one.
@@ -67,6 +77,36 @@ class Written:
 
 
 NOTHING = Written("")
+
+
+def salvage(document: Document) -> None:
+    """Rename what is to stay; the tree is changed in place."""
+    mark_formulas(document)
+    for box in document.select('input[type="checkbox" i]')[:MAX_BOXES]:
+        if _is_task(box):
+            box.tag = BOX
+    for selector in UNRAISED:
+        for anchor in document.select(selector)[:MAX_NOTES]:
+            _raise(anchor)
+    for aside in document.select("aside")[:MAX_ASIDES]:
+        if is_admonition(aside) or is_footnote(aside):
+            aside.tag = "div"
+
+
+def write_box(box: Element, _: str) -> str:
+    """Write the box of a task."""
+    return "[ ]" if box.attr("checked") is None else "[x]"
+
+
+def _raise(anchor: Element) -> None:
+    if anchor.closest("sup") is None and next(anchor.iter_elements("sup"), None) is None:
+        anchor.wrap(Element("sup"))
+
+
+def _is_task(box: Element) -> bool:
+    # A shop's filters are lists of check boxes, too; those of a text cannot be ticked.
+    is_still = box.attr("disabled") is not None or "task" in (box.attr("class") or "")
+    return is_still and box.closest("li") is not None
 
 
 def to_markdown(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract.content import ladder
-from geomi.extract.content.ladder import Choice, choose, choose_own
+from geomi.extract.content import strategy
+from geomi.extract.content.strategy import Choice, choose, choose_own
 from geomi.extract.dom import parse_html, text_of
 
 LONG = "Words that a reader came for. " * 10
@@ -59,7 +59,7 @@ def test_the_body_is_narrowed_but_keeps_its_headings() -> None:
 
 def test_only_so_many_candidates_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     html = f"<article>{SHORT}</article><article>{LONG}</article>"
-    monkeypatch.setattr(ladder, "MAX_CANDIDATES", 1)
+    monkeypatch.setattr(strategy, "MAX_CANDIDATES", 1)
     assert chosen(html).strategy == "body"
 
 

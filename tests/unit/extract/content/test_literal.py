@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract.content.ladder import Choice, find_literally
+from geomi.extract.content.strategy import Choice, find_literally
 from geomi.extract.dom import parse_html, text_of
 from geomi.model.config import Extraction
 

@@ -6,8 +6,7 @@ import pytest
 
 from geomi.extract.content import strategy
 from geomi.extract.content.kind import ARTICLE, DOCUMENTATION, KINDS
-from geomi.extract.content.ladder import Choice
-from geomi.extract.content.strategy import MIN_PLAIN_CHARS, MIN_WEIGHED_BLOCKS, find_content
+from geomi.extract.content.strategy import MIN_PLAIN_CHARS, MIN_WEIGHED_BLOCKS, Choice, find_content
 from geomi.extract.dom import parse_html, text_of
 from geomi.model.config import Extraction, Ladder
 

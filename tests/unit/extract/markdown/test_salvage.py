@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geomi.extract.markdown import salvage as room
+from geomi.extract.markdown import writer as room
 from tests.unit.extract.markdown.written import write
 
 TASKS = "<ul><li><input type=checkbox disabled checked> a<li><input type=Checkbox disabled> b</ul>"

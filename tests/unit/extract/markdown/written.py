@@ -5,8 +5,7 @@ from __future__ import annotations
 from geomi.extract.content.prune import clear, drop_boilerplate
 from geomi.extract.dom import parse_html
 from geomi.extract.links import read_links
-from geomi.extract.markdown.salvage import salvage
-from geomi.extract.markdown.writer import to_markdown
+from geomi.extract.markdown.writer import salvage, to_markdown
 from geomi.model.config import Extraction
 from geomi.model.markdown import MarkdownRules
 
