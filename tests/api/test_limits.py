@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from geomi.api import middleware, rate_limit
+from geomi.api import guard, middleware
 from geomi.api.app import make_app
-from geomi.api.rate_limit import RateLimiter
+from geomi.api.guard import RateLimiter
 from geomi.service import collections
 from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, record_attempt
 from geomi.service.value_namespace import ValueNamespace
@@ -37,7 +37,7 @@ def test_a_bucket_fills_evenly_and_never_beyond_its_size() -> None:
 
 
 def test_buckets_that_were_used_least_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "MAX_BUCKETS", 2)
+    monkeypatch.setattr(guard, "MAX_BUCKETS", 2)
     buckets = RateLimiter(1)
     for key in ("a", "b", "c"):
         buckets.take(key, now_s=0.0)

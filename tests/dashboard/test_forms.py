@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.api.schema.crawl_request import CrawlRequest, CrawlSettings
+from geomi.api.schema.crawl import CrawlRequest, CrawlSettings
 from geomi.dashboard import crawl_form
 from geomi.dashboard.crawl_form import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of, read_crawl
 from geomi.dashboard.form import SubmittedForm

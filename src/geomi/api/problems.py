@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
-from geomi.api.schema.crawl_request import SETTING_NAMES
+from geomi.api.schema.crawl import SETTING_NAMES
 from geomi.api.schema.wire import ResponseModel
 from geomi.errors import (
     ConfigError,

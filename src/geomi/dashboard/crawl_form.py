@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import BaseModel, ValidationError
 
 from geomi.api.problems import wire_name
-from geomi.api.schema.crawl_request import CrawlRequest, CrawlSettings
+from geomi.api.schema.crawl import CrawlRequest, CrawlSettings
 from geomi.dashboard.form import SubmittedForm
 from geomi.errors import FieldRefused
 

@@ -12,12 +12,12 @@ from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
 from geomi.api.schema.crawl import (
     CrawlListQuery,
     CrawlListResponse,
+    CrawlRequest,
     CrawlResponse,
     UrlListQuery,
     UrlListResponse,
     UrlResponse,
 )
-from geomi.api.schema.crawl_request import CrawlRequest
 from geomi.api.schema.wire import ULID
 from geomi.model.job import CrawlJob, JobFilter
 from geomi.service.access.keys import KeyScope

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict, JsonValue
 
-from geomi.api.schema.crawl_request import CrawlRequest
+from geomi.api.schema.crawl import CrawlRequest
 from geomi.api.schema.wire import (
     WHOLE,
     Flag,
