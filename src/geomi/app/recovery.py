@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from geomi.adapters.blob.segment_names import worker_of
+from geomi.adapters.blob.directory import worker_of
 from geomi.adapters.machine.presence import dead_owners, is_abandoned, is_held, remove_locks
 from geomi.app.store import BEATS_TO_LISTEN, owners_here
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE

@@ -15,7 +15,7 @@ import pytest
 
 from geomi.adapters.compute import child as children
 from geomi.adapters.compute.child import ChildCompute
-from geomi.adapters.compute.message import (
+from geomi.adapters.compute.child_program import (
     MAX_REPLY_BYTES,
     ExtractionRequest,
     frame,

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from geomi.adapters.http import Egress, EgressRules, HttpClient, parse_override
+from geomi.adapters.http import client as client_module
 from geomi.adapters.http import connection as connection_module
-from geomi.adapters.http import pool as pool_module
 from geomi.adapters.http.decode import Body
 from geomi.adapters.http.response import ResponseReader
 from geomi.errors import ConfigError
@@ -159,7 +159,7 @@ def test_words_nobody_asked_for_cost_the_connection() -> None:
 
 
 def test_idle_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "MAX_IDLE", 2)
+    monkeypatch.setattr(client_module, "MAX_IDLE", 2)
     hosts = ("a.test", "b.test", "c.test")
     with Site({"/": Reply(PAGE)}) as site:
         overrides = tuple(parse_override(f"{host}:{site.port}:127.0.0.1") for host in hosts)
@@ -169,7 +169,7 @@ def test_idle_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "IDLE_S", 0.05)
+    monkeypatch.setattr(client_module, "IDLE_S", 0.05)
 
     async def run(url: str) -> None:
         client = HttpClient(Egress(LOOPBACK, RealClock()), RealClock())
@@ -188,7 +188,7 @@ def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPat
 def test_a_connection_does_not_outlive_its_checked_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pool_module, "KEPT_S", 0.0)
+    monkeypatch.setattr(client_module, "KEPT_S", 0.0)
     with Site({"/": Reply(PAGE)}) as site:
         fetch_all(*[request(site.url())] * 2)
     assert site.connections == 2

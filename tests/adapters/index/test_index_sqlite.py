@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.index import chunk_words, sqlite_file, sqlite_search
+from geomi.adapters.index import chunk_words, sqlite, sqlite_file
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.index.sqlite_file import index_path
 from geomi.errors import StoreError
@@ -128,13 +128,13 @@ async def test_common_words_do_not_choose_but_rank(
         await index.put([document(f"d{at}", text) for at, text in enumerate(texts)])
         query = parse_query("common shared rare absent")
         whole = await index.match(query, NO_FILTERS, limit=3)
-        monkeypatch.setattr(sqlite_search, "RANKED_CHUNKS", 5)
+        monkeypatch.setattr(sqlite, "RANKED_CHUNKS", 5)
         chosen = await index.match(query, NO_FILTERS, limit=3)
         assert [match.key for match in chosen] == [match.key for match in whole]
         assert {match.key.document for match in chosen} == {"d60", "d61", "d62"}
-        monkeypatch.setattr(sqlite_search, "ENOUGH", 4)
+        monkeypatch.setattr(sqlite, "ENOUGH", 4)
         assert len(await index.match(query, NO_FILTERS, limit=30)) == 30  # all words choose
-        monkeypatch.setattr(sqlite_search, "ENOUGH", 3)
+        monkeypatch.setattr(sqlite, "ENOUGH", 3)
         assert len(await index.match(query, NO_FILTERS, limit=30)) == 3
         only = await index.match(parse_query("common"), Filters(sites=("a.test",)), limit=50)
         assert len(only) == 50

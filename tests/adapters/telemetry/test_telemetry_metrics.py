@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.telemetry.metrics import Metrics
-from geomi.adapters.telemetry.prometheus import (
+from geomi.adapters.telemetry.metrics import (
     MAX_SERIES,
     Counter,
     Gauge,
     Histogram,
+    Metrics,
     write_text,
 )
 from geomi.model.dataset.seed import ErrorType

@@ -6,29 +6,22 @@ What it keeps:
   between may lose a segment's end; `check` finds it, so that its URLs can be fetched again;
 - a segment is never opened for writing twice: a restarted worker begins the next number; `trim`
   cuts off what a dead one wrote without committing it;
-- no link leads out of the root either.
+- no name and no link leads out of the root, whatever the database says.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from geomi.adapters.blob import warc
-from geomi.adapters.blob.segment_names import (
-    SUFFIX,
-    checked_name,
-    folder_of,
-    is_segment,
-    last_number,
-    segments_of,
-)
 from geomi.adapters.blob.warc import blank_file
 from geomi.adapters.machine.disk import close_whole, refusal, write_whole
 from geomi.errors import BytesMissing, StoreError
@@ -43,6 +36,12 @@ MAX_OPEN_SEGMENTS = 32
 INLINE_BYTES = MIB
 
 _Members = tuple[bytes | None, bytes]  # the response, where it is kept, and the record
+SUFFIX = ".warc.gz"
+
+_NAME = re.compile(r"[A-Za-z0-9-]+")
+_SEGMENT = re.compile(r"jobs/[A-Za-z0-9-]+/warc/[A-Za-z0-9-]+\.warc\.gz")
+
+_WRITTEN_BY = re.compile(r"jobs/[A-Za-z0-9-]+/warc/([A-Za-z0-9-]+)-[0-9]{4,9}\.warc\.gz")
 
 
 class DirectoryArchive:
@@ -289,3 +288,38 @@ def _length(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return -1
+
+
+def checked_name(name: str, what: str) -> str:
+    """Return a name that can be a part of a path; `what` says whose it is."""
+    if not _NAME.fullmatch(name):
+        raise StoreError(f"`{name}` cannot name a {what}: use letters, digits and hyphens only")
+    return name
+
+
+def is_segment(name: str) -> bool:
+    """Tell whether this can be a segment's name at all."""
+    return _SEGMENT.fullmatch(name) is not None
+
+
+def folder_of(job: str) -> str:
+    """Return where a job's segments lie."""
+    return f"jobs/{checked_name(job, 'job')}/warc"
+
+
+def segments_of(worker: str) -> re.Pattern[str]:
+    """Return what the last parts of a worker's segments look like; group 1 is the number."""
+    return re.compile(checked_name(worker, "worker") + r"-([0-9]{4,9})\.warc\.gz")
+
+
+def worker_of(segment: str) -> str:
+    """Return whose segment this is; empty where its name does not say."""
+    found = _WRITTEN_BY.fullmatch(segment)
+    return found[1] if found else ""
+
+
+def last_number(worker: str, names: Iterable[str]) -> int:
+    """Return the greatest number that a worker has given to a segment; 0 for none."""
+    ours = segments_of(worker)
+    found = (ours.fullmatch(name.rpartition("/")[2]) for name in names)
+    return max((int(match[1]) for match in found if match), default=0)

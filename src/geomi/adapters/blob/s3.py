@@ -28,8 +28,7 @@ from pathlib import Path
 
 from geomi.adapters.blob import warc
 from geomi.adapters.blob.bucket import Bucket
-from geomi.adapters.blob.directory import DirectoryArchive
-from geomi.adapters.blob.segment_names import folder_of, last_number
+from geomi.adapters.blob.directory import DirectoryArchive, folder_of, last_number
 from geomi.adapters.blob.warc import blank_file
 from geomi.adapters.machine.disk import refusal
 from geomi.errors import BytesMissing, StoreError

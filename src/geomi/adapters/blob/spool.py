@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geomi.adapters.blob.segment_names import checked_name
+from geomi.adapters.blob.directory import checked_name
 from geomi.adapters.machine.disk import place_file, refusal
 from geomi.errors import BytesMissing, StoreError
 

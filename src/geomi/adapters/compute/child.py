@@ -17,7 +17,7 @@ from io import BytesIO
 from pathlib import Path
 
 import geomi
-from geomi.adapters.compute.message import (
+from geomi.adapters.compute.child_program import (
     LENGTH,
     MAX_REPLY_BYTES,
     READY,

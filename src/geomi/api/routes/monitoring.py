@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
-from geomi.adapters.telemetry.prometheus import CONTENT_TYPE
+from geomi.adapters.telemetry.metrics import CONTENT_TYPE
 from geomi.api.guard import GuardedRoute, ServiceDep, TenantServiceDep, app_state_of_request, needs
 from geomi.api.paging import cut_to_limit, decode_cursor
 from geomi.api.schema.alarms import AlarmListResponse, AlarmResponse

@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from geomi.adapters.blob.segment_names import SUFFIX
+from geomi.adapters.blob.directory import SUFFIX
 from geomi.adapters.machine.disk import refusal
 from geomi.adapters.outlet.job_folder import LINKS, WHOLE
 from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
