@@ -9,7 +9,7 @@ from inspect import signature
 
 from geomi.adapters.index.lance import open_lance_index
 from geomi.adapters.outlet.parquet import ParquetPages
-from geomi.app.archive import bucket_of
+from geomi.app.directory import bucket_of
 from tests.architecture.tree import Module, dotted_uses, imported, modules
 
 # Other people's packages that geomi may use at all; none of them dials, as we use it. A new one is
@@ -102,7 +102,7 @@ def test_the_client_of_a_bucket_dials_where_the_settings_say() -> None:
     assert makers == {
         "adapters/blob/s3.py",
         "adapters/dataset/bucket.py",
-        "app/archive.py",
+        "app/directory.py",
         "app/use/datasets.py",
     }
     assert signature(bucket_of).parameters["settings"].annotation == "Settings"

@@ -4,6 +4,8 @@ heartbeat.
 `open_directory` refuses nonsense in the settings before it opens anything. It holds the lock of
 this process until everything that the process made is safe. A directory can be opened for one
 tenant after another (`open_for`); workers, politeness and the archive are shared by all tenants.
+The archive is in the directory, or in the bucket that `blobs` names. S3 is an extra: nothing of it
+is imported before a URL asks for it.
 """
 
 from __future__ import annotations
@@ -14,9 +16,15 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from geomi import __version__
+from geomi.adapters.blob.directory import DirectoryArchive
+from geomi.adapters.blob.spool import BucketSpool, DirectorySpool
+from geomi.adapters.bucket_url import read_bucket_url
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
@@ -27,24 +35,31 @@ from geomi.adapters.http.rules import (
     parse_override,
     parse_proxy,
 )
-from geomi.adapters.machine.disk import DirectoryDisk
+from geomi.adapters.machine.disk import DirectoryDisk, refusal, whole_file
 from geomi.adapters.machine.presence import PresenceLock
-from geomi.app.archive import bucket_of, open_archive, open_spool
 from geomi.app.external_docs import check_source, open_source
 from geomi.app.recovery import SilenceWatch, directory_name, recover
 from geomi.app.store import clock_of, open_store, shared_time
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.engine.world import World
-from geomi.errors import StoreError
+from geomi.errors import ConfigError, StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import WorkerCard, WorkerRole
-from geomi.ports.archive import KeptArchive
+from geomi.ports.archive import KeptArchive, Spool
 from geomi.ports.external_docs import ExternalDocsSource
 from geomi.ports.runtime import Clock, EventSink
 from geomi.ports.store import Store
 from geomi.settings.options import Settings
 from geomi.text.identifiers import new_ulid
+
+if TYPE_CHECKING:
+    from geomi.adapters.blob.bucket import Bucket
+
+
+SOFTWARE = f"geomi/{__version__}"
+# A settlement waits for it, and nothing is lost with it but a little time.
+SPOOL_PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +225,56 @@ def _make_folder(root: Path) -> None:
             f"cannot make the data directory `{root}`: {error.strerror}",
             hint="give one that can be written with -o DIR",
         ) from error
+
+
+def bucket_of(settings: Settings, *, patience_s: float | None = None) -> Bucket | None:
+    """Read where the archive is; nonsense is refused before anything is opened or dialled."""
+    if not settings.blobs:
+        return None
+    need_obstore("an archive in a bucket")
+    from geomi.adapters.blob.bucket import PATIENCE_S, Bucket  # an extra
+
+    return Bucket(read_bucket_url(settings.blobs), patience_s=patience_s or PATIENCE_S)
+
+
+def need_obstore(what: str) -> None:
+    """Refuse what needs an extra that is not there."""
+    if find_spec("obstore") is None:
+        raise ConfigError(
+            f"{what} needs obstore, which is not installed", hint="pip install 'geomi[s3]'"
+        )
+
+
+def directory_id(root: Path, settings: Settings) -> str:
+    """Return what a directory's archive is known by in a database; empty where none is needed.
+
+    The file is made by whoever crawls here first. A database may have jobs of several directories,
+    and a worker that writes to the wrong one would leave pages that nobody else can read.
+    """
+    if settings.blobs or not settings.db:
+        return ""
+    path = root / "archive.id"
+    try:
+        if not path.exists():
+            with whole_file(path) as file:
+                file.write(uuid4().hex.encode())
+        return path.read_text("ascii").strip()
+    except OSError as error:
+        raise refusal(error, path) from error
+
+
+def open_archive(
+    root: Path, bucket: Bucket | None, *, worker: str, warn: Callable[[str], None]
+) -> KeptArchive:
+    """Open the archive of a data directory, for one worker; nothing is dialled yet."""
+    if bucket is None:
+        return DirectoryArchive(root, worker=worker, software=SOFTWARE)
+    from geomi.adapters.blob.s3 import S3Archive  # an extra
+
+    return S3Archive(root, bucket, worker=worker, software=SOFTWARE, warn=warn)
+
+
+def open_spool(root: Path, settings: Settings) -> Spool:
+    """Open where whole texts wait: beside the archive, so that whoever reads it finds them."""
+    bucket = bucket_of(settings, patience_s=SPOOL_PATIENCE_S)
+    return DirectorySpool(root) if bucket is None else BucketSpool(bucket)

@@ -141,7 +141,7 @@ def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
 def test_the_extra_is_named_where_it_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geomi.app.archive.find_spec", lambda _: None)
+    monkeypatch.setattr("geomi.app.directory.find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="needs obstore") as caught:
         crawl_site(tmp_path, "http://127.0.0.1:9/", settings=replace(LOCAL, blobs="s3://bucket"))
     assert "geomi[s3]" in caught.value.hint

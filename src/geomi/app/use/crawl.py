@@ -22,8 +22,7 @@ from geomi.adapters.machine.processes import (
     start_worker,
 )
 from geomi.adapters.outlet.job_folder import job_outlets
-from geomi.app.archive import directory_id
-from geomi.app.directory import DataDirectory
+from geomi.app.directory import DataDirectory, directory_id
 from geomi.app.external_docs import refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers

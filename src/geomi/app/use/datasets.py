@@ -21,8 +21,7 @@ from urllib.parse import unquote, urlsplit
 from geomi.adapters.bucket_url import FORM, names_bucket, read_bucket_url
 from geomi.adapters.dataset.directory import DirectoryDataset
 from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
-from geomi.app.archive import need_obstore
-from geomi.app.directory import DataDirectory
+from geomi.app.directory import DataDirectory, need_obstore
 from geomi.app.recovery import recover
 from geomi.app.store import TENANT
 from geomi.app.use.plan import NO_YEAR, check_identity

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 from geomi.adapters.machine.presence import PresenceLock
 from geomi.adapters.outlet.job_folder import remove_job
-from geomi.app.archive import directory_id
-from geomi.app.directory import DataDirectory
+from geomi.app.directory import DataDirectory, directory_id
 from geomi.app.index import delete_from_index
 from geomi.app.use.crawl import is_running
 from geomi.engine.recrawl import sweeping

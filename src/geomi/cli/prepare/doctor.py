@@ -19,7 +19,7 @@ from pathlib import Path
 from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import has_store, open_directory
-from geomi.app.archive import bucket_of
+from geomi.app.directory import bucket_of
 from geomi.cli.console import print_json, say_check
 from geomi.cli.options import AsJson, Configured, Directory, configure
 from geomi.cli.prepare.demo import crawl_sample
