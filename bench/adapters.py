@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from bench.frontier_walk import Page, walk
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from geomi.admit.normalize import identity
 from geomi.analyse.kinds import tell_kinds
 from geomi.analyse.page_text import read_text

@@ -39,15 +39,13 @@ import psycopg
 from bench.sites import DELAY_S, OWNER, Sites, farewell
 from bench.watch import family_cpu_s, machine_cpu_s
 from bench.web import say
-from geomi.adapters.store.postgres.store import PostgresStore, open_postgres
-from geomi.adapters.store.sqlite.store import SqliteStore, open_sqlite
+from geomi.adapters.store.store import DatabaseStore, open_postgres, open_sqlite
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease, Settlement
 from geomi.model.job import CrawlJob, JobState
 from tests.support.postgres import Cluster, programs, running_cluster
 
 T = TypeVar("T")
-Store = SqliteStore | PostgresStore
 
 JOB, TENANT = "bench", "local"
 FILL_BATCH = 20_000
@@ -111,7 +109,7 @@ class Round:
 class Bench:
     """One store on its way through the sizes."""
 
-    def __init__(self, name: str, store: Store, server: int | None, hosts: int) -> None:
+    def __init__(self, name: str, store: DatabaseStore, server: int | None, hosts: int) -> None:
         self.name = name
         self.store = store
         self.server = server

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from geomi.adapters.store.sqlite import SqliteStore
+from geomi.adapters.store.store import DatabaseStore
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.worker.loop import URLS_PER_LEASE
@@ -46,7 +46,7 @@ class Taken:
 
 
 async def walk(
-    store: SqliteStore | MemoryStore,
+    store: DatabaseStore | MemoryStore,
     pages: Mapping[str, Page],
     seeds: Sequence[str],
     order: UrlOrder,

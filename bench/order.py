@@ -25,7 +25,7 @@ from types import ModuleType
 
 from bench.adapters import crawl_order
 from bench.frontier_walk import Page, Taken, walk
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from geomi.model.config import UrlOrder
 
 CUT = 0.1

@@ -30,7 +30,7 @@ from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.machine.disk import DirectoryDisk
-from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.store import DatabaseStore, open_sqlite
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.engine import jobs
 from geomi.engine.visit.rules import job_rules
@@ -96,7 +96,7 @@ async def crawl(folder: Path, web: SimulatedWeb, *, pages: int, workers: int) ->
 
 
 def _world(
-    store: SqliteStore, net: SimulatedNet, clock: VirtualClock, folder: Path, owner: str
+    store: DatabaseStore, net: SimulatedNet, clock: VirtualClock, folder: Path, owner: str
 ) -> World:
     return World(
         clock=clock, fetcher=net, resolver=net, store=store,

@@ -17,8 +17,8 @@ import numpy as np
 
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.sqlite import open_sqlite
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.store import open_sqlite
 from geomi.adapters.store.tables.pages import ROWS as PAGES
 from tests.contracts.suites.material import page, url
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.outlet.job_folder import remove_job
-from geomi.adapters.store.sqlite import SqliteStore
+from geomi.adapters.store.session import Statement
+from geomi.adapters.store.store import DatabaseStore
 from geomi.app import DataDirectory
 from geomi.app.use import deletion, providers
 from geomi.app.use.deletion import MAX_REASON_CHARS, provider_holdings, take_down_provider
@@ -168,8 +169,9 @@ def test_nothing_is_left_in_a_store_that_does_not_overwrite_what_it_deletes(
 ) -> None:
     async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
-            assert isinstance(home.store, SqliteStore)
-            await home.store._database.write(lambda db: db.execute("PRAGMA secure_delete = OFF"))
+            assert isinstance(home.store, DatabaseStore)
+            kept_bytes = Statement("PRAGMA secure_delete = OFF", "")
+            await home.store.database.write(lambda db: db.send(kept_bytes))
             await collect(home, site)
             await erase(home)
 

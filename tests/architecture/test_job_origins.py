@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from geomi.app import DATABASE, TENANT, DataDirectory
 from geomi.app.use.recrawl import recrawl
 from geomi.cli.program import main

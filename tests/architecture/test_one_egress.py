@@ -143,7 +143,7 @@ def test_the_driver_of_a_database_dials_where_the_settings_say() -> None:
         for module in modules()
         if module.room != "adapters"
         for name in imported(module)
-        if name.startswith("geomi.adapters.store.postgres")
+        if name == "geomi.adapters.store.store.open_postgres"
     }
     assert openers == {"app/store.py"}
 

@@ -11,10 +11,9 @@ import pytest
 
 pytest.register_assert_rewrite("tests.contracts.suites")
 
-from geomi.adapters.store.sqlite import open_sqlite  # noqa: E402
+from geomi.adapters.store.store import open_sqlite  # noqa: E402
 from tests.contracts.reference import open_memory  # noqa: E402  # after the assertions are rewritten
-from tests.contracts.suites.handles import Stores  # noqa: E402
-from tests.contracts.suites.losing import DurableStore, DurableStores  # noqa: E402
+from tests.contracts.suites.handles import Store, Stores  # noqa: E402
 from tests.support.postgres import Cluster  # noqa: E402
 
 
@@ -33,7 +32,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def durable_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DurableStores]:
+def durable_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
     """Open one store that outlives its handles, as often as a test asks for."""
     with ExitStack() as opened:
         if request.param == "sqlite":
@@ -43,8 +42,8 @@ def durable_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[D
             yield _in_postgres(cluster.new_schema(), opened)
 
 
-def _in_sqlite(path: Path, opened: ExitStack) -> DurableStores:
-    def open_for(tenant: str) -> DurableStore:
+def _in_sqlite(path: Path, opened: ExitStack) -> Stores:
+    def open_for(tenant: str) -> Store:
         store = open_sqlite(path, tenant=tenant)
         opened.callback(store.close)
         return store
@@ -52,10 +51,10 @@ def _in_sqlite(path: Path, opened: ExitStack) -> DurableStores:
     return open_for
 
 
-def _in_postgres(url: str, opened: ExitStack) -> DurableStores:
-    from geomi.adapters.store.postgres import open_postgres  # an extra
+def _in_postgres(url: str, opened: ExitStack) -> Stores:
+    from geomi.adapters.store.store import open_postgres  # an extra
 
-    def open_for(tenant: str) -> DurableStore:
+    def open_for(tenant: str) -> Store:
         store = open_postgres(url, tenant=tenant)
         opened.callback(store.close)
         return store

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.store.sqlite import open_sqlite
 from geomi.adapters.store.statements import migrations
+from geomi.adapters.store.store import open_sqlite
 from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import EntryKind, Source, Tally, UrlEntry

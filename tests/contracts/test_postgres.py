@@ -14,7 +14,6 @@ from dataclasses import replace
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,6 +25,7 @@ from geomi.model.entry import Discovered
 from geomi.model.index.document import DocumentFilter
 from geomi.model.site import Takedown
 from geomi.model.verdict import State
+from geomi.ports.runtime import ServerClock
 from tests.conftest import missing_part
 from tests.contracts.suites.alike import sketch_of
 from tests.contracts.suites.attending import card
@@ -54,11 +54,9 @@ if find_spec("psycopg") is None:
 
 import psycopg
 
-from geomi.adapters.store.postgres import is_postgres, open_postgres
-from geomi.adapters.store.postgres.address import read_address
-
-if TYPE_CHECKING:
-    from geomi.adapters.store.postgres import PostgresStore
+from geomi.adapters.store.postgres.address import is_postgres, read_address
+from geomi.adapters.store.session import Statement
+from geomi.adapters.store.store import DatabaseStore, open_postgres
 
 
 @pytest.fixture
@@ -67,9 +65,15 @@ def place(cluster: Cluster) -> str:
 
 
 @pytest.fixture
-def store(place: str) -> Iterator[PostgresStore]:
+def store(place: str) -> Iterator[DatabaseStore]:
     with closing(open_postgres(place, tenant="local")) as opened:
         yield opened
+
+
+def server_clock(store: DatabaseStore) -> ServerClock:
+    """Return the clock that a store on a server has."""
+    assert store.server_clock is not None
+    return store.server_clock
 
 
 @pytest.fixture
@@ -186,7 +190,7 @@ class TestOpening:
         assert "secret" not in raised.value.message
 
     def test_small_tables_that_change_all_the_time_are_vacuumed_eagerly(
-        self, store: PostgresStore, other: psycopg.Connection
+        self, store: DatabaseStore, other: psycopg.Connection
     ) -> None:
         for table in ("jobs", "hosts", "queues", "entries"):
             found = other.execute(
@@ -195,7 +199,7 @@ class TestOpening:
             assert found is not None and "autovacuum_vacuum_scale_factor" in str(found[0])
 
     def test_what_waits_is_found_by_small_indexes(
-        self, store: PostgresStore, other: psycopg.Connection
+        self, store: DatabaseStore, other: psycopg.Connection
     ) -> None:
         indexes: dict[str, str] = dict(
             other.execute(
@@ -210,7 +214,7 @@ class TestOpening:
         assert "lease_until_s" not in indexes["hosts_lent"] + indexes["hosts_lent_ip"]
 
     def test_rows_that_change_all_the_time_have_room_beside_them(
-        self, store: PostgresStore, other: psycopg.Connection
+        self, store: DatabaseStore, other: psycopg.Connection
     ) -> None:
         for table in ("jobs", "hosts", "queues"):
             found = other.execute(
@@ -237,29 +241,30 @@ class TestArrays:
         ],
     )
     def test_a_column_arrives_as_it_was_sent(
-        self, store: PostgresStore, kind: str, values: list[object]
+        self, store: DatabaseStore, kind: str, values: list[object]
     ) -> None:
-        statement = f"SELECT %(values)b::{kind}[]"
-        told = store._database.read_now(lambda db: db.value(statement, {"values": values}))
+        statement = Statement("", f"SELECT %(values)b::{kind}[]")
+        told = store.database.read_now(lambda db: db.value(statement, {"values": values}))
         assert told == values
 
-    def test_nul_is_replaced_wherever_it_stands(self, store: PostgresStore) -> None:
+    def test_nul_is_replaced_wherever_it_stands(self, store: DatabaseStore) -> None:
         values = {"values": ["a\0b", None, "c"]}
-        told = store._database.read_now(lambda db: db.value("SELECT %(values)b::text[]", values))
+        statement = Statement("", "SELECT %(values)b::text[]")
+        told = store.database.read_now(lambda db: db.value(statement, values))
         assert told == ["a\ufffdb", None, "c"]
 
 
 class TestTime:
-    def test_the_servers_time_is_told_as_it_is(self, store: PostgresStore) -> None:
+    def test_the_servers_time_is_told_as_it_is(self, store: DatabaseStore) -> None:
         before_s = system_readings().wall_s()
-        told_s = store.server_clock.time_s()
+        told_s = server_clock(store).time_s()
         assert before_s - 1 <= told_s <= system_readings().wall_s() + 1  # the same machine here
 
 
 class TestFailing:
     @waits
     async def test_a_full_disk_commits_nothing_and_can_be_freed(
-        self, store: PostgresStore, other: psycopg.Connection
+        self, store: DatabaseStore, other: psycopg.Connection
     ) -> None:
         await begin(store, url())
         lease = await claim_one(store)
@@ -297,7 +302,7 @@ class TestFailing:
     ) -> None:
         with closing(open_postgres(place, tenant="local", busy_timeout_s=10)) as store:
             (told,) = await asyncio.to_thread(
-                store._database.read_now,  # the session's own settings are not seen elsewhere
+                store.database.read_now,  # the session's own settings are not seen elsewhere
                 lambda db: db.rows(
                     "SELECT current_setting('lock_timeout'),"
                     " current_setting('idle_in_transaction_session_timeout'),"
@@ -307,7 +312,7 @@ class TestFailing:
         assert told == ("10s", "5s", "15min")
 
     @waits
-    async def test_a_transaction_that_fails_leaves_nothing(self, store: PostgresStore) -> None:
+    async def test_a_transaction_that_fails_leaves_nothing(self, store: DatabaseStore) -> None:
         await begin(store, url())
         lease = await claim_one(store)
         broken = Discovered(b"x" * 16, None, "a.test:80", 1, 1, url().source)  # type: ignore[arg-type]  # the point
@@ -318,7 +323,7 @@ class TestFailing:
         assert (await store.census.outlook("job", now_s=START_S)).by_state == {State.PENDING: 1}
 
     @waits
-    async def test_text_with_nul_is_kept_without_it(self, store: PostgresStore) -> None:
+    async def test_text_with_nul_is_kept_without_it(self, store: DatabaseStore) -> None:
         await begin(store, url())
         lease = await claim_one(store)
         kept = replace(page(url(), title="a\0b"), etag="\0")
@@ -329,7 +334,7 @@ class TestFailing:
         assert entry is not None and entry.detail == "x\ufffdy"
 
     def test_a_server_is_not_a_file_that_could_be_copied(
-        self, store: PostgresStore, tmp_path: Path
+        self, store: DatabaseStore, tmp_path: Path
     ) -> None:
         with pytest.raises(StoreError, match="not a file") as raised:
             store.backup(tmp_path / "copy.db")
@@ -340,7 +345,7 @@ class TestDamage:
     @pytest.mark.parametrize(("table", "change"), DAMAGES, ids=damage_id)
     @waits
     async def test_a_value_that_cannot_be_read_names_its_row(
-        self, store: PostgresStore, other: psycopg.Connection, table: str, change: str
+        self, store: DatabaseStore, other: psycopg.Connection, table: str, change: str
     ) -> None:
         await fill(store)
         assert other.execute(f"UPDATE {table} SET {change}").rowcount > 0
@@ -351,7 +356,7 @@ class TestDamage:
 class TestLostConnections:
     @waits
     async def test_work_goes_on_when_the_server_has_ended_all_connections(
-        self, store: PostgresStore, other: psycopg.Connection
+        self, store: DatabaseStore, other: psycopg.Connection
     ) -> None:
         await begin(store, url("/1"), url("/2"))
         _end_all(other)
@@ -407,7 +412,7 @@ class TestLostConnections:
             joining = thread.submit(open_postgres, own.new_schema(), tenant="local", waits=True)
             own.restart()
             with closing(joining.result(20)) as store:
-                assert store.server_clock.time_s() > 0
+                assert server_clock(store).time_s() > 0
 
 
 def _end_all(other: psycopg.Connection) -> None:
@@ -472,7 +477,7 @@ class TestPlans:
         assert _rows_read(place) < 900
 
 
-async def _keep_pages(store: PostgresStore, many: int, *, at_s: float) -> None:
+async def _keep_pages(store: DatabaseStore, many: int, *, at_s: float) -> None:
     """Let a job keep pages, ten a transaction."""
     name = f"job-{at_s}"
     await store.jobs.create(job(name, rules=config(delay_s=0.0)))
@@ -488,7 +493,7 @@ async def _keep_pages(store: PostgresStore, many: int, *, at_s: float) -> None:
         at_s += 10
 
 
-async def _look_up(store: PostgresStore, *, at_s: float) -> None:
+async def _look_up(store: DatabaseStore, *, at_s: float) -> None:
     """Do what is done for one page."""
     name = f"job-{at_s}"
     await store.jobs.create(job(name, rules=config(delay_s=0.0)))
@@ -501,7 +506,7 @@ async def _look_up(store: PostgresStore, *, at_s: float) -> None:
     await store.frontier.settle(batch(visit(lease, page=page(url(f"/{at_s}"))), give_back(lease)))
 
 
-async def _use_documents(store: PostgresStore) -> None:
+async def _use_documents(store: DatabaseStore) -> None:
     """Do what is done for one document."""
     documents = store.documents
     await documents.put([document("500x", collection="mine", host="mine.test", job="mine")])
@@ -574,7 +579,7 @@ async def _crawl_some(place: str) -> None:
 
 CRASHING = """
 import asyncio, sys
-from geomi.adapters.store.postgres import open_postgres
+from geomi.adapters.store.store import open_postgres
 from tests.contracts.suites.material import batch, begin, claim, give_back, page, url, visit
 from tests.contracts.suites.material import config
 
@@ -629,38 +634,38 @@ class TestSharedTime:
     @waits
     async def test_the_offset_is_set_by_one(self, place: str) -> None:
         with closing(open_postgres(place, tenant="local")) as store:
-            before = await store.server_clock.compare(time.time)
+            before = await server_clock(store).compare(time.time)
             assert abs(before.ahead_s) < 5
             assert before.offset_s == 0.0
-            assert await store.server_clock.set_offset(3600.0, instead_of=0.0)
-            assert not await store.server_clock.set_offset(7200.0, instead_of=0.0)
-            after = await store.server_clock.compare(time.time)
+            assert await server_clock(store).set_offset(3600.0, instead_of=0.0)
+            assert not await server_clock(store).set_offset(7200.0, instead_of=0.0)
+            after = await server_clock(store).compare(time.time)
             assert after.offset_s == 3600.0
             assert after.ahead_s - before.ahead_s == pytest.approx(3600.0, abs=1.0)
-            assert store.server_clock.time_s() - time.time() == pytest.approx(3600.0, abs=5.0)
+            assert server_clock(store).time_s() - time.time() == pytest.approx(3600.0, abs=5.0)
 
     @waits
     async def test_time_is_not_before_the_last_sign_of_a_worker(self, place: str) -> None:
         with closing(open_postgres(place, tenant="local")) as store:
             ahead_s = time.time() + 900
             await store.workers.enrol(card(at_s=ahead_s))
-            assert store.server_clock.time_s() == pytest.approx(ahead_s)
+            assert server_clock(store).time_s() == pytest.approx(ahead_s)
 
     @waits
     async def test_who_comes_while_the_clock_jumps_goes_by_those_who_work(self, place: str) -> None:
         """Else every lease would seem to be over."""
         with closing(open_postgres(place, tenant="local")) as store:
-            old = open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
+            old = open_shared_clock(server_clock(store), least_s=store.greatest_end_s())
             await store.workers.enrol(card("w-old", at_s=old.now_s()))
-            await store.server_clock.set_offset(
+            await server_clock(store).set_offset(
                 3600.0, instead_of=0.0
             )  # as if the server's clock were set
-            new = open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
+            new = open_shared_clock(server_clock(store), least_s=store.greatest_end_s())
             assert new.now_s() - old.now_s() > 3500
             async with asyncio.TaskGroup() as group:
                 agreeing = group.create_task(
                     ServerTime(
-                        store.workers, store.server_clock, new, owner="", silence_s=3.0
+                        store.workers, server_clock(store), new, owner="", silence_s=3.0
                     ).agree()
                 )
                 await asyncio.sleep(0.1)
@@ -669,18 +674,18 @@ class TestSharedTime:
                 )
                 await agreeing
             assert new.now_s() == pytest.approx(old.now_s(), abs=1.0)
-            assert (await store.server_clock.compare(old.now_s)).ahead_s == pytest.approx(
+            assert (await server_clock(store).compare(old.now_s)).ahead_s == pytest.approx(
                 0.0, abs=1.0
             )
 
     @waits
     async def test_the_dead_are_not_waited_for_long(self, place: str) -> None:
         with closing(open_postgres(place, tenant="local")) as store:
-            clock = open_shared_clock(store.server_clock, least_s=store.greatest_end_s())
+            clock = open_shared_clock(server_clock(store), least_s=store.greatest_end_s())
             await store.workers.enrol(card("w-dead", at_s=clock.now_s() - 600))
             now_s = clock.now_s()
             await ServerTime(
-                store.workers, store.server_clock, clock, owner="", silence_s=0.6
+                store.workers, server_clock(store), clock, owner="", silence_s=0.6
             ).agree()
             assert 0.1 < clock.now_s() - now_s < 30
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.sqlite import frontier
 from geomi.adapters.store.sqlite.connection import SqliteDatabase
 from geomi.adapters.store.statements import statements
+from geomi.adapters.store.store import DatabaseStore, open_sqlite
 from geomi.adapters.store.tables.documents import SQL as DOCUMENTS
 from geomi.adapters.store.tables.documents import conditions
 from geomi.errors import StoreBusy, StoreError, StoreFull, StoreTooNew
@@ -48,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
+def store(path: Path) -> Iterator[DatabaseStore]:
     with closing(open_sqlite(path, tenant="local")) as opened:
         yield opened
 
@@ -95,7 +96,7 @@ class TestFailing:
     @waits
     async def test_a_full_disk_commits_nothing_and_can_be_freed(self, path: Path) -> None:
         database = SqliteDatabase(path, busy_timeout_s=1.0)
-        with closing(SqliteStore(database, "local")) as store:
+        with closing(DatabaseStore(database, frontier, "local")) as store:
             await begin(store, url())
             lease = await claim_one(store)
             links = tuple(url(f"/{number}") for number in range(3000))
@@ -124,7 +125,7 @@ class TestFailing:
             assert await store.frontier.add("job", [url()], now_s=START_S) == 1
 
     @waits
-    async def test_a_transaction_that_fails_leaves_nothing(self, store: SqliteStore) -> None:
+    async def test_a_transaction_that_fails_leaves_nothing(self, store: DatabaseStore) -> None:
         await begin(store, url())
         lease = await claim_one(store)
         broken = Discovered(b"x" * 16, None, "a.test:80", 1, 1, url().source)  # type: ignore[arg-type]  # the point
@@ -137,7 +138,7 @@ class TestFailing:
 
 class TestCopying:
     @waits
-    async def test_a_copy_is_a_store_of_its_own(self, store: SqliteStore, tmp_path: Path) -> None:
+    async def test_a_copy_is_a_store_of_its_own(self, store: DatabaseStore, tmp_path: Path) -> None:
         await begin(store, url("/1"), url("/2"))
         await bury(store.queues, "dead", "L1")
         await store.queues.send(DATASET, [sent("waiting")])
@@ -153,7 +154,7 @@ class TestCopying:
 
     @waits
     async def test_a_message_that_is_done_leaves_nothing(
-        self, store: SqliteStore, path: Path
+        self, store: DatabaseStore, path: Path
     ) -> None:
         await store.queues.send(DATASET, [sent("1")])
         loan = await borrow_one(store.queues)
@@ -162,7 +163,7 @@ class TestCopying:
             for table in ("seed_messages", "seed_bodies"):
                 assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
 
-    def test_a_copy_that_cannot_be_written_is_told(self, store: SqliteStore, path: Path) -> None:
+    def test_a_copy_that_cannot_be_written_is_told(self, store: DatabaseStore, path: Path) -> None:
         with pytest.raises(StoreError, match="nowhere"):
             store.backup(path.parent / "nowhere" / "copy.db")
 
@@ -171,7 +172,7 @@ class TestDamage:
     @pytest.mark.parametrize(("table", "change"), DAMAGES, ids=damage_id)
     @waits
     async def test_a_value_that_cannot_be_read_names_its_row(
-        self, store: SqliteStore, path: Path, table: str, change: str
+        self, store: DatabaseStore, path: Path, table: str, change: str
     ) -> None:
         await fill(store)
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -184,7 +185,7 @@ class TestDamage:
 CRASHING = """
 import asyncio, sys
 from pathlib import Path
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from tests.contracts.suites.material import batch, begin, claim, give_back, page, url, visit
 from tests.contracts.suites.material import config
 
@@ -244,7 +245,9 @@ class TestStatements:
             assert text.startswith("-- ")
             assert sqlite3.complete_statement(text + ";")
 
-    def test_links_are_looked_up_by_their_keys_alone(self, store: SqliteStore, path: Path) -> None:
+    def test_links_are_looked_up_by_their_keys_alone(
+        self, store: DatabaseStore, path: Path
+    ) -> None:
         asked = statements("store.sqlite", "links")["absent"].replace("/* asked */", "(0,?,?,?)")
         with closing(sqlite3.connect(path)) as db:
             plan = db.execute(f"EXPLAIN QUERY PLAN {asked}", (1, b"x" * 16, 0)).fetchall()
@@ -263,7 +266,7 @@ class TestStatements:
         ],
     )
     def test_what_waits_is_found_by_an_index_of_its_state(
-        self, store: SqliteStore, path: Path, file: str, name: str, index: str
+        self, store: DatabaseStore, path: Path, file: str, name: str, index: str
     ) -> None:
         """An index of some states alone serves what is asked with these very constants."""
         asked = statements("store.sqlite", file)[name]
@@ -283,7 +286,7 @@ class TestStatements:
         ids=["collection", "site", "job"],
     )
     def test_documents_of_a_filter_are_found_by_an_index(
-        self, store: SqliteStore, path: Path, name: str, column: str, which: DocumentFilter
+        self, store: DatabaseStore, path: Path, name: str, column: str, which: DocumentFilter
     ) -> None:
         asked = DOCUMENTS[name].narrowed(conditions(which)).sqlite
         values = {"tenant": "local", "after": "", "many": 9, column: "x"}
@@ -293,7 +296,7 @@ class TestStatements:
         assert f"INDEX documents_of_{column} (tenant=? AND {column}=?" in line
 
     def test_collections_are_counted_without_their_documents(
-        self, store: SqliteStore, path: Path
+        self, store: DatabaseStore, path: Path
     ) -> None:
         with closing(sqlite3.connect(path)) as db:
             asked = DOCUMENTS["collections"].sqlite

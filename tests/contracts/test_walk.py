@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from tests.contracts.reference import open_memory
 from tests.contracts.suites.handles import Store
 from tests.contracts.suites.walk import Walk
@@ -19,7 +19,7 @@ from tests.support.stores import with_parts
 
 @pytest.mark.slow
 def test_all_stores_answer_the_same_script_alike(tmp_path: Path, cluster: Cluster) -> None:
-    from geomi.adapters.store.postgres import open_postgres  # an extra
+    from geomi.adapters.store.store import open_postgres  # an extra
 
     numbers = count()
 

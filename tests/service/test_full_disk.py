@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.store.sqlite.connection import SqliteSession
-from geomi.adapters.store.sqlite.store import SqliteStore
+from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
+from geomi.adapters.store.store import DatabaseStore
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
 from geomi.model.worker import WorkerRole
@@ -32,8 +32,9 @@ class Disk:
 
     def __init__(self, ground: Ground) -> None:
         store = ground.service.home.store
-        assert isinstance(store, SqliteStore)
-        self._database = store._database
+        assert isinstance(store, DatabaseStore)
+        assert isinstance(store.database, SqliteDatabase)
+        self._database = store.database
         self._database.write_now(_let_every_write_grow)
 
     def fill(self) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from geomi.adapters.machine.clock import (
@@ -23,9 +22,9 @@ from geomi.adapters.machine.clock import (
     open_clock,
     open_shared_clock,
 )
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_postgres, open_sqlite
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
-from geomi.errors import ConfigError, StoreMissing
+from geomi.errors import StoreMissing
 from geomi.ports.runtime import ServerClock, SharedTime
 from geomi.ports.store import Store
 from geomi.ports.workers import Workers
@@ -73,21 +72,10 @@ def owners_here(store: Store) -> Sequence[str] | None:
 
 def _open(root: Path, settings: Settings, *, create: bool, waits: bool) -> Store:
     if settings.db:
-        return _open_postgres(settings.db, create=create, waits=waits)
+        return open_postgres(settings.db, tenant=TENANT, create=create, waits=waits)
     if not create and not (root / DATABASE).is_file():
         raise StoreMissing(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
     return open_sqlite(root / DATABASE, tenant=TENANT)
-
-
-def _open_postgres(url: str, *, create: bool, waits: bool) -> Store:
-    if find_spec("psycopg") is None:
-        raise ConfigError(
-            "a PostgreSQL database needs psycopg, which is not installed",
-            hint="pip install 'geomi[postgres]'",
-        )
-    from geomi.adapters.store.postgres import open_postgres  # an extra
-
-    return open_postgres(url, tenant=TENANT, create=create, waits=waits)
 
 
 def shared_time(store: Store, clock: SystemClock, *, owner: str, silence_s: float) -> SharedTime:

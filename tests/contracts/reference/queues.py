@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from statistics import fmean
 
-from geomi.adapters.store.tables.seed_queues import checked_messages, lent_names, listed_letters
+from geomi.adapters.store.tables.queues import checked_messages, lent_names, listed_letters
 from geomi.model.dataset.queue import (
     MAX_LENT_MESSAGES,
     DeadLetter,

@@ -10,7 +10,6 @@ import pytest
 from geomi.model.job import BEGUN, MAX_LISTED_JOBS, JobFilter, JobState
 from tests.contracts.suites.crowding import WORKERS, at_once
 from tests.contracts.suites.handles import Store, Stores
-from tests.contracts.suites.losing import DurableStores
 from tests.contracts.suites.material import START_S, job
 from tests.support.waiting import waits
 
@@ -144,7 +143,7 @@ class TestBeginningAtOnce:
     """The same where many ask at the same moment."""
 
     @pytest.mark.req("JOB-05")
-    def test_never_too_many_begin(self, durable_stores: DurableStores) -> None:
+    def test_never_too_many_begin(self, durable_stores: Stores) -> None:
         store = durable_stores("local")
         names = [f"{number:02}" for number in range(WORKERS * 4)]
         asyncio.run(make(store, *names, state=JobState.PENDING))

@@ -117,7 +117,7 @@ class TestLoans:
     async def test_a_loan_has_so_many_bytes_and_one_message_at_least(
         self, stores: Stores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("geomi.adapters.store.tables.seed_queues.MAX_LENT_BYTES", 1000)
+        monkeypatch.setattr("geomi.adapters.store.tables.queues.MAX_LENT_BYTES", 1000)
         assert model.MAX_LENT_BYTES <= MAX_MESSAGE_BYTES
         queues = stores("a").queues
         sizes = {"1": 1001, "2": 600, "3": 400, "4": 1}

@@ -18,7 +18,7 @@ import pytest
 from geomi.model.config import UrlOrder
 from geomi.model.entry import Discovered, Lease
 from geomi.model.verdict import State
-from tests.contracts.suites.losing import DurableStore, DurableStores
+from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.material import (
     START_S,
     batch,
@@ -44,7 +44,7 @@ class TestManyWorkers:
     @pytest.mark.req("FRN-11")
     @pytest.mark.parametrize("max_pages", [0, 37])
     def test_each_url_is_lent_once_and_never_too_many(
-        self, durable_stores: DurableStores, max_pages: int
+        self, durable_stores: Stores, max_pages: int
     ) -> None:
         urls = [url(f"/{n}", f"h{host}.test") for host in range(20) for n in range(5)]
         store = durable_stores("local")
@@ -58,7 +58,7 @@ class TestManyWorkers:
 
     @pytest.mark.parametrize("order", [UrlOrder.SCORE, UrlOrder.WEIGHTED])
     def test_counters_equal_a_recount_whoever_found_what_first(
-        self, durable_stores: DurableStores, order: UrlOrder
+        self, durable_stores: Stores, order: UrlOrder
     ) -> None:
         # Every page links to pages of all hosts, often nearer than they were known: entries are
         # added, approached, paid, opened again and closed by all workers at the same time.
@@ -78,7 +78,7 @@ class TestManyWorkers:
 
     @pytest.mark.parametrize("limit", ["max_hosts", "per_ip"])
     def test_limits_on_hosts_hold_between_claims_at_the_same_moment(
-        self, durable_stores: DurableStores, limit: str
+        self, durable_stores: Stores, limit: str
     ) -> None:
         rules = config(delay_s=0.0, max_hosts=3 if limit == "max_hosts" else 0, per_ip=3)
         urls = [url("/", f"h{host}.test") for host in range(HOSTS)]
@@ -96,7 +96,7 @@ class TestManyWorkers:
         lent = [lease.host for leases in asked for lease in leases]
         assert len(lent) == len(set(lent)) <= 3
 
-    def test_who_follows_the_feed_misses_no_commit(self, durable_stores: DurableStores) -> None:
+    def test_who_follows_the_feed_misses_no_commit(self, durable_stores: Stores) -> None:
         urls = [url(f"/{n}", f"h{host}.test") for host in range(HOSTS) for n in range(PAGES)]
         is_over = Event()
         store = durable_stores("local")
@@ -109,7 +109,7 @@ class TestManyWorkers:
         assert len(seen) == len(set(seen)) == len(urls)
 
 
-def at_once(stores: DurableStores, work: Callable[[DurableStore, int], T]) -> list[T]:
+def at_once(stores: Stores, work: Callable[[Store, int], T]) -> list[T]:
     """Let several workers work at the same time, each with a handle of its own."""
 
     def one(number: int) -> T:
@@ -120,14 +120,12 @@ def at_once(stores: DurableStores, work: Callable[[DurableStore, int], T]) -> li
         return list(crowd.map(one, range(WORKERS)))
 
 
-def _work(store: DurableStore, found_by: Callable[[Lease], tuple[Discovered, ...]]) -> list[bytes]:
+def _work(store: Store, found_by: Callable[[Lease], tuple[Discovered, ...]]) -> list[bytes]:
     """Claim and settle until nothing is lent any more; every claim comes a second later."""
     return asyncio.run(_crawl(store, found_by))
 
 
-async def _crawl(
-    store: DurableStore, found_by: Callable[[Lease], tuple[Discovered, ...]]
-) -> list[bytes]:
+async def _crawl(store: Store, found_by: Callable[[Lease], tuple[Discovered, ...]]) -> list[bytes]:
     visited: list[bytes] = []
     now_s, idle = START_S, 0
     while idle < 20:
@@ -165,7 +163,7 @@ def _links(seed: int) -> Callable[[Lease], tuple[Discovered, ...]]:
     return found_by
 
 
-async def _place_all(store: DurableStore, urls: list[Discovered]) -> None:
+async def _place_all(store: Store, urls: list[Discovered]) -> None:
     """Let every host be known to have the same address."""
     held = Counter(one.host for one in urls)
     for _ in held:
@@ -174,10 +172,10 @@ async def _place_all(store: DurableStore, urls: list[Discovered]) -> None:
         await store.frontier.settle(batch(give_back(lease, next_s=START_S + 50)))
 
 
-def _follow(stores: DurableStores, is_over: Event) -> list[str]:
+def _follow(stores: Stores, is_over: Event) -> list[str]:
     """Read captures as a publisher does: each read starts where the last one ended."""
 
-    async def follow(store: DurableStore) -> list[str]:
+    async def follow(store: Store) -> list[str]:
         seen: list[str] = []
         after = 0
         while True:

@@ -8,8 +8,7 @@ import pytest
 
 from geomi.model.tenant import Quota
 from tests.contracts.suites.crowding import WORKERS, at_once
-from tests.contracts.suites.handles import Store
-from tests.contracts.suites.losing import DurableStores
+from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.material import (
     START_S,
     batch,
@@ -30,7 +29,7 @@ class TestQuotasAtOnce:
     """What is used is counted and kept exactly, whoever is at work."""
 
     @pytest.mark.req("JOB-05")
-    def test_the_day_is_used_up_exactly(self, durable_stores: DurableStores) -> None:
+    def test_the_day_is_used_up_exactly(self, durable_stores: Stores) -> None:
         store, most = durable_stores("local"), 37
         asyncio.run(store.quotas.allow(Quota(max_daily_pages=most)))
         asyncio.run(_make_jobs(store))
@@ -38,9 +37,7 @@ class TestQuotasAtOnce:
         used = asyncio.run(standing(store))
         assert (sum(parts), used.pages, used.stored_bytes) == (most, most, most * PAGE_BYTES)
 
-    def test_what_is_kept_is_counted_while_jobs_are_deleted(
-        self, durable_stores: DurableStores
-    ) -> None:
+    def test_what_is_kept_is_counted_while_jobs_are_deleted(self, durable_stores: Stores) -> None:
         store = durable_stores("local")
         asyncio.run(store.quotas.allow(Quota(max_daily_pages=0)))
         asyncio.run(_make_jobs(store))

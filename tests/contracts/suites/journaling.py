@@ -14,7 +14,6 @@ from geomi.model.job import MAX_LISTED_EVENTS, STATE_EVENT, CrawlJob, JobEvent, 
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, NamedValue
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Store, Stores
-from tests.contracts.suites.losing import DurableStores
 from tests.contracts.suites.material import START_S, batch, begin, claim_one, job, url, visit
 from tests.support.waiting import waits
 
@@ -207,9 +206,7 @@ class TestUntold:
 class TestJournalAtOnce:
     """The same while several change one job and tell of it."""
 
-    def test_numbers_have_no_gap_and_each_event_is_told_once(
-        self, durable_stores: DurableStores
-    ) -> None:
+    def test_numbers_have_no_gap_and_each_event_is_told_once(self, durable_stores: Stores) -> None:
         store, new = durable_stores("local"), made(tenant="local")
         asyncio.run(store.jobs.create(new))
 

@@ -18,7 +18,6 @@ from geomi.model.index.document import (
 from geomi.model.site import Takedown
 from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.keeping import keep
-from tests.contracts.suites.losing import DurableStores
 from tests.contracts.suites.material import START_S, job, page, url
 from tests.support.waiting import waits
 
@@ -237,9 +236,7 @@ class TestDocuments:
         assert await ids(stranger) == "1"
 
     @waits
-    async def test_a_lost_capture_leaves_what_was_understood(
-        self, durable_stores: DurableStores
-    ) -> None:
+    async def test_a_lost_capture_leaves_what_was_understood(self, durable_stores: Stores) -> None:
         store = durable_stores("local")
         await keep(store, page(url("/0")))
         await store.documents.put([document("0")])

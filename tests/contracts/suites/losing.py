@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from geomi.model.page import Ref
 from geomi.model.verdict import Outcome, State
-from geomi.ports.store import Segments
 from tests.contracts.suites.alike import sketch_of
-from tests.contracts.suites.handles import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     START_S,
@@ -26,23 +23,11 @@ from tests.contracts.suites.material import (
 from tests.support.waiting import waits
 
 
-class DurableStore(Store, Protocol):
-    """A store that other processes open as well."""
-
-    @property
-    def segments(self) -> Segments: ...
-
-    def lease_owners(self) -> list[str]: ...
-
-
-DurableStores = Callable[[str], DurableStore]
-
-
 class TestLostSegments:
     """Captures whose bytes are gone."""
 
     @waits
-    async def test_pages_in_a_lost_segment_wait_again(self, durable_stores: DurableStores) -> None:
+    async def test_pages_in_a_lost_segment_wait_again(self, durable_stores: Stores) -> None:
         store = durable_stores("local")
         await begin(store, url("/1"), url("/2"), url("/3"))
         lease = await claim_one(store)
@@ -72,7 +57,7 @@ class TestLostSegments:
 
     @waits
     async def test_a_page_that_was_opened_again_is_fetched_anew(
-        self, durable_stores: DurableStores
+        self, durable_stores: Stores
     ) -> None:
         store = durable_stores("local")
         await begin(store, url("/1", depth=2))
@@ -92,9 +77,7 @@ class TestOwners:
     """Who holds what."""
 
     @waits
-    async def test_whoever_left_without_giving_back_is_named(
-        self, durable_stores: DurableStores
-    ) -> None:
+    async def test_whoever_left_without_giving_back_is_named(self, durable_stores: Stores) -> None:
         store = durable_stores("local")
         await begin(store, *(url("/", f"{letter}.test") for letter in "abc"))
         (given_back,) = await claim(store, owner="gone", hosts=1)

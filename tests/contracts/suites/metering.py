@@ -13,7 +13,6 @@ from geomi.model.job import Expired, JobState
 from geomi.model.tenant import Quota, TenantUsage
 from geomi.model.verdict import Outcome, State
 from tests.contracts.suites.handles import Store, Stores
-from tests.contracts.suites.losing import DurableStores
 from tests.contracts.suites.material import (
     DELAY_S,
     LEASE_S,
@@ -244,7 +243,7 @@ class TestLostBytes:
     """Where bytes are lost, nobody pays for them."""
 
     @waits
-    async def test_lost_segments_give_their_bytes_back(self, durable_stores: DurableStores) -> None:
+    async def test_lost_segments_give_their_bytes_back(self, durable_stores: Stores) -> None:
         store, other = durable_stores("local"), durable_stores("other")
         await store.quotas.allow(Quota())
         await other.quotas.allow(Quota())

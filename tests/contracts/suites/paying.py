@@ -13,9 +13,8 @@ from geomi.errors import StoreError
 from geomi.model.index.language_model import CostLine, ModelPurpose
 from geomi.model.site import Takedown
 from tests.contracts.suites.crowding import WORKERS, at_once
-from tests.contracts.suites.handles import Stores
+from tests.contracts.suites.handles import Store, Stores
 from tests.contracts.suites.keeping import keep
-from tests.contracts.suites.losing import DurableStore, DurableStores
 from tests.contracts.suites.material import page, url
 from tests.support.waiting import waits
 
@@ -133,8 +132,8 @@ class TestCosts:
                 group.create_task(costs.add([cost(), cost("2025-02-01", amount=2)]))
         assert await costs.list() == [cost(amount=20), cost("2025-02-01", amount=40)]
 
-    def test_workers_that_add_at_once_lose_nothing(self, durable_stores: DurableStores) -> None:
-        async def add(store: DurableStore) -> None:
+    def test_workers_that_add_at_once_lose_nothing(self, durable_stores: Stores) -> None:
+        async def add(store: Store) -> None:
             for number in range(10):
                 days = [cost(f"2025-01-{day:02}") for day in range(1, 9)]
                 await store.costs.add(days if number % 2 else days[::-1])

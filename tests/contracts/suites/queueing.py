@@ -145,7 +145,7 @@ class TestSending:
     async def test_a_body_has_a_limit(
         self, stores: Stores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("geomi.adapters.store.tables.seed_queues.MAX_MESSAGE_BYTES", 1000)
+        monkeypatch.setattr("geomi.adapters.store.tables.queues.MAX_MESSAGE_BYTES", 1000)
         queues = stores("a").queues
         assert MAX_MESSAGE_BYTES > 1000
         await queues.send(DATASET, [Message("domain", "1", "1", NEWS, b"x" * 1000)])

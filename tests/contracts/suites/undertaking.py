@@ -13,7 +13,6 @@ from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.ports.dataset import SeedQueues
 from tests.contracts.suites.crowding import at_once
 from tests.contracts.suites.handles import Stores
-from tests.contracts.suites.losing import DurableStores
 from tests.contracts.suites.material import LEASE_S, START_S
 from tests.contracts.suites.queueing import (
     ALL,
@@ -264,7 +263,7 @@ class TestQueuesAtOnce:
     """Several workers and senders at the same time."""
 
     @pytest.mark.req("SED-36", "SED-44")
-    def test_no_task_is_shared_and_no_message_lost(self, durable_stores: DurableStores) -> None:
+    def test_no_task_is_shared_and_no_message_lost(self, durable_stores: Stores) -> None:
         messages = [sent(f"{task}#{one}", str(task)) for task in range(40) for one in range(3)]
         in_hand = set[str]()
 
@@ -289,7 +288,7 @@ class TestQueuesAtOnce:
         tally = asyncio.run(durable_stores("local").queues.tally(DATASET, "domain", ALL))
         assert (tally.processed, tally.total) == (40, 40)
 
-    def test_one_of_many_revives_a_letter(self, durable_stores: DurableStores) -> None:
+    def test_one_of_many_revives_a_letter(self, durable_stores: Stores) -> None:
         queues = durable_stores("local").queues
         asyncio.run(bury(queues, "1", "L1"))
         told = at_once(

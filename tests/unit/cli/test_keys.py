@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
 

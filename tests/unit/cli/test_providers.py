@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geomi.adapters.store.sqlite import open_sqlite
+from geomi.adapters.store.store import open_sqlite
 from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
 from geomi.model.site import Refusal

@@ -22,7 +22,7 @@ import typer
 from geomi.adapters.blob.directory import SUFFIX
 from geomi.adapters.machine.disk import refusal
 from geomi.adapters.outlet.job_folder import LINKS, WHOLE
-from geomi.adapters.store.sqlite import SqliteStore, open_sqlite
+from geomi.adapters.store.store import DatabaseStore, open_sqlite
 from geomi.app import DATABASE, TENANT, DataDirectory
 from geomi.app.use.providers import EVERY_JOB
 from geomi.cli.console import note, print_json
@@ -91,7 +91,7 @@ async def _backup(home: DataDirectory, target: Path) -> BackupSummary:
     return BackupSummary(str(target), len(contents.jobs), files)
 
 
-async def _contents(store: SqliteStore) -> _Contents:
+async def _contents(store: DatabaseStore) -> _Contents:
     """Gather what every tenant has: a directory that is served is many people's."""
     jobs: list[str] = []
     lengths: dict[str, int] = {}
@@ -104,7 +104,7 @@ async def _contents(store: SqliteStore) -> _Contents:
     return _Contents(jobs, lengths)
 
 
-async def _every_job(store: SqliteStore) -> list[TenantJob]:
+async def _every_job(store: DatabaseStore) -> list[TenantJob]:
     """Name the jobs of all tenants, each with whose it is."""
     return [
         (tenant, job.id)

@@ -6,10 +6,3 @@ takes its locks in one order: hosts, new keys, entries, pages, queues, rules, jo
 for no host that another holds. It must never lend a host early, lose a URL, count what was not
 committed, or show a password.
 """
-
-from __future__ import annotations
-
-from geomi.adapters.store.postgres.address import is_postgres
-from geomi.adapters.store.postgres.store import PostgresStore, open_postgres
-
-__all__ = ["PostgresStore", "is_postgres", "open_postgres"]

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
@@ -24,7 +25,7 @@ from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from geomi.adapters.store.postgres.address import DatabaseAddress
 from geomi.adapters.store.postgres.arrays import register
-from geomi.adapters.store.postgres.migrate import migrate
+from geomi.adapters.store.postgres.migrate import SQL, migrate
 from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.session import TransactionClash
 from geomi.errors import StoreBusy, StoreError, StoreFull
@@ -101,6 +102,17 @@ class PostgresDatabase:
     def read_now(self, work: Work[T]) -> T:
         """Read where there is no event loop yet."""
         return self._reader.run(work)
+
+    def backup(self, target: Path) -> None:
+        """Refuse: a database server has better tools for that."""
+        raise StoreError(
+            f"the store `{self.shown}` is not a file that could be copied to `{target}`",
+            hint="back it up with pg_dump or pg_basebackup, and the data directory beside it",
+        )
+
+    async def scrub(self) -> None:
+        """Free the place of what was deleted, so that it is written over."""
+        await self.read(lambda db: db.script(SQL["vacuum"]))
 
     def close(self) -> None:
         """Finish what is under way and close both connections."""

@@ -23,10 +23,10 @@ from geomi.adapters.store.postgres.hosts import (
 )
 from geomi.adapters.store.postgres.links import LinkBatch, reopen
 from geomi.adapters.store.postgres.links import add as add_links
-from geomi.adapters.store.postgres.queues import end_dead
 from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.postgres.settle import settle
 from geomi.adapters.store.rows import host_row
+from geomi.adapters.store.tables.queues import end_dead_loans
 from geomi.model.entry import Discovered, Lease, RemainingWork
 
 __all__ = [
@@ -101,7 +101,7 @@ def outlook(db: PostgresSession, job: str, tenant: str, now_s: float) -> Remaini
 
 def release_dead(db: PostgresSession, owners: Sequence[str], now_s: float) -> int:
     """End the leases of owners known to be dead."""
-    end_dead(db, owners, now_s)
+    end_dead_loans(db, owners, now_s)
     rows = [host_row(row) for row in db.rows(HOSTS["held_by"], {"owners": list(owners)})]
     if not rows:
         return 0

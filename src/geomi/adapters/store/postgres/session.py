@@ -65,9 +65,9 @@ class PostgresSession:
             return [row for answer in answers for row in answer.fetchall()]
 
     def rows_of_all(self, statement: Statement, many: Iterable[Values]) -> list[Row]:
-        """Ask the same for many values, of which the statement takes an array for each name."""
+        """Ask the same for many values; the statement takes an array for each of its names."""
         rows = list(many)
-        return self.rows(statement, _arrays(rows)) if rows else []
+        return self.rows(statement, _arrays(statement, rows)) if rows else []
 
     def run_each(self, statement: Statement, many: Iterable[Values]) -> int:
         """Change the same for each of some values; return how many rows were changed."""
@@ -77,9 +77,9 @@ class PostgresSession:
             return sum(each.rowcount for each in done)
 
     def send_all(self, statement: Statement, many: Iterable[Values]) -> None:
-        """Change the same for many values, of which the statement takes an array for each name."""
+        """Change the same for many values; the statement takes an array for each of its names."""
         if rows := list(many):
-            self.send(statement, _arrays(rows))
+            self.send(statement, _arrays(statement, rows))
 
     def transaction(self) -> AbstractContextManager[object]:
         """Make one transaction of what follows."""
@@ -105,8 +105,10 @@ def _text(statement: Statement | str) -> str:
     return statement if isinstance(statement, str) else statement.postgres
 
 
-def _arrays(rows: Sequence[Values]) -> dict[str, object]:
-    return {name: [row[name] for row in rows] for name in rows[0]}
+def _arrays(statement: Statement, rows: Sequence[Values]) -> dict[str, object]:
+    """Return whole columns; what only SQLite's text names is not packed for nothing."""
+    names = [name for name in rows[0] if f"%({name})" in statement.postgres]
+    return {name: [row[name] for row in rows] for name in names}
 
 
 def _packed(values: Values) -> Values:

@@ -5,9 +5,3 @@ Values of `geomi.model` come in and go out; rows, statements and driver errors s
 write is one transaction on the store's own thread, so the event loop never waits for a lock. It
 must never lend a host early, lose a URL, or count what was not committed.
 """
-
-from __future__ import annotations
-
-from geomi.adapters.store.sqlite.store import SqliteStore, open_sqlite
-
-__all__ = ["SqliteStore", "open_sqlite"]

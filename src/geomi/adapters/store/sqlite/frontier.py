@@ -25,8 +25,8 @@ from geomi.adapters.store.sqlite.hosts import (
     put_host,
 )
 from geomi.adapters.store.sqlite.links import find_queue, insert_finds, new_targets, reopen
-from geomi.adapters.store.sqlite.queues import end_dead
 from geomi.adapters.store.sqlite.settle import settle
+from geomi.adapters.store.tables.queues import end_dead_loans
 from geomi.model.entry import Discovered, Lease, RemainingWork
 
 __all__ = [
@@ -105,7 +105,7 @@ def release_dead(db: SqliteSession, owners: Sequence[str], now_s: float) -> int:
             row = host_row(columns)
             put_host(db, end_dead_lease(row, demands_on(db, row.state.host), now_s=now_s))
             released += 1
-    end_dead(db, owners, now_s)
+    end_dead_loans(db, owners, now_s)
     return released
 
 

@@ -3,8 +3,8 @@
 SELECT number FROM seed_datasets WHERE tenant = :tenant AND name = :dataset;
 
 -- name: add_dataset
--- Make a dataset known.
-INSERT INTO seed_datasets (tenant, name) VALUES (:tenant, :dataset) RETURNING number;
+-- Make a dataset known; somebody else may do so at the same moment.
+INSERT INTO seed_datasets (tenant, name) VALUES (:tenant, :dataset) ON CONFLICT DO NOTHING;
 
 -- name: add_task
 -- Make a task known; a message of it follows.
@@ -13,8 +13,8 @@ VALUES (:dataset, :queue, :task, :country, :category, :date, 'pending')
 ON CONFLICT DO NOTHING;
 
 -- name: task
--- A task, and the token of its last loan.
-SELECT number, token
+-- A task, and the token of its last loan; nobody else changes it until the commit.
+SELECT number, queue, task, token
 FROM seed_tasks
 WHERE dataset = :dataset AND queue = :queue AND task = :task;
 
@@ -26,11 +26,12 @@ ON CONFLICT (task, name) DO UPDATE
 SET attempts = 0, losses = 0, lent = 0, due_s = excluded.due_s, letter = NULL, error = NULL,
     size = excluded.size
 WHERE letter IS NOT NULL
-RETURNING number;
+RETURNING task, name;
 
 -- name: put_body
 -- Write what a message says.
-INSERT OR REPLACE INTO seed_bodies (message, body) VALUES (:message, :body);
+INSERT OR REPLACE INTO seed_bodies (message, body)
+SELECT number, :body FROM seed_messages WHERE task = :task AND name = :name;
 
 -- name: wake
 -- A message waits for a task again; one that is lent is not lent again before.
@@ -61,7 +62,7 @@ UPDATE seed_messages SET losses = losses + 1, lent = 0 WHERE task = :task AND le
 
 -- name: due_messages
 -- The messages of a task that are due, with their sizes.
-SELECT name, size
+SELECT task, name, size
 FROM seed_messages
 WHERE task = :task AND letter IS NULL AND due_s <= :now_s
 ORDER BY name
@@ -75,7 +76,7 @@ WHERE task = :task AND letter IS NULL AND due_s <= :now_s AND name <= :last;
 
 -- name: lent
 -- The messages of a loan.
-SELECT name, attempts, losses, due_s, body
+SELECT task, name, attempts, losses, due_s, body
 FROM seed_messages
 JOIN seed_bodies ON seed_bodies.message = seed_messages.number
 WHERE task = :task AND lent = :token
@@ -169,15 +170,12 @@ SELECT COUNT(*) FILTER (WHERE state = 'processed'),
        COUNT(*) FILTER (WHERE sitemap),
        AVG(duration_ms) FILTER (WHERE state = 'processed')
 FROM seed_tasks
-WHERE dataset = :dataset AND queue = :queue
-    AND (:country IS NULL OR country = :country)
-    AND (:category IS NULL OR category = :category)
-    AND (:date IS NULL OR date = :date);
+WHERE dataset = :dataset AND queue = :queue /* conditions */;
 
 -- name: letters
 -- Dead letters after one, without their bodies.
 SELECT letter, error, queue, seed_tasks.task, country, category, date,
-       name, attempts, losses, due_s, x''
+       name, attempts, losses, due_s
 FROM seed_messages
 JOIN seed_tasks ON seed_tasks.number = seed_messages.task
 WHERE seed_messages.dataset = :dataset AND letter > :after
@@ -193,16 +191,19 @@ JOIN seed_bodies ON seed_bodies.message = seed_messages.number
 JOIN seed_tasks ON seed_tasks.number = seed_messages.task
 WHERE seed_messages.dataset = :dataset AND letter = :letter;
 
+-- name: task_of
+-- The task of a dead message; nobody else changes it until the commit.
+SELECT task FROM seed_messages WHERE dataset = :dataset AND letter = :letter;
+
 -- name: revive
 -- Let a dead message wait again, from the beginning.
 UPDATE seed_messages
 SET attempts = 0, losses = 0, lent = 0, due_s = :now_s, letter = NULL, error = NULL
-WHERE dataset = :dataset AND letter = :letter
-RETURNING task;
+WHERE dataset = :dataset AND letter = :letter;
 
 -- name: drop
--- Forget a dead message; return whose it was.
-DELETE FROM seed_messages WHERE dataset = :dataset AND letter = :letter RETURNING task;
+-- Forget a dead message.
+DELETE FROM seed_messages WHERE dataset = :dataset AND letter = :letter;
 
 -- name: forget
 -- A failed task of one queue is not counted any more once its last letter is gone.
