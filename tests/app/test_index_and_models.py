@@ -16,10 +16,11 @@ from geomi.model.index.language_model import ModelPurpose
 from geomi.model.index.search import NO_FILTERS
 from geomi.settings.options import Settings
 from tests.conftest import missing_part
-from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan, run
+from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan
 from tests.support.models import ModelServer
 from tests.support.onnx import write_model
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 WEB = {
     "/": page("start", "/car", "/boat", text="A village by the sea. " * 12),
@@ -45,41 +46,38 @@ async def answers(tmp_path: Path, settings: Settings, query: str) -> list[str]:
 
 
 @pytest.mark.req("IDX-01")
-def test_an_embedder_finds_what_no_word_says(tmp_path: Path) -> None:
+@waits
+async def test_an_embedder_finds_what_no_word_says(tmp_path: Path) -> None:
     if find_spec("onnxruntime") is None:
         missing_part("no onnxruntime: pip install 'geomi[onnx]'")
     write_model(tmp_path / "tiny", NEAR)
 
-    async def work() -> None:
-        await crawled(tmp_path)
-        assert await answers(tmp_path, LOCAL, "vehicle") == []
-        embedding = replace(LOCAL, embedder=f"onnx:{tmp_path / 'tiny'}")
-        assert (await answers(tmp_path, embedding, "vehicle"))[0] == "car"
-
-    run(work())
+    await crawled(tmp_path)
+    assert await answers(tmp_path, LOCAL, "vehicle") == []
+    embedding = replace(LOCAL, embedder=f"onnx:{tmp_path / 'tiny'}")
+    assert (await answers(tmp_path, embedding, "vehicle"))[0] == "car"
 
 
 @pytest.mark.slow
-def test_an_index_in_a_folder_of_its_own(tmp_path: Path) -> None:
+@waits
+async def test_an_index_in_a_folder_of_its_own(tmp_path: Path) -> None:
     if find_spec("lancedb") is None:
         missing_part("no lancedb: pip install 'geomi[lance]'")
 
-    async def work() -> None:
-        await crawled(tmp_path)
-        shared = replace(LOCAL, index=str(tmp_path / "shared"))
-        assert await answers(tmp_path, shared, "ferry noon") == ["boat"]
-        assert (tmp_path / "shared").is_dir() and not (tmp_path / "index").exists()
-
-    run(work())
+    await crawled(tmp_path)
+    shared = replace(LOCAL, index=str(tmp_path / "shared"))
+    assert await answers(tmp_path, shared, "ferry noon") == ["boat"]
+    assert (tmp_path / "shared").is_dir() and not (tmp_path / "index").exists()
 
 
-def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
+@waits
+async def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
     quality = (
         '{"scores": {"originality": 9, "depth": 9, "readability": 9, "relevance": 9}, '
         '"overall": 9, "flags": [], "summary": "s"}'
     )
 
-    async def work(server: ModelServer) -> None:
+    with ModelServer([quality] * 20) as server:
         await crawled(tmp_path)
         advised = replace(
             LOCAL, model_endpoint=server.endpoint, model="tiny", model_prices=("tiny=1/2",)
@@ -101,9 +99,6 @@ def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
                 } == {"tiny"}
         assert len(server.asked) == asked
 
-    with ModelServer([quality] * 20) as server:
-        run(work(server))
-
 
 @pytest.mark.parametrize(
     ("settings", "word"),
@@ -121,13 +116,11 @@ def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
     ],
     ids=["kind", "no folder", "no server", "model", "endpoint", "price", "bucket"],
 )
-def test_settings_that_make_no_sense_are_refused(
+@waits
+async def test_settings_that_make_no_sense_are_refused(
     tmp_path: Path, settings: Settings, word: str
 ) -> None:
-    async def work() -> None:
+    with pytest.raises(ConfigError, match=word) as refused:
         async with home_in(tmp_path, Ear(), settings) as home, open_search_index(home):
             pass
-
-    with pytest.raises(ConfigError, match=word) as refused:
-        run(work())
     assert refused.value.hint

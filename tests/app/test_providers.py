@@ -21,6 +21,7 @@ from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.providers import presets, provider_layer, read_provider
 from tests.support.crawl import LOCAL, Crawled, Ear, crawl_in, home_in, page, run
 from tests.support.server import Reply, Route, Site
+from tests.support.waiting import waits
 
 ID = "8d5f6f5e-7a11-4a53-9d3c-0f5ad1f0a001"
 ROUTES = {
@@ -111,7 +112,8 @@ def test_a_preset_warns_of_terms_that_nobody_read_and_of_a_better_channel(tmp_pa
 
 
 @pytest.mark.req("LEG-04", "G-21")
-def test_a_provider_that_forbids_it_is_not_crawled_by_any_road(tmp_path: Path) -> None:
+@waits
+async def test_a_provider_that_forbids_it_is_not_crawled_by_any_road(tmp_path: Path) -> None:
     """Not for it, not going on with a job of it, not from its host, not through a link."""
     with (
         Site({"/docs": page("docs")}) as site,
@@ -119,53 +121,47 @@ def test_a_provider_that_forbids_it_is_not_crawled_by_any_road(tmp_path: Path) -
     ):
         provider = provider_of(site)
 
-        async def work() -> Crawled:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                await providers.add(home.world, provider)
-                await crawl_in(home, ear, plan_for(provider))
-                asked = len(site.log)
-                await providers.review(
-                    home.world, "example", allows=False, reviewed_at="2026-02-01"
-                )
-                for plan in (plan_for(provider), plan_for(provider, resume=True)):
-                    with pytest.raises(ConfigError, match="does not allow crawling") as caught:
-                        await crawl_in(home, ear, plan)
-                    assert "review example --allows" in caught.value.hint
-                flags = flags_layer({"delay": 0.0, "scope": "any"})
-                resolved = resolve_under_profile([flags, settings_layer(LOCAL)])
-                with pytest.raises(ConfigError, match="provider example forbids crawling"):
-                    await crawl_in(home, ear, make_plan([site.url("/docs")], resolved, flags))
-                linked = await crawl_in(home, ear, make_plan([elsewhere.url("/")], resolved, flags))
-                assert len(site.log) == asked
-                return linked
-
-        linked = run(work())
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home:
+            await providers.add(home.world, provider)
+            await crawl_in(home, ear, plan_for(provider))
+            asked = len(site.log)
+            await providers.review(home.world, "example", allows=False, reviewed_at="2026-02-01")
+            for plan in (plan_for(provider), plan_for(provider, resume=True)):
+                with pytest.raises(ConfigError, match="does not allow crawling") as caught:
+                    await crawl_in(home, ear, plan)
+                assert "review example --allows" in caught.value.hint
+            flags = flags_layer({"delay": 0.0, "scope": "any"})
+            resolved = resolve_under_profile([flags, settings_layer(LOCAL)])
+            with pytest.raises(ConfigError, match="provider example forbids crawling"):
+                await crawl_in(home, ear, make_plan([site.url("/docs")], resolved, flags))
+            linked = await crawl_in(home, ear, make_plan([elsewhere.url("/")], resolved, flags))
+            assert len(site.log) == asked
         assert linked.urls == [elsewhere.url("/")]
         assert linked.exclusions["site.excluded"][1] == (site.url("/docs"),)
 
 
-def test_a_registration_keeps_its_id_and_a_removed_one_uncovers_its_preset(tmp_path: Path) -> None:
+@waits
+async def test_a_registration_keeps_its_id_and_a_removed_one_uncovers_its_preset(
+    tmp_path: Path,
+) -> None:
     with Site(ROUTES) as site:
         described = provider_of(site, key="openai")
 
-    async def work() -> None:
-        async with home_in(tmp_path, Ear()) as home:
-            world = home.world
-            assert (await providers.add(world, described, has_own_id=True)).provider_id == ID
+    async with home_in(tmp_path, Ear()) as home:
+        world = home.world
+        assert (await providers.add(world, described, has_own_id=True)).provider_id == ID
+        await providers.remove(world, "openai")
+        added = await providers.add(world, described)
+        assert added.provider_id == presets()["openai"].provider_id
+        assert await providers.find(world, "openai") == added
+        await providers.remove(world, "openai")
+        assert await providers.find(world, "openai") == presets()["openai"]
+        with pytest.raises(ConfigError, match="comes with geomi and cannot be removed"):
             await providers.remove(world, "openai")
-            added = await providers.add(world, described)
-            assert added.provider_id == presets()["openai"].provider_id
-            assert await providers.find(world, "openai") == added
-            await providers.remove(world, "openai")
-            assert await providers.find(world, "openai") == presets()["openai"]
-            with pytest.raises(ConfigError, match="comes with geomi and cannot be removed"):
-                await providers.remove(world, "openai")
-            with pytest.raises(ConfigError, match="unknown provider: `opnai`") as caught:
-                await providers.find(world, "opnai")
-            assert caught.value.hint == "did you mean `openai`?"
-
-    run(work())
+        with pytest.raises(ConfigError, match="unknown provider: `opnai`") as caught:
+            await providers.find(world, "opnai")
+        assert caught.value.hint == "did you mean `openai`?"
 
 
 @pytest.mark.req("JOB-07")

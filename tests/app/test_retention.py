@@ -30,6 +30,7 @@ from geomi.url.parse import parse
 from tests.support.crawl import LOCAL, Ear, crawl_in, crawl_site, home_in, page, plan, run
 from tests.support.server import Route, Site
 from tests.support.stores import world_with
+from tests.support.waiting import waits
 
 AT_ONCE = 1e-9  # days
 FOR_A_WHILE = 30.0
@@ -242,17 +243,13 @@ def test_a_job_that_somebody_uses_stays(tmp_path: Path) -> None:
     run(work())
 
 
-def test_one_cleans_at_a_time(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with home_in(tmp_path, Ear()) as home:
-            now_s = home.world.clock.now_s()
-            await home.world.store.workers.take(
-                "clean", owner="w-x", until_s=now_s + 60, now_s=now_s
-            )
-            with pytest.raises(StoreBusy, match="w-x is cleaning"):
-                await clean(home)
-
-    run(work())
+@waits
+async def test_one_cleans_at_a_time(tmp_path: Path) -> None:
+    async with home_in(tmp_path, Ear()) as home:
+        now_s = home.world.clock.now_s()
+        await home.world.store.workers.take("clean", owner="w-x", until_s=now_s + 60, now_s=now_s)
+        with pytest.raises(StoreBusy, match="w-x is cleaning"):
+            await clean(home)
 
 
 def test_a_worker_cleans_beside_its_jobs(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from geomi.model.site import Takedown
 from tests.app.test_providers import plan_for, provider_of
 from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan, run
 from tests.support.server import Reply, Route, Site
+from tests.support.waiting import waits
 
 CANARY = "the canary that nobody may ever find again"
 ROUTES = {
@@ -70,35 +71,33 @@ async def states_what_was_done(home: DataDirectory) -> None:
 
 
 @pytest.mark.req("LEG-06", "G-20")
-def test_no_byte_of_its_pages_is_left_and_others_keep_theirs(tmp_path: Path) -> None:
+@waits
+async def test_no_byte_of_its_pages_is_left_and_others_keep_theirs(tmp_path: Path) -> None:
     with (
         Site(ROUTES) as site,
         Site(
             {"/": page("other", text="Another site's words. " * 30)}, address="127.0.0.2"
         ) as other,
     ):
-
-        async def work() -> None:
-            async with home_in(tmp_path, Ear()) as home:
-                await collect(home, site)
-                kept = await crawl_in(home, Ear(), plan([other.url("/")]))
-            assert traces(tmp_path)
-            async with home_in(tmp_path, Ear()) as home:
-                line = await erase(home)
-                assert (line.jobs, line.pages) == (2, 2)
-                await states_what_was_done(home)
-                assert [job.id for job in await home.world.store.jobs.list(limit=9)] == [
-                    kept.report.job.id
-                ]
-            assert traces(tmp_path) == []
-            assert "Another site's words" in (tmp_path / "pages.jsonl").read_text("utf-8")
-
-        run(work())
+        async with home_in(tmp_path, Ear()) as home:
+            await collect(home, site)
+            kept = await crawl_in(home, Ear(), plan([other.url("/")]))
+        assert traces(tmp_path)
+        async with home_in(tmp_path, Ear()) as home:
+            line = await erase(home)
+            assert (line.jobs, line.pages) == (2, 2)
+            await states_what_was_done(home)
+            assert [job.id for job in await home.world.store.jobs.list(limit=9)] == [
+                kept.report.job.id
+            ]
+        assert traces(tmp_path) == []
+        assert "Another site's words" in (tmp_path / "pages.jsonl").read_text("utf-8")
 
 
 @pytest.mark.req("LEG-06")
-def test_a_job_whose_urls_have_expired_leaves_nothing_either(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_a_job_whose_urls_have_expired_leaves_nothing_either(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
             for job in await home.world.store.jobs.list(limit=9):
@@ -108,9 +107,6 @@ def test_a_job_whose_urls_have_expired_leaves_nothing_either(tmp_path: Path) -> 
             assert (await erase(home)).pages == 2
         assert traces(tmp_path) == []
 
-    with Site(ROUTES) as site:
-        run(work(site))
-
 
 class Cut(Exception):
     """What ends a takedown in a test."""
@@ -118,10 +114,11 @@ class Cut(Exception):
 
 @pytest.mark.req("LEG-06")
 @pytest.mark.parametrize("step", ["files of the second job", "pages", "jobs", "second job"])
-def test_one_that_was_cut_short_is_finished_by_the_next(
+@waits
+async def test_one_that_was_cut_short_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    async def work(site: Site) -> None:
+    with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
             with monkeypatch.context() as patch:
@@ -134,9 +131,6 @@ def test_one_that_was_cut_short_is_finished_by_the_next(
             await erase(home)
             await states_what_was_done(home)
         assert traces(tmp_path) == []
-
-    with Site(ROUTES) as site:
-        run(work(site))
 
 
 def cut(patch: pytest.MonkeyPatch, home: DataDirectory, step: str) -> None:
@@ -164,32 +158,28 @@ def _failing(works: Callable[..., object] | None, *, after: int) -> Callable[...
     return call
 
 
-def test_nothing_is_left_in_a_store_that_does_not_overwrite_what_it_deletes(
+@waits
+async def test_nothing_is_left_in_a_store_that_does_not_overwrite_what_it_deletes(
     tmp_path: Path,
 ) -> None:
-    async def work(site: Site) -> None:
+    with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             assert isinstance(home.store, DatabaseStore)
             kept_bytes = Statement("PRAGMA secure_delete = OFF", "")
             await home.store.database.write(lambda db: db.send(kept_bytes))
             await collect(home, site)
             await erase(home)
-
-    with Site(ROUTES) as site:
-        run(work(site))
     assert traces(tmp_path) == []
 
 
-def test_a_second_one_changes_nothing(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_a_second_one_changes_nothing(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
             first = await erase(home)
             assert await erase(home) == first
             assert await home.world.store.providers.takedowns() == [first]
-
-    with Site(ROUTES) as site:
-        run(work(site))
 
 
 def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
@@ -224,8 +214,9 @@ def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
         run(work(site))
 
 
-def test_what_was_taken_down_comes_back_only_through_a_review(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_what_was_taken_down_comes_back_only_through_a_review(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
             await erase(home)
@@ -238,12 +229,10 @@ def test_what_was_taken_down_comes_back_only_through_a_review(tmp_path: Path) ->
             await providers.review(home.world, "example", allows=True, reviewed_at="2026-06-01")
             assert await providers.add(home.world, provider_of(site))
 
+
+@waits
+async def test_a_registration_stays_as_long_as_a_takedown_may_need_it(tmp_path: Path) -> None:
     with Site(ROUTES) as site:
-        run(work(site))
-
-
-def test_a_registration_stays_as_long_as_a_takedown_may_need_it(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
             with pytest.raises(ConfigError, match="2 jobs were started for provider `example`"):
@@ -252,12 +241,10 @@ def test_a_registration_stays_as_long_as_a_takedown_may_need_it(tmp_path: Path) 
                 await home.world.store.jobs.delete(job.id)
             assert (await providers.remove(home.world, "example")).key == "example"
 
+
+@waits
+async def test_jobs_that_others_started_on_its_hosts_are_named(tmp_path: Path) -> None:
     with Site(ROUTES) as site:
-        run(work(site))
-
-
-def test_jobs_that_others_started_on_its_hosts_are_named(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
             by_hand = await crawl_in(home, Ear(), plan([site.url("/docs/a")]))
             await collect(home, site)
@@ -266,12 +253,10 @@ def test_jobs_that_others_started_on_its_hosts_are_named(tmp_path: Path) -> None
             assert len(found.jobs) == 2
             assert all(job.state is JobState.COMPLETED for job in found.jobs)
 
+
+@waits
+async def test_a_reason_has_an_end(tmp_path: Path) -> None:
     with Site(ROUTES) as site:
-        run(work(site))
-
-
-def test_a_reason_has_an_end(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear()) as home:
             await providers.add(home.world, provider_of(site))
             found = await provider_holdings(home, "example")
@@ -281,6 +266,3 @@ def test_a_reason_has_an_end(tmp_path: Path) -> None:
             assert (
                 await take_down_provider(home, replace(found), "x" * MAX_REASON_CHARS)
             ).jobs == 0
-
-    with Site(ROUTES) as site:
-        run(work(site))

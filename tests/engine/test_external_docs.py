@@ -63,6 +63,7 @@ from tests.support.crawl import LOCAL, Ear, page, paths, read_records, run
 from tests.support.postgres import Cluster
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy
 from tests.support.server import Raw, Reply, Site
+from tests.support.waiting import waits
 
 KEY = "ctx7sk-0123456789"
 ACME = "/acme/docs"
@@ -464,15 +465,13 @@ def test_rests_grow_and_a_server_that_says_when_is_believed_within_a_limit() -> 
 
 
 @pytest.mark.req("G-22")
-def test_only_errors_in_a_row_count() -> None:
-    async def work() -> None:
-        document = ExternalDocument(ACME)
-        busy = [SourceBusy("x", retry_after_s=0.0)] * (MOST_ERRORS - 1)
-        librarian = ExternalDocsClient(Script(*busy, document, *busy, document), HandClock())
-        for _ in range(2):
-            assert await librarian.document(ACME, "how?") == document
-
-    run(work())
+@waits
+async def test_only_errors_in_a_row_count() -> None:
+    document = ExternalDocument(ACME)
+    busy = [SourceBusy("x", retry_after_s=0.0)] * (MOST_ERRORS - 1)
+    librarian = ExternalDocsClient(Script(*busy, document, *busy, document), HandClock())
+    for _ in range(2):
+        assert await librarian.document(ACME, "how?") == document
 
 
 def test_findings_grow_old() -> None:
@@ -482,14 +481,12 @@ def test_findings_grow_old() -> None:
     assert not is_fresh(None, wall_s=0.0)
 
 
-def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    async def work() -> None:
+@waits
+async def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
         settings = replace(LOCAL, context7_url="nonsense")
         async with open_directory(tmp_path / "data", settings, lambda _: Ear()):
             raise AssertionError("it was opened")
-
-    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
-        run(work())
     assert not (tmp_path / "data").exists()
 
 
@@ -509,20 +506,18 @@ def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
     assert paths(scene.site.log) == ["/docs", "/docs/a"]
 
 
-def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked() -> None:
-    async def work() -> None:
-        clock = HandClock()
-        librarian = ExternalDocsClient(
-            Script(SourceBusy("x")), clock
-        )  # its rest never ends: nobody turns
-        fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
-        request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
-        late = await fetcher.fetch(request)
-        assert (late.failure, late.detail) == (Outcome.TIMEOUT, "no document within 0.01 s")
-        strange = await fetcher.fetch(replace(request, url="https://c7.test/robots.txt"))
-        assert (strange.status, strange.body, strange.failure) == (404, b"", None)
-
-    run(work())
+@waits
+async def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked() -> None:
+    clock = HandClock()
+    librarian = ExternalDocsClient(
+        Script(SourceBusy("x")), clock
+    )  # its rest never ends: nobody turns
+    fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
+    request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
+    late = await fetcher.fetch(request)
+    assert (late.failure, late.detail) == (Outcome.TIMEOUT, "no document within 0.01 s")
+    strange = await fetcher.fetch(replace(request, url="https://c7.test/robots.txt"))
+    assert (strange.status, strange.body, strange.failure) == (404, b"", None)
 
 
 @pytest.mark.req("G-22")
@@ -576,23 +571,21 @@ class Silent(Script):
 
 
 @pytest.mark.req("G-22")
-def test_five_answers_in_a_row_that_never_come_are_five_errors() -> None:
-    async def work() -> None:
-        clock = HandClock()
-        librarian = ExternalDocsClient(
-            Silent(ExternalDocument(ACME, (LibrarySection("h", "text"),))), clock
-        )
-        fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
-        request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
-        failures = [(await fetcher.fetch(request)).failure for _ in range(MOST_ERRORS)]
-        assert failures == [None] + [Outcome.TIMEOUT] * (MOST_ERRORS - 1)
-        fifth = await fetcher.fetch(request)
-        assert fifth.failure is Outcome.SERVER_ERROR
-        assert fifth.detail == "5 errors in a row, the last: no answer came in time"
-        entries = [entry_that_ended(one or Outcome.OK) for one in [*failures, fifth.failure]]
-        assert shortcoming(entries) == "said so"
-
-    run(work())
+@waits
+async def test_five_answers_in_a_row_that_never_come_are_five_errors() -> None:
+    clock = HandClock()
+    librarian = ExternalDocsClient(
+        Silent(ExternalDocument(ACME, (LibrarySection("h", "text"),))), clock
+    )
+    fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
+    request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
+    failures = [(await fetcher.fetch(request)).failure for _ in range(MOST_ERRORS)]
+    assert failures == [None] + [Outcome.TIMEOUT] * (MOST_ERRORS - 1)
+    fifth = await fetcher.fetch(request)
+    assert fifth.failure is Outcome.SERVER_ERROR
+    assert fifth.detail == "5 errors in a row, the last: no answer came in time"
+    entries = [entry_that_ended(one or Outcome.OK) for one in [*failures, fifth.failure]]
+    assert shortcoming(entries) == "said so"
 
 
 def test_what_was_not_asked_for_yet_is_no_shortcoming() -> None:

@@ -28,6 +28,7 @@ from tests.engine.visit.test_revisits import tagged
 from tests.support.crawl import page, paths, profile_config, robots, run
 from tests.support.server import Reply, Route, Site
 from tests.support.timed_crawl import Hand, hand_in
+from tests.support.waiting import waits
 
 DAY_S = 86_400.0
 CONFIG = CrawlConfig(
@@ -362,23 +363,21 @@ def test_a_page_that_robots_forbids_now_is_put_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("CHG-09")
-def test_pages_are_asked_for_with_conditions(tmp_path: Path) -> None:
-    async def all_of_it() -> None:
-        async with hand_in(tmp_path) as hand:
-            tagged = replace(page("home"), headers=(("ETag", '"1"'),))
-            with Site({"/": tagged}) as site:
-                job = await hand.crawl(CONFIG, site.url("/"))
-                crawl = await jobs.finish(hand.world, job, StopReason.DONE)
-                hand.clock.advance(8 * DAY_S)
-                routes(site)["/"] = Reply(status=304, content_type="")
-                site.log.clear()
-                ended, changes = await again(hand, crawl)
-                (asked,) = [seen for seen in site.log if seen.path == "/"]
-                assert asked.headers["if-none-match"] == '"1"'
-                assert changes.counts == {PageChange.UNCHANGED: 1}
-                assert (await hand.entries(ended))["/"].outcome is Outcome.NOT_MODIFIED
-
-    run(all_of_it())
+@waits
+async def test_pages_are_asked_for_with_conditions(tmp_path: Path) -> None:
+    async with hand_in(tmp_path) as hand:
+        tagged = replace(page("home"), headers=(("ETag", '"1"'),))
+        with Site({"/": tagged}) as site:
+            job = await hand.crawl(CONFIG, site.url("/"))
+            crawl = await jobs.finish(hand.world, job, StopReason.DONE)
+            hand.clock.advance(8 * DAY_S)
+            routes(site)["/"] = Reply(status=304, content_type="")
+            site.log.clear()
+            ended, changes = await again(hand, crawl)
+            (asked,) = [seen for seen in site.log if seen.path == "/"]
+            assert asked.headers["if-none-match"] == '"1"'
+            assert changes.counts == {PageChange.UNCHANGED: 1}
+            assert (await hand.entries(ended))["/"].outcome is Outcome.NOT_MODIFIED
 
 
 def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:

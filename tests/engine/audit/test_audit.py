@@ -31,6 +31,7 @@ from tests.support.crawl import Ear, home_in, page, robots, run, to
 from tests.support.server import Site
 from tests.support.stores import world_with
 from tests.support.timed_crawl import Hand, hand_in
+from tests.support.waiting import waits
 
 HOST = "a.test:80"
 NEAR = "127.0.0.7"
@@ -137,26 +138,24 @@ def test_a_clean_log_is_its_own_proof(tmp_path: Path) -> None:
     assert [(one.ip, one.most_at_once, one.allowed) for one in result.addresses] == [(NEAR, 1, 1)]
 
 
-def test_what_the_engine_logs_of_a_real_crawl_is_clean(tmp_path: Path) -> None:
+@waits
+async def test_what_the_engine_logs_of_a_real_crawl_is_clean(tmp_path: Path) -> None:
     """Robots.txt, sitemaps, redirects and retries: whatever was sent stands in the log, once."""
 
-    async def work() -> None:
-        with Site({}) as site:
-            site.routes = {
-                "/robots.txt": robots("User-agent: *", "Crawl-delay: 3", "Disallow: /no"),
-                "/": page("home", "/a", "/no", "/gone"),
-                "/a": page("a"),
-            }
-            async with hand_in(tmp_path) as hand:
-                job = await hand.crawl(CONFIG, site.url("/"))
-                result = await audit(hand.world)
-            (proof,) = result.hosts
-            assert result.broken == 0
-            assert proof.requests == len(site.log) == job.stats.requests == 4
-            assert proof.least_gap_s == pytest.approx(3.0)
-            assert (proof.owed_s, proof.judged, proof.robots) == (3.0, 3, 1)
-
-    run(work())
+    with Site({}) as site:
+        site.routes = {
+            "/robots.txt": robots("User-agent: *", "Crawl-delay: 3", "Disallow: /no"),
+            "/": page("home", "/a", "/no", "/gone"),
+            "/a": page("a"),
+        }
+        async with hand_in(tmp_path) as hand:
+            job = await hand.crawl(CONFIG, site.url("/"))
+            result = await audit(hand.world)
+        (proof,) = result.hosts
+        assert result.broken == 0
+        assert proof.requests == len(site.log) == job.stats.requests == 4
+        assert proof.least_gap_s == pytest.approx(3.0)
+        assert (proof.owed_s, proof.judged, proof.robots) == (3.0, 3, 1)
 
 
 class TestGaps:
@@ -280,16 +279,14 @@ class TestResumed:
         result = audited(tmp_path, rows)
         assert (result.broken, result.hosts[0].older) == (4, 1)
 
-    def test_one_host_is_judged_by_the_runs_of_all(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            async with log_in(tmp_path) as log:
-                await log.write(ROBOTS, ask(1.0, floor_s=0.1))
-                assert (await log.audit("a.test")).broken == 1
-                await log.write(ask(90.0, "/robots.txt", host="b.test:80", owner="w-2"))
-                result = await log.audit("a.test")
-                assert (result.broken, result.hosts[0].older, result.is_whole) == (0, 1, False)
-
-        run(work())
+    @waits
+    async def test_one_host_is_judged_by_the_runs_of_all(self, tmp_path: Path) -> None:
+        async with log_in(tmp_path) as log:
+            await log.write(ROBOTS, ask(1.0, floor_s=0.1))
+            assert (await log.audit("a.test")).broken == 1
+            await log.write(ask(90.0, "/robots.txt", host="b.test:80", owner="w-2"))
+            result = await log.audit("a.test")
+            assert (result.broken, result.hosts[0].older, result.is_whole) == (0, 1, False)
 
 
 @pytest.mark.req("POL-08")
@@ -455,28 +452,26 @@ class TestRobots:
         result = audited(tmp_path, [fetched, replace(origin, **change), hop])  # type: ignore[arg-type]  # fields by name
         assert rules(result) == [PolitenessRule.ROBOTS] * broken
 
-    def test_redirects_of_a_real_robots_txt(self, tmp_path: Path) -> None:
+    @waits
+    async def test_redirects_of_a_real_robots_txt(self, tmp_path: Path) -> None:
         """From one host to another, and on there to a path of any name."""
 
-        async def work() -> None:
-            with Site({}, address="127.0.0.2") as there, Site({}) as site:
-                there.routes = {
-                    "/robots.txt": to("/rules.txt"),
-                    "/rules.txt": robots("User-agent: *", "Disallow: /no"),
-                }
-                site.routes = {
-                    "/robots.txt": to("/moved"),
-                    "/moved": to(there.url("/robots.txt")),
-                    "/": page("home", "/no"),
-                }
-                async with hand_in(tmp_path) as hand:
-                    await hand.crawl(CONFIG, site.url("/"))
-                    result = await audit(hand.world)
-                assert [one.path for one in there.log] == ["/robots.txt", "/rules.txt"]
-                assert [one.path for one in site.log] == ["/robots.txt", "/moved", "/"]
-                assert (result.requests, result.broken) == (5, 0)
-
-        run(work())
+        with Site({}, address="127.0.0.2") as there, Site({}) as site:
+            there.routes = {
+                "/robots.txt": to("/rules.txt"),
+                "/rules.txt": robots("User-agent: *", "Disallow: /no"),
+            }
+            site.routes = {
+                "/robots.txt": to("/moved"),
+                "/moved": to(there.url("/robots.txt")),
+                "/": page("home", "/no"),
+            }
+            async with hand_in(tmp_path) as hand:
+                await hand.crawl(CONFIG, site.url("/"))
+                result = await audit(hand.world)
+            assert [one.path for one in there.log] == ["/robots.txt", "/rules.txt"]
+            assert [one.path for one in site.log] == ["/robots.txt", "/moved", "/"]
+            assert (result.requests, result.broken) == (5, 0)
 
     def test_a_job_that_ignores_robots_txt_is_told_of(self, tmp_path: Path) -> None:
         config = replace(CONFIG, robots=RobotsRules(respect=False))
@@ -546,19 +541,17 @@ class TestErased:
 class TestOtherTenants:
     """The log is everybody's, and so are the settings that judge it."""
 
-    def test_their_requests_are_held_against_their_jobs(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            async with log_in(tmp_path) as log:
-                rows = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(9.0))]
-                await log.write(*rows)
-                store = log.hand.store
-                stranger = world_with(log.hand.world, jobs=store.open_for("b").jobs)
-                alone = await audit(stranger)
-                assert (alone.broken, alone.hosts[0].unknown) == (0, 3)
-                whole = await audit(stranger, jobs_of=lambda name: store.open_for(name).jobs)
-                assert (rules(whole), whole.hosts[0].unknown) == ([PolitenessRule.GAP], 0)
-
-        run(work())
+    @waits
+    async def test_their_requests_are_held_against_their_jobs(self, tmp_path: Path) -> None:
+        async with log_in(tmp_path) as log:
+            rows = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(9.0))]
+            await log.write(*rows)
+            store = log.hand.store
+            stranger = world_with(log.hand.world, jobs=store.open_for("b").jobs)
+            alone = await audit(stranger)
+            assert (alone.broken, alone.hosts[0].unknown) == (0, 3)
+            whole = await audit(stranger, jobs_of=lambda name: store.open_for(name).jobs)
+            assert (rules(whole), whole.hosts[0].unknown) == ([PolitenessRule.GAP], 0)
 
 
 class TestDamage:
@@ -665,18 +658,16 @@ class TestReading:
         assert (result.more_hosts, result.broken) == (1, 1)
 
     @pytest.mark.parametrize("name", ["a.test", "A.test:80"])
-    def test_one_host(self, tmp_path: Path, name: str) -> None:
-        async def work() -> None:
-            async with log_in(tmp_path) as log:
-                other = ask(0.0, "/robots.txt", host="b.test:80", ip="127.0.0.8")
-                await log.write(*CLEAN, other)
-                result = await log.audit(name)
-                assert [proof.host for proof in result.hosts] == [HOST]
-                assert [proof.ip for proof in result.addresses] == [NEAR]
-                with pytest.raises(UnknownName, match=r"no request to `c\.test` is in the log"):
-                    await log.audit("c.test")
-
-        run(work())
+    @waits
+    async def test_one_host(self, tmp_path: Path, name: str) -> None:
+        async with log_in(tmp_path) as log:
+            other = ask(0.0, "/robots.txt", host="b.test:80", ip="127.0.0.8")
+            await log.write(*CLEAN, other)
+            result = await log.audit(name)
+            assert [proof.host for proof in result.hosts] == [HOST]
+            assert [proof.ip for proof in result.addresses] == [NEAR]
+            with pytest.raises(UnknownName, match=r"no request to `c\.test` is in the log"):
+                await log.audit("c.test")
 
     def test_an_empty_log_proves_nothing_and_accuses_nobody(self, tmp_path: Path) -> None:
         result = audited(tmp_path, [])

@@ -46,6 +46,7 @@ from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, plan, run
 from tests.support.models import ModelServer, Scripted, completion
 from tests.support.private_site import NEEDLES, routes
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 RULE = AnalysisRules()
 GOOD = subject()
@@ -285,7 +286,8 @@ class TestMoney:
     """The ledger adds up, and a budget ends the asking."""
 
     @pytest.mark.req("COST-05")
-    def test_every_call_is_in_the_ledger(self, tmp_path: Path) -> None:
+    @waits
+    async def test_every_call_is_in_the_ledger(self, tmp_path: Path) -> None:
         bad = "no JSON"
         answers: list[Scripted] = [
             type_told("article"), quality_told(7),  # both good
@@ -295,7 +297,7 @@ class TestMoney:
         ]  # fmt: skip
         page = (GOOD, understood(GOOD, RULE, page_type=PageType.LANDING))
         with ModelServer(answers) as server:
-            advised = run(advise(tmp_path, server.endpoint, RULE, *[page] * 4))
+            advised = await advise(tmp_path, server.endpoint, RULE, *[page] * 4)
         assert len(server.asked) == len(answers)
         classify, quality = advised.lines
         assert (classify.purpose, quality.purpose) == ("classify", "quality")
@@ -308,12 +310,13 @@ class TestMoney:
         assert {(line.provider, line.model) for line in advised.lines} == {("server", "tiny")}
 
     @pytest.mark.req("COST-05")
-    def test_a_budget_ends_the_asking_and_is_told_once(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_budget_ends_the_asking_and_is_told_once(self, tmp_path: Path) -> None:
         rules = AnalysisRules(budget_usd=2 * ANSWER_MICROS / MICROS)
         page = (GOOD, understood(GOOD, rules, page_type=PageType.LANDING))
         answers = by_form(classification=type_told("article"), quality=quality_told(7))
         with ModelServer(answers) as server:
-            advised = run(advise(tmp_path, server.endpoint, rules, *[page] * 5))
+            advised = await advise(tmp_path, server.endpoint, rules, *[page] * 5)
         assert forms(server) == ["classification", "quality"]
         assert advised.micros == 2 * ANSWER_MICROS
         assert advised.ear.warnings == [
@@ -330,10 +333,12 @@ class TestMoney:
         assert len(advised.ear.warnings) == 1
 
     @pytest.mark.req("COST-05")
-    def test_a_version_of_a_model_has_the_price_of_the_model(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_version_of_a_model_has_the_price_of_the_model(self, tmp_path: Path) -> None:
         """Servers name the version that answered; a budget counts it all the same."""
 
-        async def work() -> int:
+        told = completion(quality_told(5), model="tiny-2024-07-18")
+        with ModelServer(lambda _: told) as server:
             ear = Ear()
             settings = replace(
                 LOCAL, model_endpoint=server.endpoint, model="tiny", model_prices=("tiny=10/20",)
@@ -345,11 +350,7 @@ class TestMoney:
                 ):
                     crawled = await crawl_in(home, ear, plan([site.url("/next")], depth=0))
                     await update_index(home, shelf)
-                    return await home.world.store.costs.spent(crawled.report.job.id)
-
-        told = completion(quality_told(5), model="tiny-2024-07-18")
-        with ModelServer(lambda _: told) as server:
-            spent = run(work())
+                    spent = await home.world.store.costs.spent(crawled.report.job.id)
         assert server.asked
         assert spent == len(server.asked) * ANSWER_MICROS
 
@@ -375,11 +376,12 @@ class TestFalling:
         assert advised.analysis == known
         assert all(line.failures == line.calls for line in advised.lines)
 
-    def test_a_server_that_is_down_is_told_once(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_server_that_is_down_is_told_once(self, tmp_path: Path) -> None:
         with ModelServer([]) as server:
             endpoint = server.endpoint
         page = (GOOD, understood(GOOD, RULE, page_type=PageType.LANDING))
-        advised = run(advise(tmp_path, endpoint, RULE, page, page))
+        advised = await advise(tmp_path, endpoint, RULE, page, page)
         assert advised.analyses == [page[1], page[1]]
         (warning,) = advised.ear.warnings
         assert warning.startswith(f"no model answers: {endpoint} cannot be asked")
@@ -390,10 +392,11 @@ class TestFalling:
 
 @pytest.mark.req("C-47", "SAF-01")
 @pytest.mark.parametrize("action", ["redact", "skip", "flag"])
-def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
+@waits
+async def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
     """With `flag` there are, else the others would prove nothing."""
 
-    async def work() -> None:
+    with ModelServer(lambda question: _echo(question)) as server:
         ear = Ear()
         settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
         rules = [f"safety.pii={action}", "analysis.min_chars=0"]
@@ -402,9 +405,6 @@ def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
                 await crawl_in(home, ear, plan([site.url("/")], assignments=rules))
                 await update_index(home, shelf)
                 assert await home.world.store.documents.list(DocumentFilter(), after="", limit=9)
-
-    with ModelServer(lambda question: _echo(question)) as server:
-        run(work())
     assert server.asked
     sent = json.dumps(server.asked, ensure_ascii=False).encode()
     assert bool([needle for needle in NEEDLES if needle in sent]) is (action == "flag")
@@ -433,12 +433,13 @@ class TestCustomFields:
     """A job's own schema is asked for, checked, and left open where nothing came of it."""
 
     @pytest.mark.req("FUT-14", "C-64")
-    def test_what_is_asked_and_what_becomes_of_it(self, tmp_path: Path) -> None:
+    @waits
+    async def test_what_is_asked_and_what_becomes_of_it(self, tmp_path: Path) -> None:
         page = replace(SCARF, article=replace(SCARF.article, metadata=(("ld:X.maker", "Lumière"),)))
         told = json.dumps({"material": "pure silk", "maker": "Someone", "since": 1921})
         with ModelServer(by_form(quality=quality_told(7), custom_fields=told)) as server:
             known = understood(page, OWN, page_type=PageType.ARTICLE, confidence=SURE)
-            advised = run(advise(tmp_path, server.endpoint, OWN, (page, known)))
+            advised = await advise(tmp_path, server.endpoint, OWN, (page, known))
             asked = server.asked[-1]
         custom = advised.analysis.custom
         assert custom is not None

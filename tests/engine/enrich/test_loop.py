@@ -28,9 +28,10 @@ from geomi.model.job import CrawlJob
 from geomi.model.page import Ref
 from geomi.ports.index import Index
 from geomi.url.parse import split as split_url
-from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan, run
+from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan
 from tests.support.server import Reply, Site
 from tests.support.stores import world_with
+from tests.support.waiting import waits
 
 NOUNS = (
     "bridge river cart summer arch stone railing town visitor toll egg village book answer miller "
@@ -82,74 +83,66 @@ class TestFollowing:
     """From captures to documents and answers."""
 
     @pytest.mark.req("ANA-01", "IDX-05", "IDX-06", "WF-05")
-    def test_what_was_collected_can_be_found(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(PAGES_PER_TURN + 8)) as site:
-                    crawled = await crawl_all(home, ear, site)
-                assert await is_behind(home.world, shelf)
-                assert await enrich_all(home.world, shelf) == PAGES_PER_TURN + 8
-                assert not await is_behind(home.world, shelf)
-                documents = await rows(home.world)
-                assert {row.state for row in documents.values()} == {DocumentState.INDEXED}
-                assert {row.job for row in documents.values()} == {crawled.report.job.id}
-                assert (await found(shelf.index, "p7word"))[0] == "p7"
-                assert sum(event.indexed for event in ear.of(Enriched)) == PAGES_PER_TURN + 8
-
-        run(work())
+    @waits
+    async def test_what_was_collected_can_be_found(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(PAGES_PER_TURN + 8)) as site:
+                crawled = await crawl_all(home, ear, site)
+            assert await is_behind(home.world, shelf)
+            assert await enrich_all(home.world, shelf) == PAGES_PER_TURN + 8
+            assert not await is_behind(home.world, shelf)
+            documents = await rows(home.world)
+            assert {row.state for row in documents.values()} == {DocumentState.INDEXED}
+            assert {row.job for row in documents.values()} == {crawled.report.job.id}
+            assert (await found(shelf.index, "p7word"))[0] == "p7"
+            assert sum(event.indexed for event in ear.of(Enriched)) == PAGES_PER_TURN + 8
 
     @pytest.mark.req("ANA-13", "ANA-22", "DUP-06", "CFG-16", "CTY-10")
-    def test_what_is_not_worth_it_has_a_reason_and_its_links_were_followed(
+    @waits
+    async def test_what_is_not_worth_it_has_a_reason_and_its_links_were_followed(
         self, tmp_path: Path
     ) -> None:
-        async def work() -> None:
-            ear = Ear()
-            routes = {"/": page("thin", "/good", text="Too little."), "/good": told("good")}
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(routes) as site:
-                    crawled = await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
-                documents = await rows(home.world)
-                assert (documents[""].state, documents[""].reason) == ("skipped", "too_short")
-                assert "analysis.min_chars is 100" in documents[""].detail
-                assert documents["good"].state is DocumentState.INDEXED
-                assert await found(shelf.index, "little") == []
-                job = crawled.report.job
-                why = await explain(home.world, job, split_url(documents[""].url), [])
-                last = why.steps[-1]
-                assert (last.name, last.verdict.admitted) == ("index", False)
-                assert "skipped in collection default" in last.verdict.detail
-                assert why.answer == "fetched and kept"
+        ear = Ear()
+        routes = {"/": page("thin", "/good", text="Too little."), "/good": told("good")}
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(routes) as site:
+                crawled = await crawl_all(home, ear, site)
+            await enrich_all(home.world, shelf)
+            documents = await rows(home.world)
+            assert (documents[""].state, documents[""].reason) == ("skipped", "too_short")
+            assert "analysis.min_chars is 100" in documents[""].detail
+            assert documents["good"].state is DocumentState.INDEXED
+            assert await found(shelf.index, "little") == []
+            job = crawled.report.job
+            why = await explain(home.world, job, split_url(documents[""].url), [])
+            last = why.steps[-1]
+            assert (last.name, last.verdict.admitted) == ("index", False)
+            assert "skipped in collection default" in last.verdict.detail
+            assert why.answer == "fetched and kept"
 
-        run(work())
-
-    def test_jobs_that_want_no_index_have_no_documents(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(3)) as site:
-                    await crawl_all(home, ear, site, "analysis.index=false")
-                assert await enrich_all(home.world, shelf) == 0
-                assert await rows(home.world) == {}
-
-        run(work())
+    @waits
+    async def test_jobs_that_want_no_index_have_no_documents(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(3)) as site:
+                await crawl_all(home, ear, site, "analysis.index=false")
+            assert await enrich_all(home.world, shelf) == 0
+            assert await rows(home.world) == {}
 
     @pytest.mark.req("CFG-18", "IDX-05")
-    def test_the_collection_of_a_job(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(3)) as site:
-                    await crawl_all(home, ear, site, "analysis.collection=manuals")
-                await enrich_all(home.world, shelf)
-                assert [
-                    one.collection for one in await home.world.store.documents.collections()
-                ] == ["manuals"]
-                (hit, *_) = (await search(shelf.index, "bridge")).hits
-                assert hit.passage.collection == "manuals"
-
-        run(work())
+    @waits
+    async def test_the_collection_of_a_job(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(3)) as site:
+                await crawl_all(home, ear, site, "analysis.collection=manuals")
+            await enrich_all(home.world, shelf)
+            assert [one.collection for one in await home.world.store.documents.collections()] == [
+                "manuals"
+            ]
+            (hit, *_) = (await search(shelf.index, "bridge")).hits
+            assert hit.passage.collection == "manuals"
 
 
 @dataclass
@@ -180,212 +173,192 @@ class TestFalls:
 
     @pytest.mark.parametrize("at", [1, 2])
     @pytest.mark.parametrize("place", ["index.put", "documents.put", "pages.advance"])
-    def test_a_fall_between_two_steps_changes_nothing(
+    @waits
+    async def test_a_fall_between_two_steps_changes_nothing(
         self, tmp_path: Path, place: str, at: int
     ) -> None:
-        async def work() -> None:
-            ear = Ear()
-            part, _, method = place.partition(".")
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(PAGES_PER_TURN + 5)) as site:
-                    await crawl_all(home, ear, site)
-                world, broken = home.world, shelf
-                if part == "index":
-                    falling = Falling(shelf.index, method, at)
-                    broken = replace(shelf, index=falling)  # type: ignore[arg-type]
-                else:
-                    falling = Falling(getattr(world.store, part), method, at)
-                    world = world_with(world, **{part: falling})
-                with pytest.raises(ConnectionResetError):
-                    await enrich_all(world, broken)
-                await enrich_all(home.world, shelf)
-                assert not await is_behind(home.world, shelf)
-                documents = await rows(home.world)
-                assert len(documents) == PAGES_PER_TURN + 5
-                counts = await shelf.index.count()
-                assert counts.documents == len(documents)
-                assert counts.chunks == sum(row.chunks for row in documents.values())
-
-        run(work())
+        ear = Ear()
+        part, _, method = place.partition(".")
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(PAGES_PER_TURN + 5)) as site:
+                await crawl_all(home, ear, site)
+            world, broken = home.world, shelf
+            if part == "index":
+                falling = Falling(shelf.index, method, at)
+                broken = replace(shelf, index=falling)  # type: ignore[arg-type]
+            else:
+                falling = Falling(getattr(world.store, part), method, at)
+                world = world_with(world, **{part: falling})
+            with pytest.raises(ConnectionResetError):
+                await enrich_all(world, broken)
+            await enrich_all(home.world, shelf)
+            assert not await is_behind(home.world, shelf)
+            documents = await rows(home.world)
+            assert len(documents) == PAGES_PER_TURN + 5
+            counts = await shelf.index.count()
+            assert counts.documents == len(documents)
+            assert counts.chunks == sum(row.chunks for row in documents.values())
 
     @pytest.mark.req("ERR-17", "WF-06")
-    def test_a_record_that_cannot_be_understood_costs_itself_alone(
+    @waits
+    async def test_a_record_that_cannot_be_understood_costs_itself_alone(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(3)) as site:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(3)) as site:
+                await crawl_all(home, ear, site)
+            archive, read = home.world.archive, home.world.archive.read
+
+            async def spoilt(ref: Ref) -> bytes:
+                record = await read(ref)
+                return record.replace(b'"title"', b'"tidle"') if b"p1word" in record else record
+
+            monkeypatch.setattr(archive, "read", spoilt)
+            await enrich_all(home.world, shelf)
+            documents = await rows(home.world)
+            assert documents["p1"].state is DocumentState.FAILED
+            assert "title" in documents["p1"].detail
+            assert documents["p2"].state is DocumentState.INDEXED
+
+    @waits
+    async def test_one_at_a_time(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(3)) as site:
+                crawled = await crawl_all(home, ear, site)
+            rules = crawled.report.job.config.analysis
+            name = f"enrich {version_of(rules)} of {crawled.report.job.id}"
+            other = Leadership(replace(home.world, owner="w-other"), name)
+            assert await other.take()
+            assert await enrich_all(home.world, shelf) == 0
+            await other.drop()
+            assert await enrich_all(home.world, shelf) == 3
+
+    @waits
+    async def test_told_to_leave_it_keeps_the_batch_under_way(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(PAGES_PER_TURN + 5)) as site:
+                await crawl_all(home, ear, site)
+            leave = asyncio.Event()
+            put = shelf.index.put
+
+            async def leave_after(documents: Sequence[object]) -> None:
+                await put(documents)  # type: ignore[arg-type]
+                leave.set()
+
+            index = Falling(shelf.index, "", 0)
+            index.put = leave_after  # type: ignore[attr-defined]
+            leaving = replace(shelf, index=index)  # type: ignore[arg-type]
+            assert await enrich_all(home.world, leaving, leave=leave) == PAGES_PER_TURN
+            assert await enrich_all(home.world, shelf) == 5
+
+    @waits
+    async def test_an_index_that_is_lost_is_made_again(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home:
+            async with open_search_index(home) as shelf:
+                with Site(village(4)) as site:
                     await crawl_all(home, ear, site)
-                archive, read = home.world.archive, home.world.archive.read
-
-                async def spoilt(ref: Ref) -> bytes:
-                    record = await read(ref)
-                    return record.replace(b'"title"', b'"tidle"') if b"p1word" in record else record
-
-                monkeypatch.setattr(archive, "read", spoilt)
-                await enrich_all(home.world, shelf)
-                documents = await rows(home.world)
-                assert documents["p1"].state is DocumentState.FAILED
-                assert "title" in documents["p1"].detail
-                assert documents["p2"].state is DocumentState.INDEXED
-
-        run(work())
-
-    def test_one_at_a_time(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(3)) as site:
-                    crawled = await crawl_all(home, ear, site)
-                rules = crawled.report.job.config.analysis
-                name = f"enrich {version_of(rules)} of {crawled.report.job.id}"
-                other = Leadership(replace(home.world, owner="w-other"), name)
-                assert await other.take()
-                assert await enrich_all(home.world, shelf) == 0
-                await other.drop()
-                assert await enrich_all(home.world, shelf) == 3
-
-        run(work())
-
-    def test_told_to_leave_it_keeps_the_batch_under_way(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(village(PAGES_PER_TURN + 5)) as site:
-                    await crawl_all(home, ear, site)
-                leave = asyncio.Event()
-                put = shelf.index.put
-
-                async def leave_after(documents: Sequence[object]) -> None:
-                    await put(documents)  # type: ignore[arg-type]
-                    leave.set()
-
-                index = Falling(shelf.index, "", 0)
-                index.put = leave_after  # type: ignore[attr-defined]
-                leaving = replace(shelf, index=index)  # type: ignore[arg-type]
-                assert await enrich_all(home.world, leaving, leave=leave) == PAGES_PER_TURN
-                assert await enrich_all(home.world, shelf) == 5
-
-        run(work())
-
-    def test_an_index_that_is_lost_is_made_again(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                async with open_search_index(home) as shelf:
-                    with Site(village(4)) as site:
-                        await crawl_all(home, ear, site)
-                    await update_index(home, shelf)
-                for file in (tmp_path / "index").iterdir():
-                    file.unlink()
-                async with open_search_index(home) as shelf:
-                    assert await update_index(home, shelf) == 4
-                    assert (await found(shelf.index, "p2word"))[0] == "p2"
-                    assert await update_index(home, shelf) == 0
-                    assert await update_index(home, shelf, again=True) == 4
-
-        run(work())
+                await update_index(home, shelf)
+            for file in (tmp_path / "index").iterdir():
+                file.unlink()
+            async with open_search_index(home) as shelf:
+                assert await update_index(home, shelf) == 4
+                assert (await found(shelf.index, "p2word"))[0] == "p2"
+                assert await update_index(home, shelf) == 0
+                assert await update_index(home, shelf, again=True) == 4
 
 
 class TestChanges:
     """What is known gives way to what is newer, in time and in rules."""
 
     @pytest.mark.req("LEG-02")
-    def test_a_page_that_changed_replaces_what_it_said(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                routes = {"/": told("oldword")}
-                with Site(routes) as site:
-                    first = await crawl_all(home, ear, site)
-                    await enrich_all(home.world, shelf)
-                    routes["/"] = told("newword")
-                    second = await crawl_all(home, ear, site)
-                    assert second.report.job.id != first.report.job.id
+    @waits
+    async def test_a_page_that_changed_replaces_what_it_said(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            routes = {"/": told("oldword")}
+            with Site(routes) as site:
+                first = await crawl_all(home, ear, site)
                 await enrich_all(home.world, shelf)
-                assert await found(shelf.index, "newword") == [""]
-                assert await found(shelf.index, "oldword") == []
-                # The first job understood anew must not bring back what the second replaced.
-                await home.world.store.pages.advance(
-                    first.report.job.id, _cursor(first.report.job), after=1, seq=0, length=0
-                )
+                routes["/"] = told("newword")
+                second = await crawl_all(home, ear, site)
+                assert second.report.job.id != first.report.job.id
+            await enrich_all(home.world, shelf)
+            assert await found(shelf.index, "newword") == [""]
+            assert await found(shelf.index, "oldword") == []
+            # The first job understood anew must not bring back what the second replaced.
+            await home.world.store.pages.advance(
+                first.report.job.id, _cursor(first.report.job), after=1, seq=0, length=0
+            )
+            await enrich_all(home.world, shelf)
+            assert await found(shelf.index, "oldword") == []
+
+    @waits
+    async def test_a_page_that_is_no_longer_worth_it_is_taken_out(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            routes = {"/": told("goodword")}
+            with Site(routes) as site:
+                await crawl_all(home, ear, site)
                 await enrich_all(home.world, shelf)
-                assert await found(shelf.index, "oldword") == []
+                routes["/"] = page("goodword", text="Gone fishing.")
+                await crawl_all(home, ear, site)
+            await enrich_all(home.world, shelf)
+            assert (await rows(home.world))[""].state is DocumentState.SKIPPED
+            assert (await shelf.index.count()).documents == 0
 
-        run(work())
+    @waits
+    async def test_other_rules_understand_all_pages_anew(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(village(3)) as site:
+                job = (await crawl_all(home, ear, site)).report.job
+            await enrich_all(home.world, shelf)
+            strict = replace(job.config.analysis, quality_threshold=10.0)
+            config = replace(job.config, analysis=strict)
+            await home.world.store.jobs.update(replace(job, config=config))
+            assert await enrich_all(home.world, shelf) == 3
+            assert {row.reason for row in (await rows(home.world)).values()} == {"quality"}
+            assert (await shelf.index.count()).documents == 0
 
-    def test_a_page_that_is_no_longer_worth_it_is_taken_out(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                routes = {"/": told("goodword")}
-                with Site(routes) as site:
-                    await crawl_all(home, ear, site)
-                    await enrich_all(home.world, shelf)
-                    routes["/"] = page("goodword", text="Gone fishing.")
-                    await crawl_all(home, ear, site)
+    @pytest.mark.parametrize("end", ["gone", "noindex"])
+    @waits
+    async def test_a_page_that_is_gone_is_found_no_more(self, tmp_path: Path, end: str) -> None:
+        ear = Ear()
+        routes = village(3)
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(routes) as site:
+                await crawl_all(home, ear, site)
                 await enrich_all(home.world, shelf)
-                assert (await rows(home.world))[""].state is DocumentState.SKIPPED
-                assert (await shelf.index.count()).documents == 0
+                assert "p1" in await rows(home.world)
+                if end == "gone":
+                    del routes["/p1"]
+                else:
+                    noindex = "<meta name=robots content=noindex>"
+                    routes["/p1"] = page("p1word", head=noindex)
+                await crawl_all(home, ear, site)
+            await enrich_all(home.world, shelf)
+            assert set(await rows(home.world)) == {"", "p2"}
+            assert "p1" not in await found(shelf.index, "p1word")
 
-        run(work())
-
-    def test_other_rules_understand_all_pages_anew(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+    @waits
+    async def test_a_job_that_is_forgotten_is_found_no_more(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home:
+            async with open_search_index(home) as shelf:
                 with Site(village(3)) as site:
                     job = (await crawl_all(home, ear, site)).report.job
                 await enrich_all(home.world, shelf)
-                strict = replace(job.config.analysis, quality_threshold=10.0)
-                config = replace(job.config, analysis=strict)
-                await home.world.store.jobs.update(replace(job, config=config))
-                assert await enrich_all(home.world, shelf) == 3
-                assert {row.reason for row in (await rows(home.world)).values()} == {"quality"}
-                assert (await shelf.index.count()).documents == 0
-
-        run(work())
-
-    @pytest.mark.parametrize("end", ["gone", "noindex"])
-    def test_a_page_that_is_gone_is_found_no_more(self, tmp_path: Path, end: str) -> None:
-        async def work() -> None:
-            ear = Ear()
-            routes = village(3)
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(routes) as site:
-                    await crawl_all(home, ear, site)
-                    await enrich_all(home.world, shelf)
-                    assert "p1" in await rows(home.world)
-                    if end == "gone":
-                        del routes["/p1"]
-                    else:
-                        noindex = "<meta name=robots content=noindex>"
-                        routes["/p1"] = page("p1word", head=noindex)
-                    await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
-                assert set(await rows(home.world)) == {"", "p2"}
-                assert "p1" not in await found(shelf.index, "p1word")
-
-        run(work())
-
-    def test_a_job_that_is_forgotten_is_found_no_more(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                async with open_search_index(home) as shelf:
-                    with Site(village(3)) as site:
-                        job = (await crawl_all(home, ear, site)).report.job
-                    await enrich_all(home.world, shelf)
-                await delete_from_index(home, IndexScope.JOB, [job.id])
-                await home.world.store.jobs.delete(job.id)
-                assert await rows(home.world) == {}
-                async with open_search_index(home) as shelf:
-                    assert await found(shelf.index, "p1word") == []
-                files = b"".join(file.read_bytes() for file in (tmp_path / "index").iterdir())
-                assert b"p1word" not in files
-
-        run(work())
+            await delete_from_index(home, IndexScope.JOB, [job.id])
+            await home.world.store.jobs.delete(job.id)
+            assert await rows(home.world) == {}
+            async with open_search_index(home) as shelf:
+                assert await found(shelf.index, "p1word") == []
+            files = b"".join(file.read_bytes() for file in (tmp_path / "index").iterdir())
+            assert b"p1word" not in files
 
 
 def _cursor(job: CrawlJob) -> str:
@@ -409,39 +382,35 @@ class TestVectors:
     """They come after, in batches, for languages that the embedder knows."""
 
     @pytest.mark.req("EMB-01", "EMB-04")
-    def test_only_what_is_new_is_embedded(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear, embedder = Ear(), CountingEmbedder()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-                shelf = replace(plain, embedder=embedder)
-                routes = village(4)
-                with Site(routes) as site:
-                    await crawl_all(home, ear, site)
-                    await enrich_all(home.world, shelf)
-                    counts = await shelf.index.count()
-                    assert counts.vectors == counts.chunks == 4
-                    assert max(map(len, embedder.asked)) <= 25
-                    embedder.asked.clear()
-                    routes["/p1"] = told("changedword")
-                    await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
-                (texts,) = embedder.asked
-                assert len(texts) == 1 and "changedword" in texts[0]
-
-        run(work())
-
-    def test_other_languages_have_none(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear, embedder = Ear(), CountingEmbedder()
-            korean = "다리는 한 여름에 손으로 지었고 지금도 매일 아침 수레가 강을 건넌다. " * 8
-            routes = {"/": Reply(f"<html lang=ko><title>다리</title><main><p>{korean}".encode())}
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-                shelf = replace(plain, embedder=embedder)
-                with Site(routes) as site:
-                    await crawl_all(home, ear, site, "analysis.quality_threshold=0")
+    @waits
+    async def test_only_what_is_new_is_embedded(self, tmp_path: Path) -> None:
+        ear, embedder = Ear(), CountingEmbedder()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
+            shelf = replace(plain, embedder=embedder)
+            routes = village(4)
+            with Site(routes) as site:
+                await crawl_all(home, ear, site)
                 await enrich_all(home.world, shelf)
                 counts = await shelf.index.count()
-                assert (counts.documents, counts.vectors) == (1, 0)
-                assert embedder.asked == []
+                assert counts.vectors == counts.chunks == 4
+                assert max(map(len, embedder.asked)) <= 25
+                embedder.asked.clear()
+                routes["/p1"] = told("changedword")
+                await crawl_all(home, ear, site)
+            await enrich_all(home.world, shelf)
+            (texts,) = embedder.asked
+            assert len(texts) == 1 and "changedword" in texts[0]
 
-        run(work())
+    @waits
+    async def test_other_languages_have_none(self, tmp_path: Path) -> None:
+        ear, embedder = Ear(), CountingEmbedder()
+        korean = "다리는 한 여름에 손으로 지었고 지금도 매일 아침 수레가 강을 건넌다. " * 8
+        routes = {"/": Reply(f"<html lang=ko><title>다리</title><main><p>{korean}".encode())}
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
+            shelf = replace(plain, embedder=embedder)
+            with Site(routes) as site:
+                await crawl_all(home, ear, site, "analysis.quality_threshold=0")
+            await enrich_all(home.world, shelf)
+            counts = await shelf.index.count()
+            assert (counts.documents, counts.vectors) == (1, 0)
+            assert embedder.asked == []

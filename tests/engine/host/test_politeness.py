@@ -26,13 +26,13 @@ from tests.support.crawl import (
     plan,
     profile_config,
     robots,
-    run,
     start_in,
     to,
     worker_in,
 )
 from tests.support.server import Raw, Seen, Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 SLACK_S = 0.005  # the site, in a thread of this process, may note an end late
@@ -76,11 +76,13 @@ def test_a_slow_answer_is_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("POL-05")
-def test_two_jobs_keep_the_longer_delay_of_a_host(tmp_path: Path) -> None:
+@waits
+async def test_two_jobs_keep_the_longer_delay_of_a_host(tmp_path: Path) -> None:
     """Politeness is owed to the site: the hasty job waits as the patient one does."""
     web = random_web(2, pages=5)
 
-    async def work(url: str) -> None:
+    with Site(web.routes) as site:
+        url = site.url("/")
         ear = Ear()
         async with home_in(tmp_path, ear) as one, home_in(tmp_path, ear) as two:
             hasty = await _start(one, url, delay=0.0, user_agent="hasty/1")
@@ -90,9 +92,6 @@ def test_two_jobs_keep_the_longer_delay_of_a_host(tmp_path: Path) -> None:
                     group.create_task(worker_in(home, job).run())
             for job in (hasty, patient):
                 assert (await jobs.find(one.world, job.id)).stats.collected == 5
-
-    with Site(web.routes) as site:
-        run(work(site.url("/")))
     agents = [seen.headers["user-agent"] for seen in site.log]
     assert agents.count("hasty/1") == agents.count("patient/1") == 6
     # It holds until the patient job has nothing left.
@@ -101,94 +100,84 @@ def test_two_jobs_keep_the_longer_delay_of_a_host(tmp_path: Path) -> None:
     assert least_gap_s(site.log[:end]) >= 0.06 - SLACK_S
 
 
-def test_the_floor_of_public_hosts_is_not_for_our_own(tmp_path: Path) -> None:
+@waits
+async def test_the_floor_of_public_hosts_is_not_for_our_own(tmp_path: Path) -> None:
     """`min_delay_s` keeps a public host; loopback has only what the job asks for."""
     config = CrawlConfig(
         politeness=Politeness(delay_s=0.5, min_delay_s=20.0), limits=Limits(max_pages=0)
     )
 
-    async def work() -> None:
-        with Site({"/": page("home", "/a"), "/a": page("a")}) as site:
-            async with hand_in(tmp_path) as hand:
-                await hand.crawl(config, site.url("/"))
-                assert hand.clock.now_s() - hand.began_s < 5
-            assert paths(site.log) == ["/", "/a"]
-
-    run(work())
+    with Site({"/": page("home", "/a"), "/a": page("a")}) as site:
+        async with hand_in(tmp_path) as hand:
+            await hand.crawl(config, site.url("/"))
+            assert hand.clock.now_s() - hand.began_s < 5
+        assert paths(site.log) == ["/", "/a"]
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_one_address_has_so_many_hosts_at_once(tmp_path: Path, most: int) -> None:
+@waits
+async def test_one_address_has_so_many_hosts_at_once(tmp_path: Path, most: int) -> None:
     """Names on one machine take turns: `per_ip` requests in flight, and none is lost."""
     config = CrawlConfig(
         politeness=Politeness(delay_s=1.0, per_ip=most), limits=Limits(max_pages=0)
     )
 
-    async def work() -> None:
-        with ExitStack() as stack:
-            sites = [stack.enter_context(Site({"/": page(str(number))})) for number in range(6)]
-            async with hand_in(tmp_path) as hand:
-                job = await hand.crawl(config, *(site.url("/") for site in sites))
-                assert hand.fetcher.most_in_flight == most
-        assert job.stats.collected == 6
-
-    run(work())
+    with ExitStack() as stack:
+        sites = [stack.enter_context(Site({"/": page(str(number))})) for number in range(6)]
+        async with hand_in(tmp_path) as hand:
+            job = await hand.crawl(config, *(site.url("/") for site in sites))
+            assert hand.fetcher.most_in_flight == most
+    assert job.stats.collected == 6
 
 
 @pytest.mark.req("POL-01", "POL-02")
-def test_a_documentation_crawl_asks_three_hosts_at_once_c29(tmp_path: Path) -> None:
+@waits
+async def test_a_documentation_crawl_asks_three_hosts_at_once_c29(tmp_path: Path) -> None:
     """One request each, every 1 to 2 seconds; hosts of one address take turns."""
     docs = profile_config("docs")
     config = replace(docs, limits=replace(docs.limits, max_pages=0))
     links = [f"/{number}" for number in range(4)]
     routes = {"/": page("home", *links)} | {link: page(link) for link in links}
 
-    async def work() -> None:
-        with ExitStack() as stack:
-            sites = [
-                stack.enter_context(Site(routes, address=f"127.0.0.{2 + number % 5}"))
-                for number in range(7)
-            ]
-            async with hand_in(tmp_path) as hand:
-                job = await hand.start([site.url("/") for site in sites], config)
-                await hand.work(job, until=lambda: len(hand.frontier.lent) > 3)
-                assert not hand.frontier.lent
-                job = await hand.job(job)
-                assert hand.fetcher.most_in_flight <= 3
-                proof = await audit(hand.world)
-                assert proof.broken == 0
-                for host in proof.hosts:
-                    assert host.least_gap_s is not None
-                    assert 1.0 <= host.least_gap_s < 2.0
-                assert max(address.most_at_once for address in proof.addresses) == 1
-        assert job.stats.requests == 7 * 6
-
-    run(work())
+    with ExitStack() as stack:
+        sites = [
+            stack.enter_context(Site(routes, address=f"127.0.0.{2 + number % 5}"))
+            for number in range(7)
+        ]
+        async with hand_in(tmp_path) as hand:
+            job = await hand.start([site.url("/") for site in sites], config)
+            await hand.work(job, until=lambda: len(hand.frontier.lent) > 3)
+            assert not hand.frontier.lent
+            job = await hand.job(job)
+            assert hand.fetcher.most_in_flight <= 3
+            proof = await audit(hand.world)
+            assert proof.broken == 0
+            for host in proof.hosts:
+                assert host.least_gap_s is not None
+                assert 1.0 <= host.least_gap_s < 2.0
+            assert max(address.most_at_once for address in proof.addresses) == 1
+    assert job.stats.requests == 7 * 6
 
 
 @pytest.mark.req("POL-03")
-def test_a_cap_of_an_hour_decides_how_long_a_crawl_takes_c30(tmp_path: Path) -> None:
+@waits
+async def test_a_cap_of_an_hour_decides_how_long_a_crawl_takes_c30(tmp_path: Path) -> None:
     """Three times the cap needs at least two hours; robots.txt counts like a page."""
     cap = 20
     own = Politeness(delay_s=1.0, max_per_hour=cap)
     links = [f"/{number}" for number in range(3 * cap - 2)]
     routes = {"/": page("home", *links)} | {link: page(link) for link in links}
 
-    async def work() -> None:
-        with Site(routes | {"/robots.txt": robots("User-agent: *", "Disallow:")}) as site:
-            async with hand_in(tmp_path) as hand:
-                job = await hand.crawl(
-                    CrawlConfig(politeness=own, limits=Limits(max_pages=0)), site.url("/")
-                )
-                assert hand.clock.now_s() - hand.began_s >= 2 * 3600
-                proof = await audit(hand.world)
-                assert [(one.window, one.most, one.broken) for one in proof.caps] == [
-                    ("hour", cap, 0)
-                ]
-            assert job.stats.collected == len(links) + 1
-            assert job.stats.requests == len(site.log) == 3 * cap
-
-    run(work())
+    with Site(routes | {"/robots.txt": robots("User-agent: *", "Disallow:")}) as site:
+        async with hand_in(tmp_path) as hand:
+            job = await hand.crawl(
+                CrawlConfig(politeness=own, limits=Limits(max_pages=0)), site.url("/")
+            )
+            assert hand.clock.now_s() - hand.began_s >= 2 * 3600
+            proof = await audit(hand.world)
+            assert [(one.window, one.most, one.broken) for one in proof.caps] == [("hour", cap, 0)]
+        assert job.stats.collected == len(links) + 1
+        assert job.stats.requests == len(site.log) == 3 * cap
 
 
 def test_a_host_that_answers_slowly_is_asked_less_often(tmp_path: Path) -> None:

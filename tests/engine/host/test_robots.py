@@ -27,11 +27,11 @@ from tests.support.crawl import (
     paths,
     plan,
     robots,
-    run,
     to,
 )
 from tests.support.server import Answer, End, Raw, Reply, Route, Seen, Site
 from tests.support.timed_crawl import Hand, hand_in
+from tests.support.waiting import waits
 
 CONFIG = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=10))
 FORBIDDING = robots("User-agent: *", "Allow: /private/open", "Disallow: /private")
@@ -120,76 +120,70 @@ def test_a_job_may_leave_robots_alone(tmp_path: Path) -> None:
 class TestOutOfReach:
     """A robots.txt that cannot be had now: wait for it, then give up (C-01)."""
 
-    def test_nothing_is_fetched_and_it_is_asked_for_again(self, tmp_path: Path) -> None:
+    @waits
+    async def test_nothing_is_fetched_and_it_is_asked_for_again(self, tmp_path: Path) -> None:
         """Three tries, ten minutes apart; then the URL is blocked and the reason is kept."""
 
-        async def work() -> None:
-            with Site({"/robots.txt": Reply(status=503), "/": page("home")}) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(CONFIG, site.url("/"))
-                    times = hand.asked("/robots.txt")
-                    entry = (await hand.entries(job))["/"]
-                assert [seen.path for seen in site.log] == ["/robots.txt"] * 3
-            assert min(gaps(times)) >= 600
-            assert (entry.state, entry.outcome) == (State.BLOCKED, Outcome.ROBOTS)
-            assert "503" in entry.detail
+        with Site({"/robots.txt": Reply(status=503), "/": page("home")}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(CONFIG, site.url("/"))
+                times = hand.asked("/robots.txt")
+                entry = (await hand.entries(job))["/"]
+            assert [seen.path for seen in site.log] == ["/robots.txt"] * 3
+        assert min(gaps(times)) >= 600
+        assert (entry.state, entry.outcome) == (State.BLOCKED, Outcome.ROBOTS)
+        assert "503" in entry.detail
 
-        run(work())
-
-    def test_it_may_come_back(self, tmp_path: Path) -> None:
+    @waits
+    async def test_it_may_come_back(self, tmp_path: Path) -> None:
         """The file that comes at the second try decides."""
         answers = iter([Reply(status=500), FORBIDDING])
 
-        async def work() -> None:
-            routes: dict[str, Route] = {
-                "/robots.txt": lambda _: next(answers),
-                "/": page("home", "/private"),
-            }
-            with Site(routes) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(CONFIG, site.url("/"))
-                    entries = await hand.entries(job)
-                assert [seen.path for seen in site.log] == ["/robots.txt", "/robots.txt", "/"]
-            assert entries["/"].state is State.COMPLETED
-            assert entries["/private"].state is State.BLOCKED
-
-        run(work())
+        routes: dict[str, Route] = {
+            "/robots.txt": lambda _: next(answers),
+            "/": page("home", "/private"),
+        }
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(CONFIG, site.url("/"))
+                entries = await hand.entries(job)
+            assert [seen.path for seen in site.log] == ["/robots.txt", "/robots.txt", "/"]
+        assert entries["/"].state is State.COMPLETED
+        assert entries["/private"].state is State.BLOCKED
 
     @pytest.mark.req("ROB-13")
     @pytest.mark.parametrize(
         ("wish", "rest_s"),
         [(OnUnreachable.ALLOW, 1.0), (OnUnreachable.ALLOW_WITH_DELAY, 2.0)],
     )
-    def test_a_profile_may_go_on(self, tmp_path: Path, wish: OnUnreachable, rest_s: float) -> None:
+    @waits
+    async def test_a_profile_may_go_on(
+        self, tmp_path: Path, wish: OnUnreachable, rest_s: float
+    ) -> None:
         """The scanner at its own pace, documentation at least two seconds apart."""
         config = replace(CONFIG, robots=RobotsRules(on_unreachable=wish))
 
-        async def work() -> None:
-            routes = {"/robots.txt": Reply(status=503), "/": page("home", "/a"), "/a": page("a")}
-            with Site(routes) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(config, site.url("/"))
-                    times = [one.at_s for one in hand.fetcher.asked]
-            assert job.stats.collected == 2
-            assert rest_s <= min(gaps(times)[1:]) < 1.5 * rest_s
-
-        run(work())
+        routes = {"/robots.txt": Reply(status=503), "/": page("home", "/a"), "/a": page("a")}
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, site.url("/"))
+                times = [one.at_s for one in hand.fetcher.asked]
+        assert job.stats.collected == 2
+        assert rest_s <= min(gaps(times)[1:]) < 1.5 * rest_s
 
     @pytest.mark.req("ERR-10")
-    def test_a_host_out_of_reach_fails_as_itself(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_host_out_of_reach_fails_as_itself(self, tmp_path: Path) -> None:
         """Nobody answers: the page's own outcome says so, and it is tried again by the table."""
 
-        async def work() -> None:
-            with Site({}, otherwise=Raw((), End.RESET)) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(CONFIG, site.url("/"))
-                    times = hand.asked("/robots.txt")
-                    entry = (await hand.entries(job))["/"]
-            assert len(times) == 2
-            assert times[1] - times[0] >= 27
-            assert (entry.state, entry.outcome) == (State.FAILED, Outcome.CONNECT_ERROR)
-
-        run(work())
+        with Site({}, otherwise=Raw((), End.RESET)) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(CONFIG, site.url("/"))
+                times = hand.asked("/robots.txt")
+                entry = (await hand.entries(job))["/"]
+        assert len(times) == 2
+        assert times[1] - times[0] >= 27
+        assert (entry.state, entry.outcome) == (State.FAILED, Outcome.CONNECT_ERROR)
 
 
 class TestRedirected:
@@ -279,32 +273,30 @@ class TestRedirected:
                 )
             assert [seen.path for seen in www.log] == ["/robots.txt", "/robots.txt", "/"]
 
-    def test_to_a_host_that_is_busy(self, tmp_path: Path) -> None:
+    @waits
+    async def test_to_a_host_that_is_busy(self, tmp_path: Path) -> None:
         """It is waited for a little, then counts as out of reach, and is asked again later."""
 
-        async def work() -> None:
-            with Site({"/rules": FORBIDDING}, address="127.0.0.2") as other:
-                routes = {"/robots.txt": to(other.url("/rules")), "/": page("home", "/private")}
-                with Site(routes) as site:
-                    async with hand_in(tmp_path) as hand:
-                        await hand.store.frontier.reserve(
-                            "",
-                            f"127.0.0.2:{other.port}",
-                            owner="somebody",
-                            lease_s=300.0,
-                            delay_s=0.0,
-                            now_s=hand.clock.now_s(),
-                        )
-                        job = await hand.crawl(CONFIG, site.url("/"))
-                        times = hand.asked("/robots.txt")
-                        entries = await hand.entries(job)
-                assert [seen.path for seen in other.log] == ["/rules"]
-            assert len(times) == 2
-            assert min(gaps(times)) >= 600
-            assert entries["/private"].state is State.BLOCKED
-            assert entries["/"].state is State.COMPLETED
-
-        run(work())
+        with Site({"/rules": FORBIDDING}, address="127.0.0.2") as other:
+            routes = {"/robots.txt": to(other.url("/rules")), "/": page("home", "/private")}
+            with Site(routes) as site:
+                async with hand_in(tmp_path) as hand:
+                    await hand.store.frontier.reserve(
+                        "",
+                        f"127.0.0.2:{other.port}",
+                        owner="somebody",
+                        lease_s=300.0,
+                        delay_s=0.0,
+                        now_s=hand.clock.now_s(),
+                    )
+                    job = await hand.crawl(CONFIG, site.url("/"))
+                    times = hand.asked("/robots.txt")
+                    entries = await hand.entries(job)
+            assert [seen.path for seen in other.log] == ["/rules"]
+        assert len(times) == 2
+        assert min(gaps(times)) >= 600
+        assert entries["/private"].state is State.BLOCKED
+        assert entries["/"].state is State.COMPLETED
 
     def test_two_files_that_lead_to_one_another(self, tmp_path: Path) -> None:
         """A circle has no file at its end, and nobody waits in it for ever."""
@@ -354,17 +346,15 @@ class DetailedEar(Ear):
 
 @pytest.mark.req("ROB-30", "MON-16")
 @pytest.mark.parametrize("ear", [Ear, DetailedEar])
-def test_matches_are_told_to_whoever_wants_them(tmp_path: Path, ear: type[Ear]) -> None:
+@waits
+async def test_matches_are_told_to_whoever_wants_them(tmp_path: Path, ear: type[Ear]) -> None:
     """Path, decision, winning pattern and its length; otherwise such an event is not made."""
     routes = {"/robots.txt": FORBIDDING, "/": page("home", "/private/open", "/private?x=1")}
     listener = ear()
 
-    async def work() -> None:
-        with Site({**routes, "/private/open": page("open")}) as site:
-            async with home_in(tmp_path, listener) as home:
-                await crawl_in(home, listener, plan([site.url("/")]))
-
-    run(work())
+    with Site({**routes, "/private/open": page("open")}) as site:
+        async with home_in(tmp_path, listener) as home:
+            await crawl_in(home, listener, plan([site.url("/")]))
     told = [
         (each.path, each.decision, each.winner_pattern, each.match_len)
         for each in listener.of(RobotsJudged)
@@ -377,19 +367,17 @@ def test_matches_are_told_to_whoever_wants_them(tmp_path: Path, ear: type[Ear]) 
     assert sorted(told) == (expected if ear is DetailedEar else [])
 
 
-def test_who_only_records_waits_for_nothing(tmp_path: Path) -> None:
+@waits
+async def test_who_only_records_waits_for_nothing(tmp_path: Path) -> None:
     """`record`: a robots.txt out of reach is asked for once, and no page is fetched."""
     config = replace(CONFIG, robots=RobotsRules(on_unreachable=OnUnreachable.RECORD))
 
-    async def work() -> None:
-        with Site({"/robots.txt": Reply(status=503), "/": page("home")}) as site:
-            async with hand_in(tmp_path) as hand:
-                job = await hand.crawl(config, site.url("/"))
-                entry = (await hand.entries(job))["/"]
-            assert [seen.path for seen in site.log] == ["/robots.txt"]
-        assert (entry.state, entry.outcome) == (State.BLOCKED, Outcome.ROBOTS)
-
-    run(work())
+    with Site({"/robots.txt": Reply(status=503), "/": page("home")}) as site:
+        async with hand_in(tmp_path) as hand:
+            job = await hand.crawl(config, site.url("/"))
+            entry = (await hand.entries(job))["/"]
+        assert [seen.path for seen in site.log] == ["/robots.txt"]
+    assert (entry.state, entry.outcome) == (State.BLOCKED, Outcome.ROBOTS)
 
 
 class TestCrawlDelay:
@@ -400,63 +388,57 @@ class TestCrawlDelay:
         ("asked_s", "cap_s", "waited_s"),
         [(7, 60, 7), (40, 60, 40), (90, 60, 60), (4000, 1e6, 4000)],
     )
-    def test_between_all_requests(
+    @waits
+    async def test_between_all_requests(
         self, tmp_path: Path, asked_s: int, cap_s: float, waited_s: float
     ) -> None:
         """The first page rests after robots.txt itself; the cap holds; no lease is lost over it."""
         config = replace(CONFIG, robots=RobotsRules(max_crawl_delay_s=cap_s))
 
-        async def work() -> None:
-            rules = robots("User-agent: *", f"Crawl-delay: {asked_s}")
-            routes = {"/robots.txt": rules, "/": page("home", "/a", "/b")}
-            with Site({**routes, "/a": page("a"), "/b": page("b")}) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(config, site.url("/"))
-                    times = [one.at_s for one in hand.fetcher.asked]
-                    warnings = hand.ear.warnings
-                assert paths(site.log) == ["/", "/a", "/b"]
-            assert all(waited_s <= gap < waited_s * 1.1 + 2 for gap in gaps(times))
-            assert job.stats.collected == 3
-            told = f"asks for {asked_s} s; {cap_s:g} s are waited"  # C-05
-            assert [each for each in warnings if told in each] == warnings
-            assert len(warnings) == (asked_s > cap_s)
-
-        run(work())
+        rules = robots("User-agent: *", f"Crawl-delay: {asked_s}")
+        routes = {"/robots.txt": rules, "/": page("home", "/a", "/b")}
+        with Site({**routes, "/a": page("a"), "/b": page("b")}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, site.url("/"))
+                times = [one.at_s for one in hand.fetcher.asked]
+                warnings = hand.ear.warnings
+            assert paths(site.log) == ["/", "/a", "/b"]
+        assert all(waited_s <= gap < waited_s * 1.1 + 2 for gap in gaps(times))
+        assert job.stats.collected == 3
+        told = f"asks for {asked_s} s; {cap_s:g} s are waited"  # C-05
+        assert [each for each in warnings if told in each] == warnings
+        assert len(warnings) == (asked_s > cap_s)
 
     @pytest.mark.req("ROB-26")
-    def test_not_where_the_job_does_not_care(self, tmp_path: Path) -> None:
+    @waits
+    async def test_not_where_the_job_does_not_care(self, tmp_path: Path) -> None:
         """`respect_crawl_delay` off: the job's own delay is enough."""
         config = replace(CONFIG, robots=RobotsRules(respect_crawl_delay=False))
 
-        async def work() -> None:
-            routes = {
-                "/robots.txt": robots("User-agent: *", "Crawl-delay: 30"),
-                "/": page("home", "/a"),
-                "/a": page("a"),
-            }
-            with Site(routes) as site:
-                async with hand_in(tmp_path) as hand:
-                    await hand.crawl(config, site.url("/"))
-                    assert _seconds(hand) < 10
+        routes = {
+            "/robots.txt": robots("User-agent: *", "Crawl-delay: 30"),
+            "/": page("home", "/a"),
+            "/a": page("a"),
+        }
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                await hand.crawl(config, site.url("/"))
+                assert _seconds(hand) < 10
 
-        run(work())
-
-    def test_a_long_delay_and_a_redirected_robots(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_long_delay_and_a_redirected_robots(self, tmp_path: Path) -> None:
         """Hops of robots.txt rest as long, and the lease outlives them."""
         config = replace(CONFIG, politeness=Politeness(delay_s=400.0))
 
-        async def work() -> None:
-            routes = {"/robots.txt": to("/r"), "/r": FORBIDDING, "/": page("home", "/private")}
-            with Site(routes) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(config, site.url("/"))
-                    times = [one.at_s for one in hand.fetcher.asked]
-                    assert hand.ear.warnings == []
-                assert [seen.path for seen in site.log] == ["/robots.txt", "/r", "/"]
-            assert job.stats.collected == 1
-            assert min(gaps(times)) >= 400
-
-        run(work())
+        routes = {"/robots.txt": to("/r"), "/r": FORBIDDING, "/": page("home", "/private")}
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, site.url("/"))
+                times = [one.at_s for one in hand.fetcher.asked]
+                assert hand.ear.warnings == []
+            assert [seen.path for seen in site.log] == ["/robots.txt", "/r", "/"]
+        assert job.stats.collected == 1
+        assert min(gaps(times)) >= 400
 
 
 def sitemap(*urls: str) -> Reply:

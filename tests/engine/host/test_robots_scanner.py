@@ -18,10 +18,11 @@ from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey
 from geomi.model.verdict import State
 from geomi.url.parse import parse as parse_url
-from tests.support.crawl import page, robots, run, to
+from tests.support.crawl import page, robots, to
 from tests.support.scanner_rules import SCANNER as RULES
 from tests.support.server import End, Raw, Site
 from tests.support.timed_crawl import Hand, hand_in
+from tests.support.waiting import waits
 
 DEFAULT = CrawlConfig(politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=10))
 SCANNER = replace(DEFAULT, robots=RULES)
@@ -30,125 +31,111 @@ FORBIDDING = robots("User-agent: *", "Disallow: /private")
 
 @pytest.mark.req("ROB-09")
 @pytest.mark.parametrize(("hops", "is_obeyed"), [(3, True), (4, False)])
-def test_three_redirects_on_the_same_host(tmp_path: Path, hops: int, is_obeyed: bool) -> None:
+@waits
+async def test_three_redirects_on_the_same_host(tmp_path: Path, hops: int, is_obeyed: bool) -> None:
     """One more, and everything is allowed."""
 
-    async def work() -> None:
-        routes = {f"/{n}": to(f"/{n + 1}") for n in range(1, hops)}
-        routes |= {"/robots.txt": to("/1"), f"/{hops}": FORBIDDING, "/": page("h", "/private")}
+    routes = {f"/{n}": to(f"/{n + 1}") for n in range(1, hops)}
+    routes |= {"/robots.txt": to("/1"), f"/{hops}": FORBIDDING, "/": page("h", "/private")}
+    with Site({**routes, "/private": page("p")}) as site:
+        async with hand_in(tmp_path) as hand:
+            job = await hand.crawl(SCANNER, site.url("/"))
+            entries = await hand.entries(job)
+    assert (entries["/private"].state is State.BLOCKED) is is_obeyed
+
+
+@pytest.mark.req("ROB-09")
+@waits
+async def test_a_redirect_to_another_host_allows_all(tmp_path: Path) -> None:
+    """The other host is not even asked."""
+
+    with Site({"/robots.txt": FORBIDDING}, address="127.0.0.2") as other:
+        routes = {"/robots.txt": to(other.url("/robots.txt")), "/private": page("p")}
+        with Site({**routes, "/": page("home", "/private")}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(SCANNER, site.url("/"))
+        assert other.log == []
+    assert job.stats.collected == 2
+
+
+@pytest.mark.req("ROB-09")
+@waits
+async def test_a_redirect_to_the_other_scheme_is_followed(tmp_path: Path) -> None:
+    """Another port of the same name is the same host: http leads to https like this."""
+
+    with Site({"/robots.txt": FORBIDDING}) as secure:
+        routes = {"/robots.txt": to(secure.url("/robots.txt")), "/": page("h", "/private")}
         with Site({**routes, "/private": page("p")}) as site:
             async with hand_in(tmp_path) as hand:
                 job = await hand.crawl(SCANNER, site.url("/"))
                 entries = await hand.entries(job)
-        assert (entries["/private"].state is State.BLOCKED) is is_obeyed
-
-    run(work())
-
-
-@pytest.mark.req("ROB-09")
-def test_a_redirect_to_another_host_allows_all(tmp_path: Path) -> None:
-    """The other host is not even asked."""
-
-    async def work() -> None:
-        with Site({"/robots.txt": FORBIDDING}, address="127.0.0.2") as other:
-            routes = {"/robots.txt": to(other.url("/robots.txt")), "/private": page("p")}
-            with Site({**routes, "/": page("home", "/private")}) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(SCANNER, site.url("/"))
-            assert other.log == []
-        assert job.stats.collected == 2
-
-    run(work())
-
-
-@pytest.mark.req("ROB-09")
-def test_a_redirect_to_the_other_scheme_is_followed(tmp_path: Path) -> None:
-    """Another port of the same name is the same host: http leads to https like this."""
-
-    async def work() -> None:
-        with Site({"/robots.txt": FORBIDDING}) as secure:
-            routes = {"/robots.txt": to(secure.url("/robots.txt")), "/": page("h", "/private")}
-            with Site({**routes, "/private": page("p")}) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(SCANNER, site.url("/"))
-                    entries = await hand.entries(job)
-        assert entries["/private"].state is State.BLOCKED
-
-    run(work())
+    assert entries["/private"].state is State.BLOCKED
 
 
 @pytest.mark.req("ROB-07")
-def test_copies_live_in_memory_alone(tmp_path: Path) -> None:
+@waits
+async def test_copies_live_in_memory_alone(tmp_path: Path) -> None:
     """Nothing is read from the store or written to it, and the next job asks for itself."""
 
-    async def work() -> None:
-        with Site({"/robots.txt": FORBIDDING, "/": page("home", "/a"), "/a": page("a")}) as site:
-            async with hand_in(tmp_path) as hand:
-                await hand.crawl(SCANNER, site.url("/"))
-                key = RobotsKey("http", f"127.0.0.1:{site.port}", "geomi")
-                assert await hand.store.robots.get(key) is None
-                await hand.crawl(DEFAULT, site.url("/"))
-                assert await hand.store.robots.get(key) is not None
-                await hand.crawl(SCANNER, site.url("/"))
-            asked = [seen.path for seen in site.log]
-        assert asked.count("/robots.txt") == 3
-
-    run(work())
+    with Site({"/robots.txt": FORBIDDING, "/": page("home", "/a"), "/a": page("a")}) as site:
+        async with hand_in(tmp_path) as hand:
+            await hand.crawl(SCANNER, site.url("/"))
+            key = RobotsKey("http", f"127.0.0.1:{site.port}", "geomi")
+            assert await hand.store.robots.get(key) is None
+            await hand.crawl(DEFAULT, site.url("/"))
+            assert await hand.store.robots.get(key) is not None
+            await hand.crawl(SCANNER, site.url("/"))
+        asked = [seen.path for seen in site.log]
+    assert asked.count("/robots.txt") == 3
 
 
 @pytest.mark.req("ROB-07")
 @pytest.mark.parametrize(("room", "asked"), [(3, [1, 1, 1]), (2, [1, 2, 1]), (1, [3, 2, 1])])
-def test_the_host_read_longest_ago_is_forgotten(
+@waits
+async def test_the_host_read_longest_ago_is_forgotten(
     tmp_path: Path, room: int, asked: list[int]
 ) -> None:
     """Of three hosts read in turns, the one in constant use stays where there is room for two."""
     assert RULES.cache_entries == 128
     config = replace(SCANNER, robots=replace(RULES, cache_entries=room))
 
-    async def work() -> None:
-        with Site({}) as a, Site({}) as b, Site({}) as c:
-            async with hand_in(tmp_path) as hand:
-                keeper = keeper_of(hand, config)
-                for site in (a, b, a, c, a, b):
-                    await read_with(hand, keeper, config, site.url("/"))
-            assert [len(site.log) for site in (a, b, c)] == asked
-
-    run(work())
+    with Site({}) as a, Site({}) as b, Site({}) as c:
+        async with hand_in(tmp_path) as hand:
+            keeper = keeper_of(hand, config)
+            for site in (a, b, a, c, a, b):
+                await read_with(hand, keeper, config, site.url("/"))
+        assert [len(site.log) for site in (a, b, c)] == asked
 
 
 @pytest.mark.req("ROB-06")
-def test_a_file_holds_for_thirty_minutes_and_a_failure_for_ten(tmp_path: Path) -> None:
+@waits
+async def test_a_file_holds_for_thirty_minutes_and_a_failure_for_ten(tmp_path: Path) -> None:
     """By the clock of the crawl."""
 
-    async def work() -> None:
-        with Site({"/robots.txt": FORBIDDING}) as site, Site({}) as without:
-            async with hand_in(tmp_path) as hand:
-                keeper = keeper_of(hand, SCANNER)
-                for minutes in (0, 9, 2, 18, 2):
-                    hand.clock.advance(60.0 * minutes)
-                    for one in (site, without):
-                        await read_with(hand, keeper, SCANNER, one.url("/"))
-            assert len(site.log) == 2
-            assert len(without.log) == 3
-
-    run(work())
+    with Site({"/robots.txt": FORBIDDING}) as site, Site({}) as without:
+        async with hand_in(tmp_path) as hand:
+            keeper = keeper_of(hand, SCANNER)
+            for minutes in (0, 9, 2, 18, 2):
+                hand.clock.advance(60.0 * minutes)
+                for one in (site, without):
+                    await read_with(hand, keeper, SCANNER, one.url("/"))
+        assert len(site.log) == 2
+        assert len(without.log) == 3
 
 
 @pytest.mark.req("ROB-24")
-def test_more_than_a_thousand_rules_are_a_warning(tmp_path: Path) -> None:
+@waits
+async def test_more_than_a_thousand_rules_are_a_warning(tmp_path: Path) -> None:
     """The file forbids nothing, and somebody is told."""
     rules = robots("User-agent: *", "Disallow: /private", *["Disallow: /x"] * 1000)
 
-    async def work() -> None:
-        routes = {"/robots.txt": rules, "/": page("h", "/private"), "/private": page("p")}
-        with Site(routes) as site:
-            async with hand_in(tmp_path) as hand:
-                job = await hand.crawl(SCANNER, site.url("/"))
-                (told,) = hand.ear.warnings
-        assert job.stats.collected == 2
-        assert "above the limits; it forbids nothing" in told
-
-    run(work())
+    routes = {"/robots.txt": rules, "/": page("h", "/private"), "/private": page("p")}
+    with Site(routes) as site:
+        async with hand_in(tmp_path) as hand:
+            job = await hand.crawl(SCANNER, site.url("/"))
+            (told,) = hand.ear.warnings
+    assert job.stats.collected == 2
+    assert "above the limits; it forbids nothing" in told
 
 
 @pytest.mark.req("ROB-10")
@@ -162,20 +149,18 @@ def test_its_time_limits_are_those_of_the_request() -> None:
 
 
 @pytest.mark.req("ROB-10", "ROB-13")
-def test_a_silent_server_is_not_waited_for(tmp_path: Path) -> None:
+@waits
+async def test_a_silent_server_is_not_waited_for(tmp_path: Path) -> None:
     """The file's own time limits hold, and what follows from them."""
     rules = replace(RULES, read_timeout_s=0.2, total_timeout_s=0.4)
     config = replace(SCANNER, robots=rules)
 
-    async def work() -> None:
-        with Site({"/robots.txt": Raw((), End.SILENCE), "/": page("home")}) as site:
-            async with hand_in(tmp_path) as hand:
-                began_s = time.monotonic()
-                job = await hand.crawl(config, site.url("/"))
-        assert job.stats.collected == 1
-        assert time.monotonic() - began_s < 5
-
-    run(work())
+    with Site({"/robots.txt": Raw((), End.SILENCE), "/": page("home")}) as site:
+        async with hand_in(tmp_path) as hand:
+            began_s = time.monotonic()
+            job = await hand.crawl(config, site.url("/"))
+    assert job.stats.collected == 1
+    assert time.monotonic() - began_s < 5
 
 
 def keeper_of(hand: Hand, config: CrawlConfig) -> RobotsKeeper:

@@ -16,6 +16,7 @@ from geomi.model.index.document import DocumentFilter
 from tests.support.advising import TEXT
 from tests.support.crawl import Ear, crawl_in, home_in, page, plan, run
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 ALL = AnalysisRules(quality_threshold=0, min_chars=0)
 CASINO = "Casino, roulette, blackjack, baccarat and a jackpot; a casino, a jackpot. "
@@ -96,21 +97,19 @@ def test_what_is_listed_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (found.changed, len(found.changes)) == (4, 3)
 
 
-def test_decisions_are_those_of_the_loop(tmp_path: Path) -> None:
+@waits
+async def test_decisions_are_those_of_the_loop(tmp_path: Path) -> None:
     """Each page is decided upon as if it were alone."""
 
-    async def work() -> None:
-        ear = Ear()
-        rules = AnalysisRules()
-        async with home_in(tmp_path, ear) as home:
-            with Site(ROUTES) as site:
-                job = (await crawl_in(home, ear, plan([site.url("/")]))).report.job.id
-            found = await compare_rules(home.world, job, rules, ALL)
-            now_s = home.world.clock.wall_s()
-            alone = [
-                analyse(subject_of(read_line(record), now_s=now_s), rules).decision.reason
-                async for record in records(home.world, job)
-            ]
-            assert dict(found.first) == {reason: alone.count(reason) for reason in set(alone)}
-
-    run(work())
+    ear = Ear()
+    rules = AnalysisRules()
+    async with home_in(tmp_path, ear) as home:
+        with Site(ROUTES) as site:
+            job = (await crawl_in(home, ear, plan([site.url("/")]))).report.job.id
+        found = await compare_rules(home.world, job, rules, ALL)
+        now_s = home.world.clock.wall_s()
+        alone = [
+            analyse(subject_of(read_line(record), now_s=now_s), rules).decision.reason
+            async for record in records(home.world, job)
+        ]
+        assert dict(found.first) == {reason: alone.count(reason) for reason in set(alone)}

@@ -40,6 +40,7 @@ from tests.support.seed_servers import (
     xml,
 )
 from tests.support.server import Raw, Reply, Route, Seen
+from tests.support.waiting import waits
 
 HTTPS, HTTP = f"https://{SHOP}", f"http://{SHOP}"
 ALLOWED = robots("User-agent: *", "Disallow: /admin")
@@ -105,23 +106,21 @@ def paths(found: Ground) -> list[str]:
 
 
 @pytest.mark.req("SED-01", "SED-26", "SED-27", "SED-45", "HTTP-16")
-def test_robots_then_sitemap_then_nothing(tmp_path: Path, authority: trustme.CA) -> None:
+@waits
+async def test_robots_then_sitemap_then_nothing(tmp_path: Path, authority: trustme.CA) -> None:
     requests: list[Request] = []
 
-    async def work() -> None:
-        web = {HTTPS: {"/robots.txt": ALLOWED, "/sitemap.xml": urlset("/a")}}
-        async with ground(tmp_path, authority, web) as found:
-            note_requests(found, requests)
-            await found.collect(*found.raw(1, record(HTTPS)))
-            assert [one.url for one in requests] == [f"{HTTPS}/robots.txt", f"{HTTPS}/sitemap.xml"]
-            times = [
-                (one.connect_timeout_s, one.read_timeout_s, one.total_timeout_s) for one in requests
-            ]
-            assert times == [(10.0, 10.0, 10.0), (15.0, 15.0, 15.0)], "no part of one ends sooner"
-            agents = {seen.headers["user-agent"] for seen in found.sites[HTTPS].log}
-            assert agents == {"NewsforkBot/1.0 (+https://newsfork.com/bot)"}
-
-    run(work())
+    web = {HTTPS: {"/robots.txt": ALLOWED, "/sitemap.xml": urlset("/a")}}
+    async with ground(tmp_path, authority, web) as found:
+        note_requests(found, requests)
+        await found.collect(*found.raw(1, record(HTTPS)))
+        assert [one.url for one in requests] == [f"{HTTPS}/robots.txt", f"{HTTPS}/sitemap.xml"]
+        times = [
+            (one.connect_timeout_s, one.read_timeout_s, one.total_timeout_s) for one in requests
+        ]
+        assert times == [(10.0, 10.0, 10.0), (15.0, 15.0, 15.0)], "no part of one ends sooner"
+        agents = {seen.headers["user-agent"] for seen in found.sites[HTTPS].log}
+        assert agents == {"NewsforkBot/1.0 (+https://newsfork.com/bot)"}
 
 
 @pytest.mark.req("SED-28", "SED-11", "C-58")
@@ -322,18 +321,18 @@ def test_who_speaks_no_https_is_asked_over_http(tmp_path: Path, authority: trust
     assert found.asked == [f"{HTTPS}/robots.txt", f"{HTTP}/robots.txt", f"{HTTP}/sitemap.xml"]
 
 
-def test_a_certificate_of_somebody_else_is_no_https(tmp_path: Path, authority: trustme.CA) -> None:
+@waits
+async def test_a_certificate_of_somebody_else_is_no_https(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
     routes = {"/robots.txt": ALLOWED}
 
-    async def work() -> None:
-        web = {HTTP: routes, HTTPS: routes}
-        async with ground(tmp_path, authority, web, server_authority=trustme.CA()) as found:
-            await found.collect(*found.raw(1, record(HTTPS)))
-            told = found.contract(SHOP)["technical_metadata"]
-            assert told["server_info"]["supports_https"] is False
-            assert told["robots_txt"]["exists"]
-
-    run(work())
+    web = {HTTP: routes, HTTPS: routes}
+    async with ground(tmp_path, authority, web, server_authority=trustme.CA()) as found:
+        await found.collect(*found.raw(1, record(HTTPS)))
+        told = found.contract(SHOP)["technical_metadata"]
+        assert told["server_info"]["supports_https"] is False
+        assert told["robots_txt"]["exists"]
 
 
 @pytest.mark.req("SED-29", "SED-12", "ERR-14")
@@ -365,7 +364,8 @@ def test_an_unusual_port_is_a_host_of_its_own(tmp_path: Path, authority: trustme
 
 
 @pytest.mark.req("SED-12", "SED-30", "C-87")
-def test_what_answers_show_of_a_server(tmp_path: Path, authority: trustme.CA) -> None:
+@waits
+async def test_what_answers_show_of_a_server(tmp_path: Path, authority: trustme.CA) -> None:
     here: list[Ground] = []
     mapped = replace(urlset("/a"), headers=(("Server", "nginx/1.18.0"), ("Server", "other")))
     squeezed = replace(
@@ -378,18 +378,15 @@ def test_what_answers_show_of_a_server(tmp_path: Path, authority: trustme.CA) ->
         }
     }
 
-    async def work() -> None:
-        async with ground(tmp_path, authority, web) as found:
-            here.append(found)
-            await found.collect(*found.raw(1, record(HTTPS)))
-            assert found.contract(SHOP)["technical_metadata"]["server_info"] == {
-                "server": "nginx/1.18.0",
-                "content_encoding": "gzip",
-                "supports_https": True,
-                "response_time_avg_ms": 250,
-            }
-
-    run(work())
+    async with ground(tmp_path, authority, web) as found:
+        here.append(found)
+        await found.collect(*found.raw(1, record(HTTPS)))
+        assert found.contract(SHOP)["technical_metadata"]["server_info"] == {
+            "server": "nginx/1.18.0",
+            "content_encoding": "gzip",
+            "supports_https": True,
+            "response_time_avg_ms": 250,
+        }
 
 
 @pytest.mark.req("SED-10", "SED-11", "C-55", "C-56")
@@ -447,24 +444,20 @@ def test_robots_that_lead_nowhere_are_told(
 
 
 @pytest.mark.parametrize("by", ["rule", "person"])
-def test_a_blocked_host_is_not_asked(tmp_path: Path, authority: trustme.CA, by: str) -> None:
-    async def work() -> None:
-        config = seed_config()
-        if by == "rule":
-            config = replace(config, scope=replace(config.scope, blocked_hosts=(SHOP,)))
-        async with ground(tmp_path, authority, {HTTPS: {}}, config) as found:
-            if by == "person":
-                await found.hand.world.store.sites.put(
-                    SiteRule(SHOP, "", Review.EXCLUDE, note="no")
-                )
-            await found.collect(*found.raw(1, record(HTTPS)))
-            assert found.asked == []
-            error = "site.excluded: no" if by == "person" else f"blocked_host: {SHOP}"
-            told = found.contract(SHOP)["technical_metadata"]
-            unasked = {"exists": False, "error": error, "fetched_at": None}
-            assert told["robots_txt"] == told["sitemap_xml"] == unasked
-
-    run(work())
+@waits
+async def test_a_blocked_host_is_not_asked(tmp_path: Path, authority: trustme.CA, by: str) -> None:
+    config = seed_config()
+    if by == "rule":
+        config = replace(config, scope=replace(config.scope, blocked_hosts=(SHOP,)))
+    async with ground(tmp_path, authority, {HTTPS: {}}, config) as found:
+        if by == "person":
+            await found.hand.world.store.sites.put(SiteRule(SHOP, "", Review.EXCLUDE, note="no"))
+        await found.collect(*found.raw(1, record(HTTPS)))
+        assert found.asked == []
+        error = "site.excluded: no" if by == "person" else f"blocked_host: {SHOP}"
+        told = found.contract(SHOP)["technical_metadata"]
+        unasked = {"exists": False, "error": error, "fetched_at": None}
+        assert told["robots_txt"] == told["sitemap_xml"] == unasked
 
 
 def test_a_sitemap_on_a_blocked_host_is_not_asked_for(
@@ -490,19 +483,17 @@ async def lend(found: Ground, host: str, *, lease_s: float = 10_000) -> Lease:
     return lent
 
 
-def test_a_host_that_others_ask_for_too_long_is_tried_later(
+@waits
+async def test_a_host_that_others_ask_for_too_long_is_tried_later(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
-    async def work() -> None:
-        async with ground(tmp_path, authority, {HTTPS: {}}) as found:
-            await lend(found, f"{SHOP}:443")
-            with pytest.raises(SeedError, match="could not be asked in time") as error:
-                await found.collect(*found.raw(1, record(HTTPS)))
-            assert error.value.kind == ErrorType.TIMEOUT
-            assert found.asked == []
-            assert found.clock.now_s() - BEGIN_S == pytest.approx(hosts.LONGEST_TURN_S, abs=1)
-
-    run(work())
+    async with ground(tmp_path, authority, {HTTPS: {}}) as found:
+        await lend(found, f"{SHOP}:443")
+        with pytest.raises(SeedError, match="could not be asked in time") as error:
+            await found.collect(*found.raw(1, record(HTTPS)))
+        assert error.value.kind == ErrorType.TIMEOUT
+        assert found.asked == []
+        assert found.clock.now_s() - BEGIN_S == pytest.approx(hosts.LONGEST_TURN_S, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -513,18 +504,16 @@ def test_a_host_that_others_ask_for_too_long_is_tried_later(
     ],
     ids=["robots", "sitemap"],
 )
-def test_that_another_host_is_busy_is_no_fact(
+@waits
+async def test_that_another_host_is_busy_is_no_fact(
     tmp_path: Path, authority: trustme.CA, routes: dict[str, Route]
 ) -> None:
-    async def work() -> None:
-        async with ground(tmp_path, authority, {HTTPS: routes}) as found:
-            await lend(found, "cdn.test:443")
-            with pytest.raises(SeedError, match="leads to a host whose turn did not come") as error:
-                await found.collect(*found.raw(1, record(HTTPS)))
-            assert error.value.kind == ErrorType.TIMEOUT
-            assert found.tree() == {}
-
-    run(work())
+    async with ground(tmp_path, authority, {HTTPS: routes}) as found:
+        await lend(found, "cdn.test:443")
+        with pytest.raises(SeedError, match="leads to a host whose turn did not come") as error:
+            await found.collect(*found.raw(1, record(HTTPS)))
+        assert error.value.kind == ErrorType.TIMEOUT
+        assert found.tree() == {}
 
 
 # sitemaps of every kind
@@ -679,102 +668,92 @@ def test_facts_are_asked_for_whatever_a_crawl_would_do() -> None:
 
 @pytest.mark.req("SED-36", "C-86")
 @pytest.mark.parametrize(("config", "limit_s"), [(None, 60), (seed_config(domain_timeout_s=8), 8)])
-def test_the_servers_of_a_domain_have_one_time_together(
+@waits
+async def test_the_servers_of_a_domain_have_one_time_together(
     tmp_path: Path, authority: trustme.CA, config: CrawlConfig | None, limit_s: int
 ) -> None:
     here: list[Ground] = []
     web = {HTTPS: {"/robots.txt": slowly(here, limit_s, ALLOWED), "/sitemap.xml": urlset("/a")}}
 
-    async def work() -> None:
-        async with ground(tmp_path, authority, web, config) as found:
-            here.append(found)
-            told = rf"took {limit_s}\.0 s; the limit is {limit_s} s"
-            with pytest.raises(SeedError, match=told) as error:
-                await found.collect(*found.raw(1, record(HTTPS)))
-            assert error.value.kind == ErrorType.TIMEOUT
-            assert found.tree() == {}
-            assert paths(found) == ["/robots.txt"]
-            now_s = found.clock.now_s() + limit_s  # a slow host rests as long as it took
-            lent = await found.hand.world.store.frontier.reserve(
-                "", f"{SHOP}:443", owner="w", lease_s=1, delay_s=0, now_s=now_s
-            )
-            assert isinstance(lent, Lease), "the host was given back"
-
-    run(work())
+    async with ground(tmp_path, authority, web, config) as found:
+        here.append(found)
+        told = rf"took {limit_s}\.0 s; the limit is {limit_s} s"
+        with pytest.raises(SeedError, match=told) as error:
+            await found.collect(*found.raw(1, record(HTTPS)))
+        assert error.value.kind == ErrorType.TIMEOUT
+        assert found.tree() == {}
+        assert paths(found) == ["/robots.txt"]
+        now_s = found.clock.now_s() + limit_s  # a slow host rests as long as it took
+        lent = await found.hand.world.store.frontier.reserve(
+            "", f"{SHOP}:443", owner="w", lease_s=1, delay_s=0, now_s=now_s
+        )
+        assert isinstance(lent, Lease), "the host was given back"
 
 
-def test_what_is_whole_when_the_time_is_over_is_a_contract(
+@waits
+async def test_what_is_whole_when_the_time_is_over_is_a_contract(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     here: list[Ground] = []
 
-    async def work() -> None:
-        web = {
-            HTTPS: {
-                "/robots.txt": ALLOWED,
-                "/sitemap.xml": slowly(here, 59, index("/1.xml", "/2.xml")),
-                "/1.xml": slowly(here, 2, urlset("/a", "/b")),
-                "/2.xml": urlset("/c"),
-            }
+    web = {
+        HTTPS: {
+            "/robots.txt": ALLOWED,
+            "/sitemap.xml": slowly(here, 59, index("/1.xml", "/2.xml")),
+            "/1.xml": slowly(here, 2, urlset("/a", "/b")),
+            "/2.xml": urlset("/c"),
         }
-        async with ground(tmp_path, authority, web) as found:
-            here.append(found)
-            await found.collect(*found.raw(1, record(HTTPS)))
-            sitemap = found.contract(SHOP)["technical_metadata"]["sitemap_xml"]
-            assert (sitemap["sitemaps_read"], sitemap["url_count"]) == (1, 2)
-
-    run(work())
+    }
+    async with ground(tmp_path, authority, web) as found:
+        here.append(found)
+        await found.collect(*found.raw(1, record(HTTPS)))
+        sitemap = found.contract(SHOP)["technical_metadata"]["sitemap_xml"]
+        assert (sitemap["sitemaps_read"], sitemap["url_count"]) == (1, 2)
 
 
 @pytest.mark.req("SED-29")
-def test_servers_that_only_take_time_do_not_fail_their_domain(
+@waits
+async def test_servers_that_only_take_time_do_not_fail_their_domain(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     here: list[Ground] = []
     web = {HTTPS: {"/robots.txt": slowly(here, 31, Reply(status=500))}}
 
-    async def work() -> None:
-        async with ground(tmp_path, authority, web) as found:
-            here.append(found)
-            await found.collect(*found.raw(1, record(HTTPS)))
-            assert paths(found) == ["/robots.txt"] * 2
-            told = found.contract(SHOP)["technical_metadata"]
-            assert told["robots_txt"]["error"] == "HTTP 500"
-
-    run(work())
+    async with ground(tmp_path, authority, web) as found:
+        here.append(found)
+        await found.collect(*found.raw(1, record(HTTPS)))
+        assert paths(found) == ["/robots.txt"] * 2
+        told = found.contract(SHOP)["technical_metadata"]
+        assert told["robots_txt"]["error"] == "HTTP 500"
 
 
-def test_no_request_has_more_time_than_is_left(tmp_path: Path, authority: trustme.CA) -> None:
+@waits
+async def test_no_request_has_more_time_than_is_left(tmp_path: Path, authority: trustme.CA) -> None:
     here: list[Ground] = []
     requests: list[Request] = []
     web = {HTTPS: {"/robots.txt": slowly(here, 57, ALLOWED), "/sitemap.xml": urlset("/a")}}
 
-    async def work() -> None:
-        async with ground(tmp_path, authority, web) as found:
-            here.append(found)
-            note_requests(found, requests)
-            await found.collect(*found.raw(1, record(HTTPS)))
-            assert [one.total_timeout_s for one in requests] == pytest.approx([10.0, 3.0])
-
-    run(work())
+    async with ground(tmp_path, authority, web) as found:
+        here.append(found)
+        note_requests(found, requests)
+        await found.collect(*found.raw(1, record(HTTPS)))
+        assert [one.total_timeout_s for one in requests] == pytest.approx([10.0, 3.0])
 
 
-def test_an_address_that_has_enough_to_do_is_waited_for(
+@waits
+async def test_an_address_that_has_enough_to_do_is_waited_for(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     config = seed_config()
     config = replace(config, politeness=replace(config.politeness, per_ip=1))
 
-    async def work() -> None:
-        web: Web = {HTTPS: {}, "https://other.test": {}}
-        async with ground(tmp_path, authority, web, config) as found:
-            frontier, now_s = found.hand.world.store.frontier, found.clock.now_s()
-            other = await lend(found, "other.test:443", lease_s=30)
-            assert await frontier.place(other, "127.0.0.1", per_ip=1, now_s=now_s)
-            await found.collect(*found.raw(1, record(HTTPS)))
-            assert found.hand.fetcher.asked[0].at_s - now_s >= 30
-
-    run(work())
+    web: Web = {HTTPS: {}, "https://other.test": {}}
+    async with ground(tmp_path, authority, web, config) as found:
+        frontier, now_s = found.hand.world.store.frontier, found.clock.now_s()
+        other = await lend(found, "other.test:443", lease_s=30)
+        assert await frontier.place(other, "127.0.0.1", per_ip=1, now_s=now_s)
+        await found.collect(*found.raw(1, record(HTTPS)))
+        assert found.hand.fetcher.asked[0].at_s - now_s >= 30
 
 
 def test_a_sitemap_that_leads_where_robots_forbids_is_not_followed(

@@ -12,9 +12,9 @@ from geomi.engine.seeds.dead_letters import MAX_SHOWN_BYTES, drop, each, every, 
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.queue import DeadLetter, ErrorContext, ErrorInfo, Message
 from geomi.model.dataset.seed import ErrorType, Partition
-from tests.support.crawl import run
 from tests.support.raw_files import given_up
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 
 SG = Partition("sg", "news", "2026-01-28")
 
@@ -41,23 +41,23 @@ def test_of_one_that_is_larger_the_beginning_is_shown() -> None:
     assert len(text.encode()) <= MAX_SHOWN_BYTES + len("…".encode())
 
 
-def test_what_somebody_else_has_taken_meanwhile_keeps_nobody_from_the_rest(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with hand_in(tmp_path / "home") as hand:
-            dataset = DirectoryDataset(tmp_path)
-            seeding = SeedContext(hand.world, CrawlConfig(), hand.store.queues, dataset)
-            first, second, _ = sorted(
-                await given_up(seeding, "domain", [f"prod/{number}" for number in range(3)])
-            )
+@waits
+async def test_what_somebody_else_has_taken_meanwhile_keeps_nobody_from_the_rest(
+    tmp_path: Path,
+) -> None:
+    async with hand_in(tmp_path / "home") as hand:
+        dataset = DirectoryDataset(tmp_path)
+        seeding = SeedContext(hand.world, CrawlConfig(), hand.store.queues, dataset)
+        first, second, _ = sorted(
+            await given_up(seeding, "domain", [f"prod/{number}" for number in range(3)])
+        )
 
-            async def act(seeding: SeedContext, letter: str) -> None:
-                if letter == first:
-                    await drop(seeding, second)
-                await retry(seeding, letter)
+        async def act(seeding: SeedContext, letter: str) -> None:
+            if letter == first:
+                await drop(seeding, second)
+            await retry(seeding, letter)
 
-            assert await each(seeding, act) == 2
-            assert [letter async for letter in every(seeding)] == []
-            depth = await seeding.queues.depth(dataset.name, "domain", now_s=hand.clock.now_s())
-            assert depth.waiting == 2
-
-    run(work())
+        assert await each(seeding, act) == 2
+        assert [letter async for letter in every(seeding)] == []
+        depth = await seeding.queues.depth(dataset.name, "domain", now_s=hand.clock.now_s())
+        assert depth.waiting == 2

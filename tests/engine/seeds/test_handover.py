@@ -33,6 +33,7 @@ from geomi.settings.seeds import contracts_layer
 from tests.support.crawl import run
 from tests.support.seed_contracts import SG, Host, lay_contract
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 
 ALL = PartitionFilter()
 MY = Partition("my", "law", "2026-01-29")
@@ -270,8 +271,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_copy_counts_from_when_it_was_fetched(root: Path) -> None:
-    count, copy = run(kept(root))
+@waits
+async def test_a_copy_counts_from_when_it_was_fetched(root: Path) -> None:
+    count, copy = await kept(root)
     assert copy == RobotsCopy(KEY, 200, b"User-agent: *\nAllow: /\n", FETCHED_S)
     assert count == 1
 
@@ -284,44 +286,51 @@ def test_a_newer_copy_stays_and_an_older_one_goes(root: Path) -> None:
 
 
 @pytest.mark.parametrize("rules", [RobotsRules(respect=False), RobotsRules(persist=False)])
-def test_a_job_that_reads_no_kept_copies_gets_none(root: Path, rules: RobotsRules) -> None:
-    assert run(kept(root, config=CrawlConfig(robots=rules))) == (0, None)
+@waits
+async def test_a_job_that_reads_no_kept_copies_gets_none(root: Path, rules: RobotsRules) -> None:
+    assert await kept(root, config=CrawlConfig(robots=rules)) == (0, None)
 
 
-def test_a_copy_that_was_changed_meanwhile_is_not_believed(root: Path) -> None:
+@waits
+async def test_a_copy_that_was_changed_meanwhile_is_not_believed(root: Path) -> None:
     path = root / "dataset" / host_paths(SG, "mom.gov.sg", "mom.gov.sg")[0]
     path.write_bytes(path.read_bytes().replace(b"Allow", b"Agree"))
-    assert run(kept(root)) == (0, None)
+    assert await kept(root) == (0, None)
 
 
 @pytest.mark.parametrize(
     ("fetched_at", "is_kept"), [("2026-01-28T16:35:00Z", True), ("2026-01-28T16:35:01Z", False)]
 )
-def test_a_time_that_has_not_come_yet_is_now_as_far_as_clocks_differ(
+@waits
+async def test_a_time_that_has_not_come_yet_is_now_as_far_as_clocks_differ(
     tmp_path: Path, fetched_at: str, is_kept: bool
 ) -> None:
     host = Host(fetched_at=fetched_at)
     dataset = tmp_path / "dataset"
     lay_contract(dataset, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": host})
-    _, copy = run(kept(tmp_path))
+    _, copy = await kept(tmp_path)
     assert (copy.fetched_s if copy else None) == (FETCHED_S + 3600 if is_kept else None)
 
 
 @pytest.mark.req("C-03")
-def test_a_copy_is_fresh_for_as_long_as_its_server_says(tmp_path: Path) -> None:
+@waits
+async def test_a_copy_is_fresh_for_as_long_as_its_server_says(tmp_path: Path) -> None:
     host, dataset = Host(max_age_s=600), tmp_path / "dataset"
     lay_contract(dataset, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": host})
-    _, copy = run(kept(tmp_path))
+    _, copy = await kept(tmp_path)
     assert copy is not None
     assert policy.is_fresh(copy, RobotsRules(), now_s=FETCHED_S + 599)
     assert not policy.is_fresh(copy, RobotsRules(), now_s=FETCHED_S + 601)
 
 
 @pytest.mark.parametrize(("size", "is_kept"), [(WHOLE_BYTES - 1, True), (WHOLE_BYTES, False)])
-def test_a_copy_that_may_have_been_cut_is_no_copy(tmp_path: Path, size: int, is_kept: bool) -> None:
+@waits
+async def test_a_copy_that_may_have_been_cut_is_no_copy(
+    tmp_path: Path, size: int, is_kept: bool
+) -> None:
     host, dataset = Host(b"#" * size), tmp_path / "dataset"
     lay_contract(dataset, urls("mom.gov.sg", 1), domain="mom.gov.sg", hosts={"mom.gov.sg": host})
-    count, copy = run(kept(tmp_path))
+    count, copy = await kept(tmp_path)
     assert (count, copy is not None) == (int(is_kept), is_kept)
 
 

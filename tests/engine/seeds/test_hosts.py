@@ -11,7 +11,7 @@ from geomi.model.page import Fetched, Request
 from geomi.model.request_log import RequestPurpose
 from geomi.model.verdict import Outcome
 from tests.support.clock import HandClock
-from tests.support.crawl import run
+from tests.support.waiting import waits
 
 HOST = "mom.gov.sg"
 PLAIN = Fetched(f"http://{HOST}/robots.txt", 200, ip="192.0.2.1")
@@ -51,15 +51,12 @@ class Answers:
         ([AWAY, PLAIN, SECURE], False, True),
     ],
 )
-def test_who_speaks_https(answers: list[Fetched], is_shut: bool, supports_https: bool) -> None:
-    async def work() -> RecordingFetcher:
-        hearing = RecordingFetcher(Answers(list(answers)), HandClock(), HOST, 60.0)
-        for one in answers:
-            await hearing.fetch(
-                Request(one.url, (), 1.0, 1.0, 1.0, 9, purpose=RequestPurpose.ROBOTS)
-            )
-        return hearing
-
-    hearing = run(work())
+@waits
+async def test_who_speaks_https(
+    answers: list[Fetched], is_shut: bool, supports_https: bool
+) -> None:
+    hearing = RecordingFetcher(Answers(list(answers)), HandClock(), HOST, 60.0)
+    for one in answers:
+        await hearing.fetch(Request(one.url, (), 1.0, 1.0, 1.0, 9, purpose=RequestPurpose.ROBOTS))
     assert hearing.is_shut(HOST) is is_shut
     assert hearing.server_info(HOST).supports_https is supports_https

@@ -12,6 +12,7 @@ from geomi.model.dataset.seed import ErrorType
 from geomi.model.verdict import Outcome
 from tests.support.clock import HandClock
 from tests.support.crawl import run
+from tests.support.waiting import waits
 
 
 async def tried(errors: list[Exception], **limit: int) -> list[float]:
@@ -52,20 +53,22 @@ def test_what_may_pass_is_tried_after_one_two_and_four_seconds(kind: ErrorType) 
 
 @pytest.mark.req("ERR-13")
 @pytest.mark.parametrize("retries", [0, 1, 3])
-def test_the_last_error_is_raised(retries: int) -> None:
+@waits
+async def test_the_last_error_is_raised(retries: int) -> None:
     errors: list[Exception] = [
         failure(ErrorType.NETWORK, str(number)) for number in range(retries + 2)
     ]
     with pytest.raises(SeedError, match=f"^{retries}$"):
-        run(tried(errors, max_retries=retries))
+        await tried(errors, max_retries=retries)
     assert len(errors) == 1
 
 
 @pytest.mark.req("ERR-13")
-def test_there_are_four_attempts_where_nobody_says_otherwise() -> None:
+@waits
+async def test_there_are_four_attempts_where_nobody_says_otherwise() -> None:
     errors: list[Exception] = [failure(ErrorType.NETWORK, str(number)) for number in range(5)]
     with pytest.raises(SeedError, match=r"^3$"):
-        run(tried(errors))
+        await tried(errors)
     assert len(errors) == 1
 
 
@@ -79,10 +82,11 @@ def test_there_are_four_attempts_where_nobody_says_otherwise() -> None:
         StoreError("x"),
     ],
 )
-def test_everything_else_is_raised_at_once(error: Exception) -> None:
+@waits
+async def test_everything_else_is_raised_at_once(error: Exception) -> None:
     left = [error, failure(ErrorType.PARSE)]
     with pytest.raises(type(error)):
-        run(tried(left))
+        await tried(left)
     assert len(left) == 1
 
 

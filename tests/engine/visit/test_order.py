@@ -20,6 +20,7 @@ from tests.engine.visit.test_links import entry
 from tests.support.crawl import LOCAL, Ear, crawl_site, home_in, page, paths, run
 from tests.support.server import Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 RANKED = CrawlConfig(order=UrlOrder.WEIGHTED, limits=Limits(max_depth=2))
@@ -163,15 +164,13 @@ def test_news_come_first_where_they_are_wanted(tmp_path: Path) -> None:
     assert (new, old) == (600_000, 0)
 
 
-def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path) -> None:
-    async def work() -> bool:
-        async with hand_in(tmp_path) as hand:
-            return all(
-                link_value_of(hand.world, CrawlConfig(order=order)) is None
-                for order in (UrlOrder.SCORE, UrlOrder.BFS)
-            )
-
-    assert run(work())
+@waits
+async def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path) -> None:
+    async with hand_in(tmp_path) as hand:
+        assert all(
+            link_value_of(hand.world, CrawlConfig(order=order)) is None
+            for order in (UrlOrder.SCORE, UrlOrder.BFS)
+        )
 
 
 def _gate(config: CrawlConfig) -> LinkGate:

@@ -13,9 +13,10 @@ from geomi.adapters.http.room import FREE_BYTES, BodyMemory
 from geomi.engine.visit.parsing import INLINE_BYTES
 from geomi.engine.worker import settler
 from geomi.model.verdict import Outcome, State
-from tests.support.crawl import Crawled, crawl_site, page, paths, profile_config, run
+from tests.support.crawl import Crawled, crawl_site, page, paths, profile_config
 from tests.support.server import Reply, Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 
 
 def outcome_of(crawled: Crawled, url: str) -> tuple[State, Outcome | None]:
@@ -85,22 +86,22 @@ class TestContentTypes:
         ("profile", "limit"),
         [("docs", 5 * 1024 * 1024), ("knowledge-base", 10 * 1024 * 1024)],
     )
-    def test_a_profile_has_its_own_limit(self, tmp_path: Path, profile: str, limit: int) -> None:
+    @waits
+    async def test_a_profile_has_its_own_limit(
+        self, tmp_path: Path, profile: str, limit: int
+    ) -> None:
         """What fits to the byte is kept; one byte more is passed over, with a warning."""
         config = profile_config(profile)
 
-        async def work() -> None:
-            body = page("home").body
-            fits, over = (Reply(body + b" " * (size - len(body))) for size in (limit, limit + 1))
-            routes = {"/": page("start", "/fits", "/over"), "/fits": fits, "/over": over}
-            with Site(routes) as site:
-                async with hand_in(tmp_path) as hand:
-                    entries = await hand.entries(await hand.crawl(config, site.url("/")))
-                    assert [text for text in hand.ear.warnings if site.url("/over") in text]
-            assert entries["/fits"].outcome is Outcome.OK
-            assert entries["/over"].outcome is Outcome.TOO_LARGE
-
-        run(work())
+        body = page("home").body
+        fits, over = (Reply(body + b" " * (size - len(body))) for size in (limit, limit + 1))
+        routes = {"/": page("start", "/fits", "/over"), "/fits": fits, "/over": over}
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                entries = await hand.entries(await hand.crawl(config, site.url("/")))
+                assert [text for text in hand.ear.warnings if site.url("/over") in text]
+        assert entries["/fits"].outcome is Outcome.OK
+        assert entries["/over"].outcome is Outcome.TOO_LARGE
 
     @pytest.mark.req("CTY-06")
     @pytest.mark.parametrize(

@@ -36,11 +36,11 @@ from tests.support.crawl import (
     plan,
     profile_config,
     read_records,
-    run,
 )
 from tests.support.private_site import traces
 from tests.support.server import Reply, Route, Seen, Site
 from tests.support.stores import world_with
+from tests.support.waiting import waits
 
 OPENING = "A lighthouse keeper writes down what the sea has brought to the shore. "
 # 1,000 characters further on, and still in the first chunk of its page.
@@ -109,81 +109,69 @@ class TestKeeping:
 
     @pytest.mark.req("LEG-01", "DAT-06", "IDX-03", "IDX-04", "C-39")
     @pytest.mark.parametrize("has_vectors", [False, True], ids=["words", "vectors"])
-    def test_found_by_all_words_and_no_sentence_is_left(
+    @waits
+    async def test_found_by_all_words_and_no_sentence_is_left(
         self, tmp_path: Path, has_vectors: bool
     ) -> None:
-        async def work() -> None:
-            ear, embedder = Ear(), CountingEmbedder()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-                shelf = replace(plain, embedder=embedder) if has_vectors else plain
-                with Site(
-                    {"/": lighthouse("light", SENTENCE, "/2"), "/2": lighthouse("two")}
-                ) as at:
-                    crawled = await crawl_previews(home, ear, at)
-                assert len(waiting(tmp_path)) == len(crawled.records) == 2
-                assert await enrich_all(home.world, shelf) == 2
-                (hit, *_) = await hits(shelf)
-                assert hit.passage.url == crawled.urls[0]
-                assert OPENING.startswith(hit.snippet.text[:40]) or "light" in hit.snippet.text
-                assert len(hit.snippet.text) <= 200
-                counts = await shelf.index.count()
-                assert bool(counts.vectors) == has_vectors
-                assert not has_vectors or SENTENCE in embedder.asked[0][0]
-            assert waiting(tmp_path) == []
-            assert list(traces(tmp_path, NEEDLES)) == []
-            for bag in bags(tmp_path):
-                assert b"heron" in bag and bag.split() == sorted(bag.split())
-            for record in read_records(tmp_path):
-                _check(record)
-            (page, *_) = sorted((tmp_path / "md").rglob("*.md"))
-            assert "lighthouse keeper" in page.read_text()
+        ear, embedder = Ear(), CountingEmbedder()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
+            shelf = replace(plain, embedder=embedder) if has_vectors else plain
+            with Site({"/": lighthouse("light", SENTENCE, "/2"), "/2": lighthouse("two")}) as at:
+                crawled = await crawl_previews(home, ear, at)
+            assert len(waiting(tmp_path)) == len(crawled.records) == 2
+            assert await enrich_all(home.world, shelf) == 2
+            (hit, *_) = await hits(shelf)
+            assert hit.passage.url == crawled.urls[0]
+            assert OPENING.startswith(hit.snippet.text[:40]) or "light" in hit.snippet.text
+            assert len(hit.snippet.text) <= 200
+            counts = await shelf.index.count()
+            assert bool(counts.vectors) == has_vectors
+            assert not has_vectors or SENTENCE in embedder.asked[0][0]
+        assert waiting(tmp_path) == []
+        assert list(traces(tmp_path, NEEDLES)) == []
+        for bag in bags(tmp_path):
+            assert b"heron" in bag and bag.split() == sorted(bag.split())
+        for record in read_records(tmp_path):
+            _check(record)
+        (page, *_) = sorted((tmp_path / "md").rglob("*.md"))
+        assert "lighthouse keeper" in page.read_text()
 
-        run(work())
-
-    def test_what_was_understood_is_of_the_whole_text_and_holds_none_of_it(
+    @waits
+    async def test_what_was_understood_is_of_the_whole_text_and_holds_none_of_it(
         self, tmp_path: Path
     ) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(home, ear, site)
-                await enrich_all(home.world, shelf)
-                (row,) = (await rows(home.world)).values()
-                told = json.loads(row.analysis)
-                assert (
-                    row.state is DocumentState.INDEXED and row.detail == "nothing speaks against it"
-                )
-                assert told["read"]["is_whole"] and told["quality"]["overall"] == row.quality
-                assert len(told["summary"]["long"]) <= PREVIEW_CHARS
-                assert told["summary"]["short"] in OPENING + " ".join(BETWEEN)
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(home, ear, site)
+            await enrich_all(home.world, shelf)
+            (row,) = (await rows(home.world)).values()
+            told = json.loads(row.analysis)
+            assert row.state is DocumentState.INDEXED and row.detail == "nothing speaks against it"
+            assert told["read"]["is_whole"] and told["quality"]["overall"] == row.quality
+            assert len(told["summary"]["long"]) <= PREVIEW_CHARS
+            assert told["summary"]["short"] in OPENING + " ".join(BETWEEN)
 
-        run(work())
+    @waits
+    async def test_a_job_that_indexes_nothing_keeps_the_preview_alone(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home:
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(home, ear, site, "analysis.index=false")
+            assert list(traces(tmp_path, NEEDLES)) == [] == waiting(tmp_path)
 
-    def test_a_job_that_indexes_nothing_keeps_the_preview_alone(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(home, ear, site, "analysis.index=false")
-                assert list(traces(tmp_path, NEEDLES)) == [] == waiting(tmp_path)
-
-        run(work())
-
-    def test_a_job_that_keeps_everything_is_full_of_traces(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_job_that_keeps_everything_is_full_of_traces(self, tmp_path: Path) -> None:
         """Else the search for them would prove nothing."""
 
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(home, ear, site, "store.text=full")
-                await enrich_all(home.world, shelf)
-            named = {name.partition(".")[2] for name, _ in traces(tmp_path, NEEDLES)}
-            assert named >= {"jsonl", "md", "txt", "db"}
-            assert any(name.endswith("warc.gz") for name in named)
-
-        run(work())
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(home, ear, site, "store.text=full")
+            await enrich_all(home.world, shelf)
+        named = {name.partition(".")[2] for name, _ in traces(tmp_path, NEEDLES)}
+        assert named >= {"jsonl", "md", "txt", "db"}
+        assert any(name.endswith("warc.gz") for name in named)
 
     def test_responses_and_previews_exclude_each_other(self) -> None:
         store = Storing(raw=True, text=KeptText.PREVIEW)
@@ -241,55 +229,52 @@ class TestFalls:
     @pytest.mark.parametrize(
         "place", ["index.put", "documents.put", "spool.drop", "pages.advance", "index.vectors"]
     )
-    def test_a_fall_while_enriching(self, tmp_path: Path, place: str) -> None:
-        async def work() -> None:
-            ear, embedder = Ear(), CountingEmbedder()
-            part, _, method = place.partition(".")
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-                shelf = replace(plain, embedder=embedder) if method == "vectors" else plain
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(home, ear, site)
-                world, broken = home.world, shelf
-                if method == "vectors":
-                    broken = replace(shelf, embedder=Falling(embedder, "embed", 1))  # type: ignore[arg-type]
-                elif part == "index":
-                    broken = replace(shelf, index=Falling(shelf.index, method, 1))  # type: ignore[arg-type]
-                elif part == "spool":
-                    world = replace(world, spool=Falling(world.spool, method, 1))  # type: ignore[arg-type]
-                else:
-                    falling = Falling(getattr(world.store, part), method, 1)
-                    world = world_with(world, **{part: falling})
-                with pytest.raises(ConnectionResetError):
-                    await enrich_all(world, broken)
-                await enrich_all(home.world, shelf)
-                assert not await is_behind(home.world, shelf)
-                assert len(await hits(shelf)) == 1
-                (row,) = (await rows(home.world)).values()
-                assert json.loads(row.analysis)["read"]["is_whole"]
-                assert (await shelf.index.count()).vectors == (method == "vectors")
-                assert waiting(tmp_path) == []
+    @waits
+    async def test_a_fall_while_enriching(self, tmp_path: Path, place: str) -> None:
+        ear, embedder = Ear(), CountingEmbedder()
+        part, _, method = place.partition(".")
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
+            shelf = replace(plain, embedder=embedder) if method == "vectors" else plain
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(home, ear, site)
+            world, broken = home.world, shelf
+            if method == "vectors":
+                broken = replace(shelf, embedder=Falling(embedder, "embed", 1))  # type: ignore[arg-type]
+            elif part == "index":
+                broken = replace(shelf, index=Falling(shelf.index, method, 1))  # type: ignore[arg-type]
+            elif part == "spool":
+                world = replace(world, spool=Falling(world.spool, method, 1))  # type: ignore[arg-type]
+            else:
+                falling = Falling(getattr(world.store, part), method, 1)
+                world = world_with(world, **{part: falling})
+            with pytest.raises(ConnectionResetError):
+                await enrich_all(world, broken)
+            await enrich_all(home.world, shelf)
+            assert not await is_behind(home.world, shelf)
+            assert len(await hits(shelf)) == 1
+            (row,) = (await rows(home.world)).values()
+            assert json.loads(row.analysis)["read"]["is_whole"]
+            assert (await shelf.index.count()).vectors == (method == "vectors")
+            assert waiting(tmp_path) == []
 
-        run(work())
-
-    def test_a_text_that_nothing_points_at_goes_in_time(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_text_that_nothing_points_at_goes_in_time(self, tmp_path: Path) -> None:
         """Whoever is killed between the spool and the settlement leaves one."""
 
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                now_s = int(home.world.clock.wall_s())
-                left = {f"{now_s - 1}-{'a' * 32}": b"over", f"{now_s + 60}-{'b' * 32}": b"not yet"}
-                for job in ("job-1", "job-2"):
-                    await home.world.spool.put(job, left)
-                await update_index(home, shelf)
-                assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
-                await home.world.spool.put("job-1", left)
-                await clean(home)
-                assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            now_s = int(home.world.clock.wall_s())
+            left = {f"{now_s - 1}-{'a' * 32}": b"over", f"{now_s + 60}-{'b' * 32}": b"not yet"}
+            for job in ("job-1", "job-2"):
+                await home.world.spool.put(job, left)
+            await update_index(home, shelf)
+            assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
+            await home.world.spool.put("job-1", left)
+            await clean(home)
+            assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
 
-        run(work())
-
-    def test_a_spool_that_is_away_costs_no_page(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_spool_that_is_away_costs_no_page(self, tmp_path: Path) -> None:
         class Away(DirectorySpool):
             async def put(self, job: str, texts: Mapping[str, bytes]) -> None:
                 raise StoreError("the bucket cannot be used")
@@ -297,38 +282,33 @@ class TestFalls:
             async def sweep(self, *, wall_s: float) -> int:
                 raise StoreError("the bucket cannot be used")
 
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                away = replace(home, world=replace(home.world, spool=Away(tmp_path)))
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(away, ear, site)
-                assert any("1 texts cannot wait" in warning for warning in ear.warnings)
-                assert "the bucket cannot be used" in ear.warnings
-                await update_index(away, shelf)
-                assert len(await hits(shelf, "lighthouse keeper")) == 1
-
-        run(work())
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            away = replace(home, world=replace(home.world, spool=Away(tmp_path)))
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(away, ear, site)
+            assert any("1 texts cannot wait" in warning for warning in ear.warnings)
+            assert "the bucket cannot be used" in ear.warnings
+            await update_index(away, shelf)
+            assert len(await hits(shelf, "lighthouse keeper")) == 1
 
     @pytest.mark.parametrize("setting", ["store.whole_text_s=0", "store.whole_text_s=1"])
-    def test_a_page_whose_text_is_gone_is_found_by_its_preview_and_says_so(
+    @waits
+    async def test_a_page_whose_text_is_gone_is_found_by_its_preview_and_says_so(
         self, tmp_path: Path, setting: str
     ) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(home, ear, site, setting)
-                await home.world.spool.sweep(wall_s=home.world.clock.wall_s() + 2)
-                assert waiting(tmp_path) == []
-                await enrich_all(home.world, shelf)
-                (row,) = (await rows(home.world)).values()
-                assert row.state is DocumentState.INDEXED and row.quality is None
-                assert "its preview alone was read" in row.detail
-                assert await hits(shelf) == ()
-                assert len(await hits(shelf, "lighthouse keeper")) == 1
-
-        run(work())
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(home, ear, site, setting)
+            await home.world.spool.sweep(wall_s=home.world.clock.wall_s() + 2)
+            assert waiting(tmp_path) == []
+            await enrich_all(home.world, shelf)
+            (row,) = (await rows(home.world)).values()
+            assert row.state is DocumentState.INDEXED and row.quality is None
+            assert "its preview alone was read" in row.detail
+            assert await hits(shelf) == ()
+            assert len(await hits(shelf, "lighthouse keeper")) == 1
 
 
 def tagged(seen: Seen) -> Reply:
@@ -342,62 +322,56 @@ class TestAgain:
     """The same page once more, when its text is no longer here."""
 
     @pytest.mark.req("HTTP-08", "LEG-02", "STO-05")
-    def test_what_was_made_of_a_text_stays_while_the_text_does(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            routes: dict[str, Route] = {"/": tagged}
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site(routes) as site:
-                    first = await crawl_previews(home, ear, site)
-                    await enrich_all(home.world, shelf)
-                    second = await crawl_previews(home, ear, site)
-                    assert ear.of(PageSettled)[-1].outcome == "not_modified"
-                    assert waiting(tmp_path) == []
-                    await enrich_all(home.world, shelf)
-                    (row,) = (await rows(home.world)).values()
-                    assert row.job == second.report.job.id and row.quality is not None
-                    await delete_from_index(home, IndexScope.JOB, [first.report.job.id])
-                    assert len(await hits(shelf)) == 1
-                    other = "A red kite left four silver spoons behind the second door at noon."
-                    routes["/"] = lambda _: lighthouse("light", other)
-                    await crawl_previews(home, ear, site)
+    @waits
+    async def test_what_was_made_of_a_text_stays_while_the_text_does(self, tmp_path: Path) -> None:
+        ear = Ear()
+        routes: dict[str, Route] = {"/": tagged}
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site(routes) as site:
+                first = await crawl_previews(home, ear, site)
                 await enrich_all(home.world, shelf)
-                assert await hits(shelf) == () and len(await hits(shelf, "silver spoons")) == 1
-
-        run(work())
-
-    def test_what_was_not_indexed_whole_is_asked_for_whole(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site({"/": tagged}) as site:
-                    await crawl_previews(home, ear, site, "store.whole_text_s=0")
-                    await enrich_all(home.world, shelf)
-                    assert await hits(shelf) == ()
-                    await crawl_previews(home, ear, site)
-                    assert ear.of(PageSettled)[-1].outcome == "ok"
+                second = await crawl_previews(home, ear, site)
+                assert ear.of(PageSettled)[-1].outcome == "not_modified"
+                assert waiting(tmp_path) == []
                 await enrich_all(home.world, shelf)
-                assert len(await hits(shelf)) == 1
-
-        run(work())
-
-    def test_other_rules_do_not_replace_a_text_by_its_preview(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            ear = Ear()
-
-            def shorter(config: CrawlConfig) -> CrawlConfig:
-                rules: AnalysisRules = replace(config.analysis, min_chars=50)
-                return replace(config, analysis=rules)
-
-            async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
-                with Site({"/": lighthouse()}) as site:
-                    await crawl_previews(home, ear, site)
-                await enrich_all(home.world, shelf)
-                await change_rules(home.world, shorter)
-                await update_index(home, shelf)
-                await update_index(home, shelf, again=True)
-                assert len(await hits(shelf)) == 1
                 (row,) = (await rows(home.world)).values()
-                assert row.quality is not None
+                assert row.job == second.report.job.id and row.quality is not None
+                await delete_from_index(home, IndexScope.JOB, [first.report.job.id])
+                assert len(await hits(shelf)) == 1
+                other = "A red kite left four silver spoons behind the second door at noon."
+                routes["/"] = lambda _: lighthouse("light", other)
+                await crawl_previews(home, ear, site)
+            await enrich_all(home.world, shelf)
+            assert await hits(shelf) == () and len(await hits(shelf, "silver spoons")) == 1
 
-        run(work())
+    @waits
+    async def test_what_was_not_indexed_whole_is_asked_for_whole(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site({"/": tagged}) as site:
+                await crawl_previews(home, ear, site, "store.whole_text_s=0")
+                await enrich_all(home.world, shelf)
+                assert await hits(shelf) == ()
+                await crawl_previews(home, ear, site)
+                assert ear.of(PageSettled)[-1].outcome == "ok"
+            await enrich_all(home.world, shelf)
+            assert len(await hits(shelf)) == 1
+
+    @waits
+    async def test_other_rules_do_not_replace_a_text_by_its_preview(self, tmp_path: Path) -> None:
+        ear = Ear()
+
+        def shorter(config: CrawlConfig) -> CrawlConfig:
+            rules: AnalysisRules = replace(config.analysis, min_chars=50)
+            return replace(config, analysis=rules)
+
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+            with Site({"/": lighthouse()}) as site:
+                await crawl_previews(home, ear, site)
+            await enrich_all(home.world, shelf)
+            await change_rules(home.world, shorter)
+            await update_index(home, shelf)
+            await update_index(home, shelf, again=True)
+            assert len(await hits(shelf)) == 1
+            (row,) = (await rows(home.world)).values()
+            assert row.quality is not None

@@ -15,9 +15,10 @@ from geomi.adapters.store.tables.pages import PageTable
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.page import PageRecord
 from geomi.model.verdict import Outcome, State
-from tests.support.crawl import Crawled, crawl_site, page, paths, robots, run, to
+from tests.support.crawl import Crawled, crawl_site, page, paths, robots, to
 from tests.support.server import Answer, Reply, Route, Seen, Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 
 DATE = "Tue, 01 Oct 2024 10:00:00 GMT"
 NOT_MODIFIED = Reply(status=304, content_type="")
@@ -141,19 +142,17 @@ class TestNotModified:
         assert (first.report.job.stats.duplicates, second.report.job.stats.duplicates) == (1, 1)
         assert second.record(site.url("/shared"))["parent"] == site.url("/one/")
 
-    def test_what_nobody_asked_about_is_no_answer(self, tmp_path: Path) -> None:
+    @waits
+    async def test_what_nobody_asked_about_is_no_answer(self, tmp_path: Path) -> None:
         """A 304 to a first visit breaks the protocol; it is tried once more, and then failed."""
 
-        async def work() -> None:
-            config = CrawlConfig(politeness=Politeness(delay_s=1.0))
-            with Site({"/": NOT_MODIFIED}) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(config, site.url("/"))
-                    entry = (await hand.entries(job))["/"]
-                    assert len(hand.asked("/")) == 2
-            assert (entry.state, entry.outcome) == (State.FAILED, Outcome.PROTOCOL_ERROR)
-
-        run(work())
+        config = CrawlConfig(politeness=Politeness(delay_s=1.0))
+        with Site({"/": NOT_MODIFIED}) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, site.url("/"))
+                entry = (await hand.entries(job))["/"]
+                assert len(hand.asked("/")) == 2
+        assert (entry.state, entry.outcome) == (State.FAILED, Outcome.PROTOCOL_ERROR)
 
 
 class TestConditions:
@@ -297,30 +296,29 @@ def test_a_page_that_is_gone_says_when_it_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("HTTP-14")
-def test_what_robots_forbids_now_is_not_even_asked_about(tmp_path: Path) -> None:
+@waits
+async def test_what_robots_forbids_now_is_not_even_asked_about(tmp_path: Path) -> None:
     """A page that the tenant has needs leave like any other."""
 
-    async def work() -> None:
-        config = CrawlConfig(politeness=Politeness(delay_s=1.0))
-        routes: dict[str, Route] = {"/": page("home", "/a"), "/a": tagged(page("a"))}
-        with Site(routes) as site:
-            async with hand_in(tmp_path) as hand:
-                await hand.crawl(config, site.url("/"))
-                site.routes = {**routes, "/robots.txt": robots("User-agent: *", "Disallow: /a")}
-                hand.clock.advance(2 * 86_400)
-                site.log.clear()
-                job = await hand.crawl(config, site.url("/"))
-                entries = await hand.entries(job)
-            assert [seen.path for seen in site.log] == ["/robots.txt", "/"]
-        assert entries["/a"].state is State.BLOCKED
-
-    run(work())
+    config = CrawlConfig(politeness=Politeness(delay_s=1.0))
+    routes: dict[str, Route] = {"/": page("home", "/a"), "/a": tagged(page("a"))}
+    with Site(routes) as site:
+        async with hand_in(tmp_path) as hand:
+            await hand.crawl(config, site.url("/"))
+            site.routes = {**routes, "/robots.txt": robots("User-agent: *", "Disallow: /a")}
+            hand.clock.advance(2 * 86_400)
+            site.log.clear()
+            job = await hand.crawl(config, site.url("/"))
+            entries = await hand.entries(job)
+        assert [seen.path for seen in site.log] == ["/robots.txt", "/"]
+    assert entries["/a"].state is State.BLOCKED
 
 
 class TestShorterWays:
     """A page that is found again on a shorter way leads deeper than before."""
 
-    def test_its_links_are_followed_without_asking_for_it(self, tmp_path: Path) -> None:
+    @waits
+    async def test_its_links_are_followed_without_asking_for_it(self, tmp_path: Path) -> None:
         """The page that is slow to come makes the first way the longer one."""
         config = CrawlConfig(
             politeness=Politeness(delay_s=1.0), limits=Limits(max_pages=0, max_depth=3)
@@ -335,18 +333,15 @@ class TestShorterWays:
             "/q": page("q", "/too-deep"),
         }
 
-        async def work() -> None:
-            with Site(routes) as site:
-                async with hand_in(tmp_path) as hand:
-                    job = await hand.crawl(config, site.url("/"))
-                    entries = await hand.entries(job)
-                    assert len(hand.asked("/p")) == 1
-            assert (entries["/p"].state, entries["/p"].outcome) == (State.COMPLETED, Outcome.OK)
-            assert (entries["/p"].depth, entries["/q"].depth) == (2, 3)
-            assert "/too-deep" not in entries
-            assert (job.stats.collected, job.stats.settled) == (6, 6)
-
-        run(work())
+        with Site(routes) as site:
+            async with hand_in(tmp_path) as hand:
+                job = await hand.crawl(config, site.url("/"))
+                entries = await hand.entries(job)
+                assert len(hand.asked("/p")) == 1
+        assert (entries["/p"].state, entries["/p"].outcome) == (State.COMPLETED, Outcome.OK)
+        assert (entries["/p"].depth, entries["/q"].depth) == (2, 3)
+        assert "/too-deep" not in entries
+        assert (job.stats.collected, job.stats.settled) == (6, 6)
 
 
 def test_the_date_of_a_page_is_a_date(tmp_path: Path) -> None:

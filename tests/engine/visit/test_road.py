@@ -15,9 +15,10 @@ from geomi.engine.visit import parsing
 from geomi.engine.visit.links import LinkGate
 from geomi.extract.page import extract
 from geomi.model.verdict import State
-from tests.support.crawl import Ear, home_in, page, paths, plan, run
+from tests.support.crawl import Ear, home_in, page, paths, plan
 from tests.support.server import Reply, Route, Site
 from tests.support.stores import with_parts
+from tests.support.waiting import waits
 
 TWIN = "the same words on both of them, " * 30
 ROUTES: dict[str, Route] = {
@@ -54,7 +55,8 @@ def _noting(call: Callable[..., Any], step: str, notes: list[str]) -> Callable[.
 
 
 @pytest.mark.req("WF-13")
-def test_a_page_meets_the_steps_in_their_order(
+@waits
+async def test_a_page_meets_the_steps_in_their_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is known by its content is dropped with its links, and a known URL is not added."""
@@ -69,7 +71,7 @@ def test_a_page_meets_the_steps_in_their_order(
 
     monkeypatch.setattr(LinkGate, "admit", noted)
 
-    async def work(site: Site) -> None:
+    with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             steps = {"add": "seed", "claim": "take", "settle": "store"}
             world = replace(
@@ -90,9 +92,6 @@ def test_a_page_meets_the_steps_in_their_order(
             assert left == {"/": State.COMPLETED, "/a": State.COMPLETED}
             assert report.job.stats.duplicates == 1
             assert [count for count, _ in (await census.exclusions(job)).values()] == [1]
-
-    with Site(ROUTES) as site:
-        run(work(site))
         assert paths(site.log) == ["/", "/a"]
     first = notes[: notes.index("store") + 1]
     order = ("seed", "take", "resolve", "download", "parse", "seen content?", "links", "keep")

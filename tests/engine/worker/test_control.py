@@ -27,6 +27,7 @@ from geomi.url.parse import parse
 from tests.support.crawl import Crawled, Ear, crawl_in, crawl_site, home_in, page, paths, plan, run
 from tests.support.server import Answer, Raw, Seen, Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 WEB = random_web(11, pages=40)
@@ -63,7 +64,8 @@ async def watched(
 class TestPause:
     """A flag beside the state (G-28)."""
 
-    def test_a_paused_job_asks_for_nothing_and_goes_on(
+    @waits
+    async def test_a_paused_job_asks_for_nothing_and_goes_on(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Soon after the pause nothing is asked for; afterwards everything is there, once.
@@ -86,26 +88,24 @@ class TestPause:
             await jobs.pause(home.world, job, paused=False)
 
         with Site(web.routes) as site:
-            crawled = run(watched(tmp_path, site, act, after=4, delay=0.1))
+            crawled = await watched(tmp_path, site, act, after=4, delay=0.1)
             assert counts[0] == counts[1] < 9
             assert Counter(paths(site.log)) == Counter(web.reachable)
         assert crawled.report.stop is StopReason.DONE
         assert len(crawled.records) == 11
 
-    def test_a_finished_job_cannot_be_paused(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_finished_job_cannot_be_paused(self, tmp_path: Path) -> None:
         """The message says what state it is in."""
 
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                with Site({"/": page("home")}) as site:
-                    done = await crawl_in(home, ear, plan([site.url("/")]))
-                with pytest.raises(ConfigError, match="completed"):
-                    await jobs.pause(home.world, done.report.job, paused=True)
-                with pytest.raises(ConfigError, match="completed"):
-                    await jobs.cancel(home.world, done.report.job)
-
-        run(work())
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home:
+            with Site({"/": page("home")}) as site:
+                done = await crawl_in(home, ear, plan([site.url("/")]))
+            with pytest.raises(ConfigError, match="completed"):
+                await jobs.pause(home.world, done.report.job, paused=True)
+            with pytest.raises(ConfigError, match="completed"):
+                await jobs.cancel(home.world, done.report.job)
 
 
 @pytest.mark.req("JOB-14")
@@ -157,7 +157,8 @@ class TestInterrupt:
         assert set(rest.states(site).values()) == {State.COMPLETED}
 
     @pytest.mark.parametrize(("times", "state"), [(1, State.COMPLETED), (2, State.PENDING)])
-    def test_draining_waits_for_what_is_in_flight(
+    @waits
+    async def test_draining_waits_for_what_is_in_flight(
         self, tmp_path: Path, times: int, state: State
     ) -> None:
         """The answer that is under way is kept; a second interrupt leaves its URL waiting."""
@@ -167,34 +168,33 @@ class TestInterrupt:
                 supervisor.interrupt()
 
         with Site({"/": page("home", "/slow"), "/slow": _slow}) as site:
-            crawled = run(watched(tmp_path, site, act, after=3))
+            crawled = await watched(tmp_path, site, act, after=3)
         assert crawled.entries[site.url("/slow")].state is state
 
-    def test_what_rests_goes_back_at_once(self, tmp_path: Path) -> None:
+    @waits
+    async def test_what_rests_goes_back_at_once(self, tmp_path: Path) -> None:
         """A drain does not wait for a host's next turn."""
 
         def act(_: DataDirectory, supervisor: Supervisor) -> None:
             supervisor.interrupt()
 
         with Site(WEB.routes) as site:
-            crawled = run(watched(tmp_path, site, act, after=1, delay=20.0))
+            crawled = await watched(tmp_path, site, act, after=1, delay=20.0)
             assert [seen.path for seen in site.log] == ["/robots.txt"]
         assert crawled.report.seconds < 3
         assert crawled.entries[site.url("/")].state is State.PENDING
 
-    def test_before_the_first_request(self, tmp_path: Path) -> None:
+    @waits
+    async def test_before_the_first_request(self, tmp_path: Path) -> None:
         """An interrupt that comes before the worker is there still counts."""
-
-        async def work() -> Crawled:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                return await crawl_in(home, ear, plan([site.url("/")]), interrupt)
 
         def interrupt(supervisor: Supervisor) -> None:
             supervisor.interrupt()
 
         with Site(WEB.routes) as site:
-            crawled = run(work())
+            ear = Ear()
+            async with home_in(tmp_path, ear) as home:
+                crawled = await crawl_in(home, ear, plan([site.url("/")]), interrupt)
             assert site.log == []
         assert crawled.report.stop is StopReason.INTERRUPTED
         assert crawled.report.job.state is JobState.PROCESSING
@@ -213,31 +213,30 @@ class TestInterrupt:
         assert rest.report.seconds < 5
 
 
-def test_what_comes_under_a_lost_lease_is_not_written(tmp_path: Path) -> None:
+@waits
+async def test_what_comes_under_a_lost_lease_is_not_written(tmp_path: Path) -> None:
     """A worker that slept past its lease finds its page settled by another: kept once, and told."""
     config = CrawlConfig(politeness=Politeness(delay_s=0.0), limits=Limits(max_pages=0))
     answers: Iterator[Answer] = iter([_slow(None), page("quick")])
 
-    async def work() -> None:
-        with Site({"/": lambda _: next(answers)}) as site:
-            async with hand_in(tmp_path) as hand:
-                job = await hand.start([site.url("/")], config)
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(hand.worker(job).run())
-                    await until(lambda: len(paths(site.log)) == 1)
-                    hand.clock.advance(1000)
-                job = await hand.job(job)
-                rows = await hand.store.pages.feed(job.id, after=0, limit=10)
-                (told,) = hand.ear.of(PageSettled)
-                assert any("lost" in warning for warning in hand.ear.warnings)
-            assert paths(site.log) == ["/", "/"]
-        assert (job.stats.settled, job.stats.collected, len(rows)) == (1, 1, 1)
-        assert told.bytes_received > 0
-
-    run(work())
+    with Site({"/": lambda _: next(answers)}) as site:
+        async with hand_in(tmp_path) as hand:
+            job = await hand.start([site.url("/")], config)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(hand.worker(job).run())
+                await until(lambda: len(paths(site.log)) == 1)
+                hand.clock.advance(1000)
+            job = await hand.job(job)
+            rows = await hand.store.pages.feed(job.id, after=0, limit=10)
+            (told,) = hand.ear.of(PageSettled)
+            assert any("lost" in warning for warning in hand.ear.warnings)
+        assert paths(site.log) == ["/", "/"]
+    assert (job.stats.settled, job.stats.collected, len(rows)) == (1, 1, 1)
+    assert told.bytes_received > 0
 
 
-def test_a_request_cut_off_at_its_last_byte_leaves_no_connection(
+@waits
+async def test_a_request_cut_off_at_its_last_byte_leaves_no_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is whole and nobody is left to take it: the connection is closed all the same."""
@@ -250,7 +249,8 @@ def test_a_request_cut_off_at_its_last_byte_leaves_no_connection(
         finished.append(connection)
         asking[0].cancel()
 
-    async def work() -> None:
+    monkeypatch.setattr(Connection, "_finish", cut_off)
+    with Site({"/": page("home")}) as site:
         url = parse(site.url("/"))
         assert url is not None
         async with hand_in(tmp_path) as hand:
@@ -262,10 +262,6 @@ def test_a_request_cut_off_at_its_last_byte_leaves_no_connection(
             finished[0].close()
         assert not was_open
 
-    monkeypatch.setattr(Connection, "_finish", cut_off)
-    with Site({"/": page("home")}) as site:
-        run(work())
-
 
 def _slow(_: Seen | None) -> Raw:
     body = page("slow").body
@@ -273,19 +269,18 @@ def _slow(_: Seen | None) -> Raw:
     return Raw((head.encode(), 0.3, body))
 
 
-def test_two_crawls_of_one_process_share_a_directory(tmp_path: Path) -> None:
+@waits
+async def test_two_crawls_of_one_process_share_a_directory(tmp_path: Path) -> None:
     """Each is a job of its own; neither locks the other out."""
 
-    async def work(seeds: list[str]) -> list[Crawled]:
+    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
+        seeds = [one.url("/"), two.url("/")]
         ear = Ear()
         async with home_in(tmp_path, ear) as home, asyncio.TaskGroup() as group:
             running = [
                 group.create_task(crawl_in(home, ear, plan([seed], delay=0.01))) for seed in seeds
             ]
-        return [task.result() for task in running]
-
-    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
-        both = run(work([one.url("/"), two.url("/")]))
+        both = [task.result() for task in running]
     assert [crawled.report.job.stats.collected for crawled in both] == [40, 40]
     assert list((tmp_path / "workers").iterdir()) == []
 

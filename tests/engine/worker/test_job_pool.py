@@ -27,6 +27,7 @@ from geomi.settings.options import Settings
 from tests.support.crawl import LOCAL, Ear, crawl_site, home_in, plan, read_records, run
 from tests.support.postgres import Cluster
 from tests.support.server import Site
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 WEB = random_web(41, pages=20)
@@ -72,8 +73,10 @@ def card_of(home: DataDirectory, owner: str, **changes: Any) -> WorkerCard:
     return replace(card, **changes)
 
 
-def test_all_jobs_are_served_and_each_is_ended(tmp_path: Path) -> None:
-    async def work(*sites: Site) -> None:
+@waits
+async def test_all_jobs_are_served_and_each_is_ended(tmp_path: Path) -> None:
+    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
+        sites = [one, two]
         ear = Ear()
         async with home_in(tmp_path, ear, QUICK) as home:
             begun = await begin_jobs(home, *sites)
@@ -86,41 +89,41 @@ def test_all_jobs_are_served_and_each_is_ended(tmp_path: Path) -> None:
                 assert found.active_s >= 0
         assert sorted(event.job for event in told.of(JobEnded)) == sorted(job.id for job in begun)
 
-    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
-        run(work(one, two))
 
-
-def test_jobs_share_the_requests_in_flight(tmp_path: Path) -> None:
+@waits
+async def test_jobs_share_the_requests_in_flight(tmp_path: Path) -> None:
     """A job of many hosts does not keep a job of one host waiting."""
-
-    async def work(large: list[Site], small: Site) -> list[str]:
-        async with home_in(tmp_path, Ear(), QUICK) as home:
-            many = await start_detached(home, plan([site.url("/") for site in large], delay=0.02))
-            (one,) = await begin_jobs(home, small, delay=0.02)
-            ear = Ear()
-            async with home_in(home.root, ear, QUICK) as other:
-                await serve_jobs(other, WorkerTask(once=True, concurrency=4))
-            order = [event.job for event in ear.of(PageSettled)]
-            assert order.count(many.id) == len(large) * len(WEB.reachable)
-            places = [number for number, job in enumerate(order) if job == one.id]
-            assert median(places) < len(order) * 0.8, "it did not come last"
-            return order
 
     sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in range(3, 9)]
     with Site(WEB.routes, address="127.0.0.2") as small:
         for site in sites:
             site.__enter__()
         try:
-            run(work(sites, small))
+            async with home_in(tmp_path, Ear(), QUICK) as home:
+                many = await start_detached(
+                    home, plan([site.url("/") for site in sites], delay=0.02)
+                )
+                (one,) = await begin_jobs(home, small, delay=0.02)
+                ear = Ear()
+                async with home_in(home.root, ear, QUICK) as other:
+                    await serve_jobs(other, WorkerTask(once=True, concurrency=4))
+                order = [event.job for event in ear.of(PageSettled)]
+                assert order.count(many.id) == len(sites) * len(WEB.reachable)
+                places = [number for number, job in enumerate(order) if job == one.id]
+                assert median(places) < len(order) * 0.8, "it did not come last"
         finally:
             for site in sites:
                 site.__exit__(None, None, None)
 
 
-def test_more_jobs_than_places_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_more_jobs_than_places_take_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("geomi.engine.worker.job_pool.SLICE_S", 0.1)
 
-    async def work(*sites: Site) -> None:
+    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
+        sites = [one, two]
         async with home_in(tmp_path, Ear(), QUICK) as home:
             begun = await begin_jobs(home, *sites, delay=0.02)
             ear = Ear()
@@ -131,12 +134,10 @@ def test_more_jobs_than_places_take_turns(tmp_path: Path, monkeypatch: pytest.Mo
             turns = sum(one != two for one, two in pairwise(order))
             assert turns >= len(begun), "nobody was served to the end before the others began"
 
-    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
-        run(work(one, two))
 
-
-def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> None:
+    with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site, delay=0.05)
             ear, shifts = Ear(), list[JobPool]()
@@ -151,16 +152,16 @@ def test_a_drained_worker_gives_everything_back_and_leaves(tmp_path: Path) -> No
             assert await home.world.store.workers.list() == []
             await serve_until_done(home)
             assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
-
-    with Site(WEB.routes) as site:
-        run(work(site))
         assert len({seen.path for seen in site.log}) == len(site.log), "nothing was asked twice"
 
 
-def test_a_job_whose_starter_died_is_ended_by_a_worker(tmp_path: Path, shared: Settings) -> None:
+@waits
+async def test_a_job_whose_starter_died_is_ended_by_a_worker(
+    tmp_path: Path, shared: Settings
+) -> None:
     """Its duty passes when its holder is silent; nobody ends a job that is answered for."""
 
-    async def work(site: Site) -> None:
+    with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), shared) as home:
             world = home.world
             (job,) = await begin_jobs(home, site)
@@ -177,12 +178,10 @@ def test_a_job_whose_starter_died_is_ended_by_a_worker(tmp_path: Path, shared: S
             assert [event.job for event in told.of(JobEnded)] == [job.id]
             assert (await jobs.find(world, job.id)).state is JobState.COMPLETED
 
+
+@waits
+async def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None:
     with Site(WEB.routes) as site:
-        run(work(site))
-
-
-def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)
             now_s = home.world.clock.now_s()
@@ -193,9 +192,6 @@ def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None:
             assert not await duty.take()
             with pytest.raises(StoreBusy, match="is run by w-other"):
                 await crawl(home, plan([site.url("/")], resume=True))
-
-    with Site(WEB.routes) as site:
-        run(work(site))
         assert site.log == []
 
 
@@ -215,8 +211,9 @@ def test_a_resume_writes_the_outputs_of_a_job_that_workers_ended(tmp_path: Path)
     assert (tmp_path / "llms.txt").exists()
 
 
-def test_a_job_of_another_network_is_left_to_others(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_a_job_of_another_network_is_left_to_others(tmp_path: Path) -> None:
+    with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)
             told = await serve_until_done(home, replace(QUICK, allow_private=False))
@@ -224,48 +221,43 @@ def test_a_job_of_another_network_is_left_to_others(tmp_path: Path) -> None:
             with pytest.raises(ConfigError, match="--allow-private"):
                 async with home_in(home.root, Ear(), replace(QUICK, allow_private=False)) as other:
                     await serve_jobs(other, WorkerTask(job=job.id, once=True))
-
-    with Site(WEB.routes) as site:
-        run(work(site))
         assert site.log == []
 
 
 @pytest.mark.req("HTTP-17")
-def test_a_worker_may_serve_one_job_alone(tmp_path: Path) -> None:
+@waits
+async def test_a_worker_may_serve_one_job_alone(tmp_path: Path) -> None:
     """Near its sites, for instance; what others began is not touched."""
 
-    async def work(*sites: Site) -> None:
+    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
+        sites = [one, two]
         async with home_in(tmp_path, Ear(), QUICK) as home:
             near, far = await begin_jobs(home, *sites)
             async with home_in(home.root, Ear(), QUICK) as other:
                 await serve_jobs(other, WorkerTask(job=near.id, once=True))
             assert (await jobs.find(home.world, near.id)).state is JobState.COMPLETED
             assert (await jobs.find(home.world, far.id)).state is JobState.PROCESSING
-
-    with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
-        run(work(one, two))
         assert two.log == []
 
 
-def test_a_full_disk_ends_the_worker_and_not_the_job(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_a_full_disk_ends_the_worker_and_not_the_job(tmp_path: Path) -> None:
+    with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)
             with pytest.raises(StoreFull):
                 await serve_until_done(home, replace(QUICK, min_free_bytes=1 << 60))
             assert (await jobs.find(home.world, job.id)).state is JobState.PROCESSING
 
-    with Site(WEB.routes) as site:
-        run(work(site))
-
 
 class TestTheDead:
     """Those of other machines are known by their silence alone."""
 
-    def test_leases_of_a_silent_worker_end_and_its_card_goes(
+    @waits
+    async def test_leases_of_a_silent_worker_end_and_its_card_goes(
         self, tmp_path: Path, shared: Settings
     ) -> None:
-        async def work(site: Site) -> None:
+        with Site(WEB.routes) as site:
             async with home_in(tmp_path, Ear(), shared) as home:
                 world = home.world
                 (job,) = await begin_jobs(home, site)
@@ -290,11 +282,9 @@ class TestTheDead:
                     == []
                 )
 
+    @waits
+    async def test_a_worker_that_was_taken_for_dead_comes_back(self, tmp_path: Path) -> None:
         with Site(WEB.routes) as site:
-            run(work(site))
-
-    def test_a_worker_that_was_taken_for_dead_comes_back(self, tmp_path: Path) -> None:
-        async def work(site: Site) -> None:
             async with home_in(tmp_path, Ear(), QUICK) as home:
                 await begin_jobs(home, site, delay=0.1)
                 ear = Ear()
@@ -308,9 +298,6 @@ class TestTheDead:
                         await asyncio.sleep(0.01)
                     assert [one.owner for one in found] == [card.owner]
                     await serving
-
-        with Site(WEB.routes) as site:
-            run(work(site))
 
     def test_what_a_living_worker_has_not_sent_is_not_lost(
         self, tmp_path: Path, shared: Settings
@@ -363,10 +350,11 @@ def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
         assert len({seen.path for seen in site.log}) == len(site.log)
 
 
-def test_work_that_came_with_a_copy_of_a_file_is_nobodys(tmp_path: Path) -> None:
+@waits
+async def test_work_that_came_with_a_copy_of_a_file_is_nobodys(tmp_path: Path) -> None:
     """A file knows of its own directory alone: no lock there, nobody at work."""
 
-    async def work(site: Site) -> None:
+    with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)
             world, now_s = home.world, home.world.clock.now_s()
@@ -376,6 +364,3 @@ def test_work_that_came_with_a_copy_of_a_file_is_nobodys(tmp_path: Path) -> None
             )
             report = await crawl(home, plan([site.url("/")], resume=True))
             assert report.job.state is JobState.COMPLETED
-
-    with Site(WEB.routes) as site:
-        run(work(site))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from geomi.model.job import JobEvent
-from tests.support.crawl import Ear, crawl_in, home_in, plan, run
+from tests.support.crawl import Ear, crawl_in, home_in, plan
 from tests.support.server import Site
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 
 @pytest.mark.req("WF-01")
-def test_each_step_of_a_crawl_is_in_its_journal(tmp_path: Path) -> None:
-    async def work(site: Site) -> Sequence[JobEvent]:
+@waits
+async def test_each_step_of_a_crawl_is_in_its_journal(tmp_path: Path) -> None:
+    with Site(random_web(3, pages=20).routes) as site:
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             began_s = home.world.clock.wall_s()
@@ -25,10 +25,6 @@ def test_each_step_of_a_crawl_is_in_its_journal(tmp_path: Path) -> None:
             assert await home.store.unsent_events.list(9) == []
             times_s = [began_s, *(event.at_s for event in events), home.world.clock.wall_s()]
             assert times_s == sorted(times_s)
-            return events
-
-    with Site(random_web(3, pages=20).routes) as site:
-        events = run(work(site))
     bodies = [json.loads(event.body) for event in events]
     assert [body["state"] for body in bodies] == [
         "pending",

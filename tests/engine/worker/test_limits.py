@@ -25,13 +25,13 @@ from tests.support.crawl import (
     profile_config,
     read_records,
     robots,
-    run,
     start_in,
     to,
     worker_in,
 )
 from tests.support.server import Reply, Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 
@@ -66,12 +66,18 @@ def test_max_pages_is_exact(tmp_path: Path, limit: int) -> None:
 
 
 @pytest.mark.req("JOB-09")
-def test_max_pages_is_exact_with_two_workers(tmp_path: Path) -> None:
+@waits
+async def test_max_pages_is_exact_with_two_workers(tmp_path: Path) -> None:
     """Two workers on three hosts share one limit."""
     limit = 37
     webs = [random_web(seed, pages=40) for seed in (4, 5, 6)]
 
-    async def work() -> int:
+    with (
+        Site(webs[0].routes) as a,
+        Site(webs[1].routes, address="127.0.0.2") as b,
+        Site(webs[2].routes, address="127.0.0.3") as c,
+    ):
+        seeds = [a.url("/"), b.url("/"), c.url("/")]
         planned = plan(seeds, max_pages=limit)
         ear = Ear()
         async with home_in(tmp_path, ear) as one, home_in(tmp_path, ear) as two:
@@ -80,15 +86,7 @@ def test_max_pages_is_exact_with_two_workers(tmp_path: Path) -> None:
             async with asyncio.TaskGroup() as group:
                 stops = [group.create_task(each.run()) for each in crew]
             assert {stop.result() for stop in stops} == {StopReason.MAX_PAGES}
-            return (await jobs.find(one.world, job.id)).stats.settled
-
-    with (
-        Site(webs[0].routes) as a,
-        Site(webs[1].routes, address="127.0.0.2") as b,
-        Site(webs[2].routes, address="127.0.0.3") as c,
-    ):
-        seeds = [a.url("/"), b.url("/"), c.url("/")]
-        assert run(work()) == limit
+            assert (await jobs.find(one.world, job.id)).stats.settled == limit
         asked = [path for site in (a, b, c) for path in paths(site.log)]
         assert len(asked) == limit
 
@@ -243,17 +241,15 @@ class TestRequests:
             ),
         ],
     )
-    def test_a_profile_says_who_asks_and_what_it_takes(
+    @waits
+    async def test_a_profile_says_who_asks_and_what_it_takes(
         self, tmp_path: Path, profile: str, agent: str, encodings: str
     ) -> None:
         """These headers, to the letter, and no other; robots.txt is asked for by the same name."""
 
-        async def work() -> None:
+        with Site({"/robots.txt": robots("User-agent: *"), "/": page("home")}) as site:
             async with hand_in(tmp_path) as hand:
                 await hand.crawl(profile_config(profile), site.url("/"))
-
-        with Site({"/robots.txt": robots("User-agent: *"), "/": page("home")}) as site:
-            run(work())
             headers = {seen.path: seen.headers for seen in site.log}
         assert headers["/"] == {
             "host": f"127.0.0.1:{site.port}",

@@ -21,6 +21,7 @@ from geomi.ports.store import Pages
 from tests.support.crawl import Crawled, Ear, crawl_in, crawl_site, home_in, paths, plan, run
 from tests.support.server import Site
 from tests.support.stores import world_with
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 WEB = random_web(31, pages=30)
@@ -175,54 +176,53 @@ class _Growing:
 class TestPublisher:
     """The reader of captures itself."""
 
-    def test_outputs_at_different_places(self, tmp_path: Path) -> None:
+    @waits
+    async def test_outputs_at_different_places(self, tmp_path: Path) -> None:
         """One goes on after its cursor, one has lost everything, one is new."""
 
-        async def work() -> None:
-            ear = Ear()
-            async with home_in(tmp_path, ear) as home:
-                with Site(WEB.routes) as site:
-                    report = await crawl(home, plan([site.url("/")]))
-                job, pages = report.job.id, home.world.store.pages
-                rows = await pages.feed(job, after=0, limit=100)
-                for name in ("behind", "lost"):
-                    await pages.advance(job, name, after=0, seq=rows[19].seq, length=20)
-                outlets = [_Recorder("behind"), _Recorder("lost", loses=True), _Recorder("new")]
-                publisher = Publisher(home.world, job, outlets)
-                publisher.end()
-                await publisher.run()
-                assert [len(outlet.records) for outlet in outlets] == [10, 30, 30]
-                assert [outlet.opened for outlet in outlets] == [[20], [20, 0], [0]]
-                assert outlets[1].records == outlets[2].records
-                assert outlets[0].records == outlets[1].records[20:]
-                assert all(outlet.is_closed for outlet in outlets)
-                assert await pages.cursor(job, "new") == (rows[-1].seq, 30)
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home:
+            with Site(WEB.routes) as site:
+                report = await crawl(home, plan([site.url("/")]))
+            job, pages = report.job.id, home.world.store.pages
+            rows = await pages.feed(job, after=0, limit=100)
+            for name in ("behind", "lost"):
+                await pages.advance(job, name, after=0, seq=rows[19].seq, length=20)
+            outlets = [_Recorder("behind"), _Recorder("lost", loses=True), _Recorder("new")]
+            publisher = Publisher(home.world, job, outlets)
+            publisher.end()
+            await publisher.run()
+            assert [len(outlet.records) for outlet in outlets] == [10, 30, 30]
+            assert [outlet.opened for outlet in outlets] == [[20], [20, 0], [0]]
+            assert outlets[1].records == outlets[2].records
+            assert outlets[0].records == outlets[1].records[20:]
+            assert all(outlet.is_closed for outlet in outlets)
+            assert await pages.cursor(job, "new") == (rows[-1].seq, 30)
 
-        run(work())
-
-    def test_what_is_read_for_another_output_is_not_taken_for_all(self, tmp_path: Path) -> None:
+    @waits
+    async def test_what_is_read_for_another_output_is_not_taken_for_all(
+        self, tmp_path: Path
+    ) -> None:
         """Pages may be committed after one output has looked and before the next one does."""
 
-        async def work() -> None:
-            async with home_in(tmp_path, Ear()) as home:
-                with Site(WEB.routes) as site:
-                    report = await crawl(home, plan([site.url("/")]))
-                late = _Recorder("late")
-                growing = world_with(home.world, pages=_Growing(home.world.store.pages, [0, 5]))
-                publisher = Publisher(growing, report.job.id, [late, ending := _Recorder("end")])
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(publisher.run())
-                    await ending.written.wait()
-                    publisher.end()
-                assert (len(late.records), len(ending.records)) == (30, 30)
+        async with home_in(tmp_path, Ear()) as home:
+            with Site(WEB.routes) as site:
+                report = await crawl(home, plan([site.url("/")]))
+            late = _Recorder("late")
+            growing = world_with(home.world, pages=_Growing(home.world.store.pages, [0, 5]))
+            publisher = Publisher(growing, report.job.id, [late, ending := _Recorder("end")])
+            async with asyncio.TaskGroup() as group:
+                group.create_task(publisher.run())
+                await ending.written.wait()
+                publisher.end()
+            assert (len(late.records), len(ending.records)) == (30, 30)
 
-        run(work())
-
-    def test_it_follows_a_crawl(self, tmp_path: Path) -> None:
+    @waits
+    async def test_it_follows_a_crawl(self, tmp_path: Path) -> None:
         """Pages reach an output while the crawl goes on."""
         live = _Recorder("live")
 
-        async def work() -> int:
+        with Site(WEB.routes) as site:
             ear = Ear()
             started: list[Supervisor] = []
             async with home_in(tmp_path, ear) as home, asyncio.TaskGroup() as group:
@@ -234,23 +234,19 @@ class TestPublisher:
                 seen = len(live.records)
                 assert not running.done()
                 started[0].interrupt()
-            return seen
-
-        with Site(WEB.routes) as site:
-            assert 1 <= run(work()) < 30
+            assert 1 <= seen < 30
 
 
-def test_a_crawl_without_files_writes_none(tmp_path: Path) -> None:
+@waits
+async def test_a_crawl_without_files_writes_none(tmp_path: Path) -> None:
     """`--set run.format=` keeps pages in the archive alone, without their raw bytes."""
 
-    async def work(url: str) -> int:
+    with Site(WEB.routes) as site:
+        url = site.url("/")
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             crawled = await crawl_in(home, ear, plan([url], assignments=["run.format="]))
             lines = [line async for line in records(home.world, crawled.report.job.id)]
-            return len(lines)
-
-    with Site(WEB.routes) as site:
-        assert run(work(site.url("/"))) == 30
+            assert len(lines) == 30
     assert not (tmp_path / "pages.jsonl").exists()
     assert not (tmp_path / "md").exists()

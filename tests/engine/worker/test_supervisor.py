@@ -30,6 +30,7 @@ from tests.support.crawl import (
     worker_in,
 )
 from tests.support.server import Site
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 WEB = random_web(21, pages=15)
@@ -98,10 +99,12 @@ async def start(home: DataDirectory, seeds: Sequence[str]) -> CrawlJob:
     return await start_in(home, plan(seeds))
 
 
-def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> None:
+@waits
+async def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> None:
     """The next worker goes on at once with what the dead one held."""
 
-    async def work(url: str) -> None:
+    with Site(WEB.routes) as site:
+        url = site.url("/")
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             job = await start(home, [url])
@@ -125,29 +128,24 @@ def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> No
         assert report.job.stats.collected == 15
         assert report.seconds < 10
         assert any("w-dead died" in warning for warning in ear.warnings)
-
-    with Site(WEB.routes) as site:
-        run(work(site.url("/")))
         assert len(paths(site.log)) == 15
 
 
-def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
+@waits
+async def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
     """One plain error, one worker more than may be replaced, and a job that can be resumed."""
 
-    async def work() -> None:
-        ear, crew = Ear(), Crew(None)
-        async with home_in(tmp_path, ear) as home:
-            job = await start(home, ["http://a.test/"])
-            with pytest.raises(GeomiError, match="giving up") as caught:
-                supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
-                await supervisor.run(workers=1, resumed=False)
-            kept = await jobs.find(home.world, job.id)
-        assert "--resume" in caught.value.hint
-        assert len(crew.hands) == MAX_RESTARTS + 1
-        assert (kept.state, kept.stop) == (JobState.PROCESSING, StopReason.FAILED)
-        assert "giving up" in kept.error
-
-    run(work())
+    ear, crew = Ear(), Crew(None)
+    async with home_in(tmp_path, ear) as home:
+        job = await start(home, ["http://a.test/"])
+        with pytest.raises(GeomiError, match="giving up") as caught:
+            supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+            await supervisor.run(workers=1, resumed=False)
+        kept = await jobs.find(home.world, job.id)
+    assert "--resume" in caught.value.hint
+    assert len(crew.hands) == MAX_RESTARTS + 1
+    assert (kept.state, kept.stop) == (JobState.PROCESSING, StopReason.FAILED)
+    assert "giving up" in kept.error
 
 
 @pytest.mark.parametrize(
@@ -157,59 +155,53 @@ def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
         (StoreError("broken"), StopReason.FAILED),
     ],
 )
-def test_an_error_of_a_worker_is_raised_as_itself(
+@waits
+async def test_an_error_of_a_worker_is_raised_as_itself(
     tmp_path: Path, error: GeomiError, stop: StopReason
 ) -> None:
     """A surface catches `GeomiError`, not a group; the job says why and can be resumed."""
 
-    async def work() -> None:
-        crew = Crew(error)
-        async with home_in(tmp_path, Ear()) as home:
-            job = await start(home, ["http://a.test/"])
-            with pytest.raises(type(error)) as caught:
-                supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
-                await supervisor.run(workers=2, resumed=False)
-            kept = await jobs.find(home.world, job.id)
-        assert caught.value is error
-        assert (kept.state, kept.stop, kept.error) == (JobState.PROCESSING, stop, error.message)
-
-    run(work())
+    crew = Crew(error)
+    async with home_in(tmp_path, Ear()) as home:
+        job = await start(home, ["http://a.test/"])
+        with pytest.raises(type(error)) as caught:
+            supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+            await supervisor.run(workers=2, resumed=False)
+        kept = await jobs.find(home.world, job.id)
+    assert caught.value is error
+    assert (kept.state, kept.stop, kept.error) == (JobState.PROCESSING, stop, error.message)
 
 
-def test_a_worker_that_dies_of_an_interrupt_is_not_replaced(tmp_path: Path) -> None:
+@waits
+async def test_a_worker_that_dies_of_an_interrupt_is_not_replaced(tmp_path: Path) -> None:
     """A process that is told to end before it can listen just dies: that is what was wanted."""
 
-    async def work() -> None:
-        crew = Crew(None, kind=WaitingHand)
-        async with home_in(tmp_path, Ear()) as home:
-            job = await start(home, ["http://a.test/"])
-            supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
-            async with asyncio.TaskGroup() as group:
-                running = group.create_task(supervisor.run(workers=2, resumed=False))
-                await crew.is_full.wait()
-                assert supervisor.interrupt() is False
-            report = running.result()
-        assert [hand.told for hand in crew.hands] == [["drain"], ["drain"]]
-        assert report.stop is StopReason.INTERRUPTED
-        assert report.job.state is JobState.PROCESSING
-
-    run(work())
+    crew = Crew(None, kind=WaitingHand)
+    async with home_in(tmp_path, Ear()) as home:
+        job = await start(home, ["http://a.test/"])
+        supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(supervisor.run(workers=2, resumed=False))
+            await crew.is_full.wait()
+            assert supervisor.interrupt() is False
+        report = running.result()
+    assert [hand.told for hand in crew.hands] == [["drain"], ["drain"]]
+    assert report.stop is StopReason.INTERRUPTED
+    assert report.job.state is JobState.PROCESSING
 
 
-def test_the_reason_that_says_most_is_told(tmp_path: Path) -> None:
+@waits
+async def test_the_reason_that_says_most_is_told(tmp_path: Path) -> None:
     """One worker found nothing left, another met the limit: the limit is the job's reason."""
 
-    async def work() -> None:
-        ear, crew = Ear(), Crew(StopReason.DONE, StopReason.MAX_PAGES)
-        async with home_in(tmp_path, ear) as home:
-            job = await start(home, ["http://a.test/"])
-            supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
-            report = await supervisor.run(workers=2, resumed=True)
-        assert report.stop is StopReason.MAX_PAGES
-        assert [event.resumed for event in ear.of(JobStarted)] == [True]
-        assert [event.stop for event in ear.of(JobEnded)] == ["max_pages"]
-
-    run(work())
+    ear, crew = Ear(), Crew(StopReason.DONE, StopReason.MAX_PAGES)
+    async with home_in(tmp_path, ear) as home:
+        job = await start(home, ["http://a.test/"])
+        supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
+        report = await supervisor.run(workers=2, resumed=True)
+    assert report.stop is StopReason.MAX_PAGES
+    assert [event.resumed for event in ear.of(JobStarted)] == [True]
+    assert [event.stop for event in ear.of(JobEnded)] == ["max_pages"]
 
 
 class TestNothingReached:
@@ -239,12 +231,14 @@ class TestNothingReached:
     ],
 )
 @pytest.mark.parametrize("resume", [False, True])
-def test_what_cannot_be_sent_is_refused_before_anything_starts(
+@waits
+async def test_what_cannot_be_sent_is_refused_before_anything_starts(
     tmp_path: Path, flags: dict[str, Any], message: str, resume: bool
 ) -> None:
     """A resumed job is checked like a new one, and a refused one is not created."""
 
-    async def work(url: str) -> None:
+    with Site(WEB.routes) as site:
+        url = site.url("/")
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             if resume:
@@ -253,9 +247,6 @@ def test_what_cannot_be_sent_is_refused_before_anything_starts(
             with pytest.raises(ConfigError, match=message):
                 await crawl(home, plan([url], resume=resume, **flags))
             assert len(await home.world.store.jobs.list(limit=10)) == before
-
-    with Site(WEB.routes) as site:
-        run(work(site.url("/")))
         assert len(site.log) == (2 if resume else 0)
 
 
