@@ -165,23 +165,22 @@ def _made_by_hand(module: Module) -> Iterator[int]:
         if isinstance(node, ast.ImportFrom) and node.module == "geomi.frontier.state"
         for alias in node.names
     }
-    assigned = {
-        target.id: node.value
-        for node in nodes
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                assigned.setdefault(_name(target), []).append(node.value)
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if UPDATE.search(f"{node.value} WHERE"):
                 yield node.lineno
         elif isinstance(node, ast.Call) and (name := _name(node.func)) in MAKERS:
             for value in (each.value for each in node.keywords if each.arg == "state"):
-                origin = assigned.get(_name(value), value)
-                is_spelt = any(_dotted(each).startswith("State.") for each in ast.walk(origin))
-                is_told = _name(origin) in ours or module.name == READER
-                if is_spelt or (name != "replace" and not is_told):
+                origins = assigned.get(_name(value), [value])
+                parts = [part for origin in origins for part in ast.walk(origin)]
+                is_spelt = any(_dotted(part).startswith("State.") for part in parts)
+                is_ours = module.name == READER or all(_name(each) in ours for each in origins)
+                if is_spelt or (name != "replace" and not is_ours):
                     yield node.lineno
 
 
