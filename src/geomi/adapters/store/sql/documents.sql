@@ -29,8 +29,9 @@ DELETE FROM documents WHERE tenant = :tenant AND id = :id;
 
 -- name: collections
 -- How many documents of each collection ended in which state.
-SELECT collection, COUNT(*) FILTER (WHERE state = 'indexed'),
-       COUNT(*) FILTER (WHERE state = 'skipped'), COUNT(*) FILTER (WHERE state = 'failed'),
+SELECT collection, COUNT(*) FILTER (WHERE state = /* document indexed */),
+       COUNT(*) FILTER (WHERE state = /* document skipped */),
+       COUNT(*) FILTER (WHERE state = /* document failed */),
        SUM(chunks)
 FROM documents
 WHERE tenant = :tenant
@@ -39,7 +40,8 @@ ORDER BY collection;
 
 -- name: counts
 -- How many documents of a job ended in which state.
-SELECT COUNT(*) FILTER (WHERE state = 'indexed'), COUNT(*) FILTER (WHERE state = 'skipped'),
-       COUNT(*) FILTER (WHERE state = 'failed'), COALESCE(SUM(chunks), 0)
+SELECT COUNT(*) FILTER (WHERE state = /* document indexed */),
+       COUNT(*) FILTER (WHERE state = /* document skipped */),
+       COUNT(*) FILTER (WHERE state = /* document failed */), COALESCE(SUM(chunks), 0)
 FROM documents
 WHERE tenant = :tenant AND job = :job;
