@@ -61,32 +61,32 @@ class RedirectFollower:
     async def ask(
         self,
         entry: UrlEntry,
-        asker: HostSession,
-        reading: JobRobots,
+        session: HostSession,
+        robots: JobRobots,
         keeper: RobotsKeeper,
         sink: Sink | None = None,
     ) -> Fetched | Verdict:
         """Ask for an entry and follow its redirects, each judged like a link.
 
         Args:
-            reading: the robots.txt of the asker's host.
+            robots: the robots.txt of the session's host.
             keeper: reads those of other hosts.
         """
         url, hops = parse_url(entry.url), 0
         while True:
             assert url is not None, "only URLs that parse are listed"
-            is_here = url.authority == asker.lease.host
-            theirs = reading if is_here else await keeper.read_elsewhere(url, asker)
+            is_here = url.authority == session.lease.host
+            theirs = robots if is_here else await keeper.read_elsewhere(url, session)
             if not is_here and (failure := _out_of_reach(theirs)) is not None:
                 return Fetched(url.href, failure=failure, detail=theirs.copy.detail)
             if not (verdict := theirs.judge(url)).admitted:
                 return verdict
-            asker.allowed_by(theirs.fetched_s if is_here else None, None)
+            session.allowed_by(theirs.fetched_s if is_here else None, None)
             request = self.requests.page(entry, url, sink=sink)
             if is_here:
-                fetched = await asker.ask(request)
+                fetched = await session.ask(request)
             else:
-                guest = await asker.ask_elsewhere(url.authority, request)
+                guest = await session.ask_elsewhere(url.authority, request)
                 fetched = guest or Fetched(url.href, failure=Outcome.RATE_LIMITED)
             target = response.redirect_target(fetched)
             if target is None or hops >= self.rules.config.http.max_redirects:

@@ -143,12 +143,12 @@ async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobo
     if not isinstance(answer, Lease):
         raise StoreBusy(f"`{url.authority}` is being asked already", hint="try again in a minute")
     privacy, requests = Privacy(config.safety), Requests(config, [], version=world.version)
-    asker = HostSession(world, answer, config, privacy, asyncio.Semaphore(1))
+    session = HostSession(world, answer, config, privacy, asyncio.Semaphore(1))
     keeper = RobotsKeeper(world, "", config, requests, privacy)
     try:
-        return await keeper.read(url, asker)
+        return await keeper.read(url, session)
     finally:
-        await world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
+        await world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
 
 
 class RobotsKeeper:
@@ -167,24 +167,24 @@ class RobotsKeeper:
         wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details
         self._on_judged = self._tell_match if wants else None
 
-    async def read(self, url: Url, asker: HostSession) -> JobRobots:
-        """Return the robots.txt in force for a URL, and let the asker keep its delay."""
-        reading = await self._read(url, asker)
-        asker.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
+    async def read(self, url: Url, session: HostSession) -> JobRobots:
+        """Return the robots.txt in force for a URL, and let the session keep its delay."""
+        reading = await self._read(url, session)
+        session.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
         return reading
 
-    async def read_elsewhere(self, url: Url, asker: HostSession) -> JobRobots:
-        """Return the robots.txt of another host, to which a URL of the asker's host leads."""
-        return await self._read(url, asker)
+    async def read_elsewhere(self, url: Url, session: HostSession) -> JobRobots:
+        """Return the robots.txt of another host, to which a URL of the session's host leads."""
+        return await self._read(url, session)
 
-    async def _read(self, url: Url, asker: HostSession) -> JobRobots:
+    async def _read(self, url: Url, session: HostSession) -> JobRobots:
         key = RobotsKey(url.scheme, url.authority, self._token)
         if (kept := self._in_force(key)) is not None:
             return kept
-        await self._source.landed(key, asker)
-        return self._in_force(key) or await self._renew(key, url, asker)
+        await self._source.landed(key, session)
+        return self._in_force(key) or await self._renew(key, url, session)
 
-    async def _renew(self, key: RobotsKey, url: Url, asker: HostSession) -> JobRobots:
+    async def _renew(self, key: RobotsKey, url: Url, session: HostSession) -> JobRobots:
         now_s = self._world.clock.now_s()
         if not self._rules.respect:
             ignored = RobotsCopy(key, 404, b"", now_s, detail="robots.txt is ignored by this job")
@@ -194,7 +194,7 @@ class RobotsKeeper:
             self._tell(known, from_cache=True, now_s=now_s)
             return self._admit(known)
         with self._source.flight(key):
-            latest, *twins = await self._source.fetch(key, url, asker)
+            latest, *twins = await self._source.fetch(key, url, session)
             self._tell(latest, from_cache=False, now_s=now_s)
             chosen = policy.choose(known, latest, self._rules, now_s=now_s)
             for copy in (*twins, chosen):
@@ -302,12 +302,12 @@ class RobotsFetch:
             del self._flights[key]
             landing.set()
 
-    async def landed(self, key: RobotsKey, asker: HostSession) -> None:
+    async def landed(self, key: RobotsKey, session: HostSession) -> None:
         """Wait for a file that is on its way already."""
         while (flight := self._flights.get(key)) is not None:
-            await asker.hold(flight.wait())
+            await session.hold(flight.wait())
 
-    async def fetch(self, key: RobotsKey, url: Url, asker: HostSession) -> tuple[RobotsCopy, ...]:
+    async def fetch(self, key: RobotsKey, url: Url, session: HostSession) -> tuple[RobotsCopy, ...]:
         """Ask for /robots.txt; what a redirect leads to holds for where we started (C-10).
 
         The copy for `key` comes first. The others are the same file for the authorities on the
@@ -322,7 +322,7 @@ class RobotsFetch:
                 return (self._no_file(key, f"robots.txt redirects to `{target.host}`", hop),)
             if hop and target.target == PATH:
                 passed.append((hop, RobotsKey(target.scheme, target.authority, key.token)))
-            answer = await self._answer(key, target, hop, asker)
+            answer = await self._answer(key, target, hop, session)
             if isinstance(answer, RobotsCopy):
                 return (answer,)
             following = response.redirect_target(answer)
@@ -333,30 +333,30 @@ class RobotsFetch:
         return (self._no_file(key, f"robots.txt redirects more than {limit} times", limit),)
 
     async def _answer(
-        self, key: RobotsKey, target: Url, hop: int, asker: HostSession
+        self, key: RobotsKey, target: Url, hop: int, session: HostSession
     ) -> Fetched | RobotsCopy:
         """Take one step: a copy where the step ends the search, else what the server said."""
         theirs = RobotsKey(target.scheme, target.authority, key.token)
         is_theirs = theirs != key and target.target == PATH
-        if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, asker)) is not None:
+        if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, session)) is not None:
             return borrowed
-        fetched = await self._ask(target, asker, theirs if is_theirs else None)
+        fetched = await self._ask(target, session, theirs if is_theirs else None)
         if fetched is not None:
             return fetched
-        if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, asker)) is not None:
+        if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, session)) is not None:
             return borrowed
         detail = f"robots.txt lies on `{target.authority}`, which is busy"
         return replace(self._no_file(key, detail, hop), failure=Outcome.RATE_LIMITED)
 
     async def _borrowed(
-        self, key: RobotsKey, theirs: RobotsKey, hop: int, asker: HostSession
+        self, key: RobotsKey, theirs: RobotsKey, hop: int, session: HostSession
     ) -> RobotsCopy | None:
         """Return a copy of the file that a redirect leads to, where it is another site's own."""
         if self._leads_back(theirs, key):
             return self._no_file(key, "robots.txt redirects in a circle", hop)
         self._awaited[key] = theirs
         try:
-            await self.landed(theirs, asker)
+            await self.landed(theirs, session)
         finally:
             del self._awaited[key]
         copy = await self._fresh(theirs)
@@ -374,7 +374,7 @@ class RobotsFetch:
         return key is not None
 
     async def _ask(
-        self, target: Url, asker: HostSession, theirs: RobotsKey | None
+        self, target: Url, session: HostSession, theirs: RobotsKey | None
     ) -> Fetched | None:
         """Ask for a file; None where that takes too long, or another site's own has come in."""
 
@@ -384,9 +384,9 @@ class RobotsFetch:
         request = self._requests.robots(target.href, target.authority)
         # One byte more than is read shows whether there was more to read.
         request = replace(request, max_bytes=self._rules.max_bytes + 1)
-        if target.authority == asker.lease.host:
-            return await asker.ask(request)
-        return await asker.ask_elsewhere(target.authority, request, has_come)
+        if target.authority == session.lease.host:
+            return await session.ask(request)
+        return await session.ask_elsewhere(target.authority, request, has_come)
 
     def _shared(
         self, copy: RobotsCopy, passed: list[tuple[int, RobotsKey]]

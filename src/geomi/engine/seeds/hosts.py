@@ -71,7 +71,7 @@ class ReachedHost:
     """A host, by the scheme that it was asked by, its robots.txt, and who reads those of others."""
 
     root: Url
-    reading: JobRobots
+    robots: JobRobots
     keeper: RobotsKeeper
 
 
@@ -137,7 +137,7 @@ class HostProbe:
             _judge,
             goes_on=lambda: not (self._hearing.is_over or self._line.must_rest),
         )
-        raise_unasked(reached.root, reached.reading.copy.failure)
+        raise_unasked(reached.root, reached.robots.copy.failure)
         return reached, facts
 
     async def _ask(self, name: str) -> tuple[ReachedHost, RobotsFacts]:
@@ -151,11 +151,11 @@ class HostProbe:
         assert root is not None, "the host of a URL is one of another scheme, too"
         # A new keeper for each attempt: one keeps what it has heard, failures too.
         keeper = RobotsKeeper(self._world, "", self._config, self._requests, self._privacy)
-        reading = await self._line.use(root.authority, partial(keeper.read, root))
-        return ReachedHost(root, reading, keeper)
+        robots = await self._line.use(root.authority, partial(keeper.read, root))
+        return ReachedHost(root, robots, keeper)
 
     def _facts(self, reached: ReachedHost) -> RobotsFacts:
-        copy, heard = reached.reading.copy, self._hearing.last(RequestPurpose.ROBOTS)
+        copy, heard = reached.robots.copy, self._hearing.last(RequestPurpose.ROBOTS)
         fetched_at = iso_utc(heard.at_s) if heard is not None else None
         is_there = copy.failure is None and 200 <= copy.status < 300
         if not is_there and not (copy.failure is Outcome.TOO_LARGE and copy.body):  # C-11
@@ -164,12 +164,12 @@ class HostProbe:
             said = copy.detail if copy.failure is None and not is_status else ""
             error = said or why_no_file(copy.status, copy.failure, copy.detail)
             return RobotsFacts(False, fetched_at=fetched_at, error=short_error(error))
-        named = (parse_url(text, reached.root.href) for text in reached.reading.file.sitemaps)
+        named = (parse_url(text, reached.root.href) for text in reached.robots.file.sitemaps)
         return RobotsFacts(
             exists=True,
             size=len(self.file(reached)),
             last_modified=http_date(heard.header("last-modified")) if heard is not None else None,
-            allows_crawling=reached.reading.judge(reached.root).admitted,  # C-53
+            allows_crawling=reached.robots.judge(reached.root).admitted,  # C-53
             sitemap_urls=tuple(dict.fromkeys(url.href for url in named if url is not None)),
             fetched_at=fetched_at,
             max_age_s=None if copy.max_age_s is None else round(copy.max_age_s),
@@ -177,11 +177,11 @@ class HostProbe:
 
     def file(self, reached: ReachedHost) -> bytes:
         """Return the robots.txt as far as it is read; the keeper asks for one byte more."""
-        return reached.reading.copy.body[: self._config.robots.max_bytes]
+        return reached.robots.copy.body[: self._config.robots.max_bytes]
 
 
 def _judge(answer: tuple[ReachedHost, RobotsFacts]) -> None:
-    copy = answer[0].reading.copy
+    copy = answer[0].robots.copy
     raise_passing(copy.status, copy.failure, answer[1].error)
 
 
@@ -192,17 +192,17 @@ class DomainSession:
         self._world = world
         self._config = rules.config
         self._privacy = rules.privacy
-        self._asker: HostSession | None = None
+        self._session: HostSession | None = None
 
     @property
     def must_rest(self) -> bool:
         """Whether the host in hand has to rest so long that asking it again now is pointless."""
-        return self._asker is not None and (self._asker.must_rest() or self._asker.is_down())
+        return self._session is not None and (self._session.must_rest() or self._session.is_down())
 
     @property
     def is_closed(self) -> bool:
         """Whether the host in hand has to rest for longer than anybody waits for it here."""
-        held = self._asker
+        held = self._session
         return held is not None and (held.is_down() or held.delay_s() > LONGEST_TURN_S)
 
     async def use(self, host: str, work: Callable[[HostSession], Awaitable[T]]) -> T:
@@ -219,23 +219,23 @@ class DomainSession:
 
     async def hang_up(self) -> None:
         """Give back the host in hand, with what was learned of it."""
-        asker, self._asker = self._asker, None
-        if asker is not None:
-            await self._world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
+        session, self._session = self._session, None
+        if session is not None:
+            await self._world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
 
     async def _to(self, host: str) -> HostSession:
-        if self._asker is not None and (self._asker.lease.host != host or self._asker.must_rest()):
+        if self._session is not None and (self._session.lease.host != host or self._session.must_rest()):
             await self.hang_up()
         last_s = self._world.clock.now_s() + LONGEST_TURN_S
-        while self._asker is None:
+        while self._session is None:
             wait_s = last_s - self._world.clock.now_s()
             lease = await reserve_host(self._world, self._config, host, longest_wait_s=wait_s)
-            asker = self._asker = HostSession(
+            session = self._session = HostSession(
                 self._world, lease, self._config, self._privacy, asyncio.Semaphore(1)
             )
-            if not await asker.take_place():
+            if not await session.take_place():
                 await self._step_back()
-        return self._asker
+        return self._session
 
     async def _step_back(self) -> None:
         """Give back a host whose address has enough to do; not all of them come again at once."""

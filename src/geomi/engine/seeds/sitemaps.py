@@ -199,11 +199,11 @@ class HostSitemaps:
             walk = partial(
                 self._walk.ask,
                 entry,
-                reading=reached.reading,
+                robots=reached.robots,
                 keeper=reached.keeper,
                 sink=body.take,
             )
-            return await self._line.use(reached.root.authority, lambda it: walk(asker=it)), body
+            return await self._line.use(reached.root.authority, lambda it: walk(session=it)), body
 
         answer, body = await ask_until_lasting(
             self._clock,
@@ -220,7 +220,7 @@ class HostSitemaps:
             return f"{blocked.rule}: {blocked.detail}"
         if url.authority != reached.root.authority:  # another host's rules are another file
             return ""
-        verdict = reached.reading.judge(url)
+        verdict = reached.robots.judge(url)
         return "" if verdict.admitted else _by_robots(verdict)
 
     def _as_list(self, url: Url, answer: Fetched | Verdict, body: _Body) -> _List:

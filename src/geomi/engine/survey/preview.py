@@ -44,24 +44,24 @@ async def preview(world: World, url: Url, rules: JobRules) -> Preview:
     if isinstance(answer, Verdict):
         raise ConfigError(f"{url.href} is excluded: {answer.detail}", hint=answer.hint)
     lease = await reserve_host(world, config, url.authority, longest_wait_s=LONGEST_WAIT_S)
-    asker = HostSession(world, lease, config, rules.privacy, asyncio.Semaphore(1))
+    session = HostSession(world, lease, config, rules.privacy, asyncio.Semaphore(1))
     try:
-        await asker.take_place()
+        await session.take_place()
         requests = Requests(config, [url.href], version=world.version)
         keeper = RobotsKeeper(world, "", config, requests, rules.privacy)
-        reading = await keeper.read(url, asker)
-        if reading.unreached is not None:
-            raise _nothing(url, reading.unreached, f"robots.txt: {reading.copy.detail}")
+        robots = await keeper.read(url, session)
+        if robots.unreached is not None:
+            raise _nothing(url, robots.unreached, f"robots.txt: {robots.copy.detail}")
         fetched = await RedirectFollower(rules, requests).ask(
-            as_entry(answer), asker, reading, keeper
+            as_entry(answer), session, robots, keeper
         )
         if isinstance(fetched, Verdict):
             raise _nothing(url, Outcome.ROBOTS, fetched.detail)
-        article = await _read(world, rules, url, fetched, asker)
+        article = await _read(world, rules, url, fetched, session)
     except (LeaseLost, MustRest) as stopped:
         raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
     finally:
-        await world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
+        await world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
     subject = AnalysisInput(fetched.url, article, world.clock.wall_s())
     return Preview(
         url.href, fetched.url, fetched.status, article, analyse(subject, config.analysis)
@@ -69,7 +69,7 @@ async def preview(world: World, url: Url, rules: JobRules) -> Preview:
 
 
 async def _read(
-    world: World, rules: JobRules, url: Url, fetched: Fetched, asker: HostSession
+    world: World, rules: JobRules, url: Url, fetched: Fetched, session: HostSession
 ) -> Article:
     outcome = respond(fetched)
     if outcome is Outcome.REDIRECTED:
@@ -77,7 +77,7 @@ async def _read(
     if outcome is not Outcome.OK:
         raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
     reader = PageReader(world, "", rules.config, rules.privacy)
-    article = await reader.read(fetched, asker)
+    article = await reader.read(fetched, session)
     if article is None:
         raise _nothing(url, Outcome.TOO_COMPLEX, "it takes too long to read")
     if article.unreadable:

@@ -136,36 +136,36 @@ class _Surveyor:
 
     async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
         lease = await reserve_host(self._world, self._config, host)
-        asker = HostSession(self._world, lease, self._config, self._privacy, asyncio.Semaphore(1))
+        session = HostSession(self._world, lease, self._config, self._privacy, asyncio.Semaphore(1))
         try:
-            await asker.take_place()
-            await self._look(asker, seeds, samples)
+            await session.take_place()
+            await self._look(session, seeds, samples)
         except (LeaseLost, MustRest) as stopped:
             self._found.problems.append(f"{host}: {stopped}")
         finally:
-            await self._world.store.frontier.settle(Batch(hosts=(asker.farewell(),)))
+            await self._world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
 
-    async def _look(self, asker: HostSession, seeds: Sequence[Url], samples: int) -> None:
-        reading = await self._keeper.read(seeds[0], asker)
+    async def _look(self, session: HostSession, seeds: Sequence[Url], samples: int) -> None:
+        robots = await self._keeper.read(seeds[0], session)
         host = seeds[0].authority
-        if reading.unreached is not None:
-            self._found.problems.append(f"{host}: {reading.unreached}: {reading.copy.detail}")
+        if robots.unreached is not None:
+            self._found.problems.append(f"{host}: {robots.unreached}: {robots.copy.detail}")
             return
-        named = self._gate.sitemaps(reading.file.sitemaps, seeds[0])
+        named = self._gate.sitemaps(robots.file.sitemaps, seeds[0])
         self._take(replace(named, discovered=()))
         waiting = deque((*named.discovered, *self._rules.probes(seeds[0])))
-        await self._read_lists(waiting, asker, reading)
+        await self._read_lists(waiting, session, robots)
         for seed in seeds:
-            await self._read_seed(seed, asker, reading)
-        self._judge(reading, seeds[0])
+            await self._read_seed(seed, session, robots)
+        self._judge(robots, seeds[0])
         fetched = {sample.url for sample in self._found.samples}
         fresh = [one for one in self._found.allowed if one.url not in fetched]
         for one in _spread(fresh, host, samples - len(fetched)):
-            await self._sample(one, asker)
-        self._found.hosts.append(HostTerms(host, asker.delay_s(), reading.policy.reason))
+            await self._sample(one, session)
+        self._found.hosts.append(HostTerms(host, session.delay_s(), robots.policy.reason))
 
     async def _read_lists(
-        self, waiting: deque[Discovered], asker: HostSession, reading: JobRobots
+        self, waiting: deque[Discovered], session: HostSession, robots: JobRobots
     ) -> None:
         """Read sitemaps, those they name in turn, and listings, up to a limit."""
         seen: set[bytes] = set()
@@ -175,7 +175,7 @@ class _Surveyor:
                 continue
             seen.add(one.url_hash)
             entry, reader = as_entry(one), ListReader(as_entry(one))
-            fetched = await self._walk.ask(entry, asker, reading, self._keeper, reader.sink)
+            fetched = await self._walk.ask(entry, session, robots, self._keeper, reader.sink)
             if isinstance(fetched, Verdict):
                 self._found.lists.append(ListRead(one.url, 0, f"robots.txt: {fetched.detail}"))
                 continue
@@ -187,14 +187,14 @@ class _Surveyor:
             self._take(replace(found, discovered=tuple(pages)))
         if waiting:
             told = f"{len(waiting)} more lists were left unread; a look reads {MAX_LISTS}"
-            self._found.problems.append(f"{asker.lease.host}: {told}")
+            self._found.problems.append(f"{session.lease.host}: {told}")
 
     def _read_list(self, reader: ListReader, fetched: Fetched) -> tuple[FoundLinks, str]:
         if (outcome := respond(fetched)) is not Outcome.OK:
             return FoundLinks(), f"{outcome}: {fetched.detail or f'HTTP {fetched.status}'}"
         return reader.found(fetched, self._gate, wall_s=self._world.clock.wall_s())
 
-    async def _read_seed(self, seed: Url, asker: HostSession, reading: JobRobots) -> None:
+    async def _read_seed(self, seed: Url, session: HostSession, robots: JobRobots) -> None:
         """Take the links of a start page; it stands for itself in the list."""
         answer = self._rules.seed(seed)
         if isinstance(answer, Verdict):
@@ -203,7 +203,7 @@ class _Surveyor:
         self._take(FoundLinks(discovered=(answer,)))
         entry = as_entry(answer)
         sink = ListReader(entry).sink
-        fetched = await self._walk.ask(entry, asker, reading, self._keeper, sink)
+        fetched = await self._walk.ask(entry, session, robots, self._keeper, sink)
         if isinstance(fetched, Verdict):
             return
         if (outcome := respond(fetched)) is not Outcome.OK:
@@ -225,10 +225,10 @@ class _Surveyor:
                 )
             )
 
-    async def _sample(self, one: ListedUrl, asker: HostSession) -> None:
+    async def _sample(self, one: ListedUrl, session: HostSession) -> None:
         url = parse_url(one.url)
         assert url is not None, "only URLs that parse are listed"
-        fetched = await asker.ask(self._requests.page(as_entry(_page(one, url)), url))
+        fetched = await session.ask(self._requests.page(as_entry(_page(one, url)), url))
         self._note(one.url, fetched)
 
     def _note(self, url: str, fetched: Fetched) -> None:
@@ -248,13 +248,13 @@ class _Surveyor:
                 examples = (*examples, self._privacy.told(exclusion.url))
             self._found.excluded[exclusion.rule] = count + 1, examples
 
-    def _judge(self, reading: JobRobots, here: Url) -> None:
+    def _judge(self, robots: JobRobots, here: Url) -> None:
         """Note what this host's robots.txt says of the URLs found on it."""
         for url_hash, one in self._found.listed.items():
             url = parse_url(one.url)
             if url is None or (url.scheme, url.authority) != (here.scheme, here.authority):
                 continue
-            verdict = reading.judge(url)
+            verdict = robots.judge(url)
             if not verdict.admitted:
                 self._found.listed[url_hash] = replace(one, robots=verdict.detail)
 

@@ -41,10 +41,10 @@ class Directives:
 
 
 def read_directives(
-    reading: JobRobots, fetched: Fetched, article: Article | None = None
+    robots: JobRobots, fetched: Fetched, article: Article | None = None
 ) -> Directives:
     """Put together what is said about one page; an answer without content has no tags."""
-    token = reading.copy.key.token
+    token = robots.copy.key.token
     tags = [value for name, value in fetched.headers if name == "x-robots-tag"]
     answered = directives(tags, token) if tags else _NOTHING
     written = directives(tuple(article.robots), token) if article else _NOTHING
@@ -53,7 +53,7 @@ def read_directives(
     if "noindex" in words:
         noindex = "X-Robots-Tag header" if "noindex" in answered else "meta robots tag"
     rights = article.rights if article else ()
-    signals = read_signals(reading.usage(fetched.url), fetched.headers, words, rights)
+    signals = read_signals(robots.usage(fetched.url), fetched.headers, words, rights)
     return Directives("nofollow" in words, noindex, signals)
 
 

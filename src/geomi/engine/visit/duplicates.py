@@ -35,32 +35,32 @@ class Duplicates:
         self._claims: dict[bytes, KnownPage] = {}  # and by their names, for those that name them
 
     async def find(
-        self, entry: UrlEntry, mark: Fingerprint, named: Discovered | None
+        self, entry: UrlEntry, fingerprint: Fingerprint, named: Discovered | None
     ) -> Duplicate | None:
         """Find the page that one with this fingerprint repeats.
 
         Args:
             named: what the page names as canonical, if it may be believed.
         """
-        if not mark.exact_key:
+        if not fingerprint.exact_key:
             return None
-        exact = await self.exact(entry, mark)
-        near = [] if exact else await self._world.store.pages.near(mark.sketch)
+        exact = await self.exact(entry, fingerprint)
+        near = [] if exact else await self._world.store.pages.near(fingerprint.sketch)
         return decide(
             DuplicateEvidence(
                 url=entry.url,
-                sketch=mark.sketch,
+                sketch=fingerprint.sketch,
                 exact=exact,
-                exact_keys=exact_keys(mark.exact_key),
+                exact_keys=exact_keys(fingerprint.exact_key),
                 canonical=named.url if named else "",
                 named=await self._named(entry, named) if named and not exact else None,
                 candidates=[known for known in near if known.url_hash != entry.url_hash],
             )
         )
 
-    async def exact(self, entry: UrlEntry, mark: Fingerprint) -> KnownPage | None:
+    async def exact(self, entry: UrlEntry, fingerprint: Fingerprint) -> KnownPage | None:
         """Find the page of this job whose text and links one repeats; none for the first."""
-        keys = exact_keys(mark.exact_key)
+        keys = exact_keys(fingerprint.exact_key)
         twins = await self._world.store.pages.twins(entry.job, keys) if keys else {}
         for key in keys:
             known = twins.get(key) or self._fresh.get(key)
@@ -76,9 +76,9 @@ class Duplicates:
 
     def remember(self, page: PageRecord) -> None:
         """Note a page that is kept but not yet committed: the next that comes may be its twin."""
-        mark = page.fingerprint
-        known = KnownPage(page.url, mark.sketch, page.duplicate_of, page.url_hash)
-        self._fresh.setdefault(mark.exact_key, known)
+        fingerprint = page.fingerprint
+        known = KnownPage(page.url, fingerprint.sketch, page.duplicate_of, page.url_hash)
+        self._fresh.setdefault(fingerprint.exact_key, known)
         self._claims[page.url_hash] = known
         for recent in (self._fresh, self._claims):
             if len(recent) > FRESH_KEYS:

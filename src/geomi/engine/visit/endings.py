@@ -89,7 +89,7 @@ class _End:
     found: FoundLinks = NO_LINKS
     novelty: Novelty | None = None
     refusal: Refusal | None = None
-    keepsake: StoredPage | None = None
+    stored: StoredPage | None = None
     is_asked: bool = True
 
 
@@ -104,52 +104,52 @@ class VisitEndings:
 
     # nothing was asked
 
-    def expanded(self, entry: UrlEntry, asker: HostSession, found: FoundLinks) -> ClosedVisit:
+    def expanded(self, entry: UrlEntry, session: HostSession, found: FoundLinks) -> ClosedVisit:
         """Close a page once more, whose links were found to lie less deep; it stays as it was."""
         assert entry.outcome is not None, "only a page that was kept is expanded"
         answer = Fetched(entry.url, entry.status or 0)
         end = _End(detail=entry.detail, found=found, is_asked=False)
-        return replace(self._close(entry, asker, entry.outcome, answer, end), is_news=False)
+        return replace(self._close(entry, session, entry.outcome, answer, end), is_news=False)
 
-    def put_off(self, entry: UrlEntry, asker: HostSession, wait_s: float) -> ClosedVisit:
+    def put_off(self, entry: UrlEntry, session: HostSession, wait_s: float) -> ClosedVisit:
         """Let a page that was kept wait, with its outcome: its bytes are not here yet."""
-        visit = self.expanded(entry, asker, NO_LINKS)
+        visit = self.expanded(entry, session, NO_LINKS)
         due_s = self._world.clock.now_s() + wait_s
         state = change_state(StateChange.RETRY, entry.state)
         settlement = replace(visit.settlement, state=state, due_s=due_s)
         return replace(visit, settlement=settlement)
 
-    def dropped(self, entry: UrlEntry, asker: HostSession, verdict: Verdict) -> ClosedVisit:
+    def dropped(self, entry: UrlEntry, session: HostSession, verdict: Verdict) -> ClosedVisit:
         """Close a URL that a rule no longer wants."""
         is_trap = verdict.rule.startswith("trap.")
         outcome = Outcome.TRAPPED if is_trap else Outcome.EXCLUDED
         detail = f"{verdict.rule}: {verdict.detail}" if verdict.detail else verdict.rule
         found = FoundLinks(excluded=(Exclusion(verdict.rule, entry.url, verdict.detail),))
         end = _End(detail=detail, found=found, is_asked=False)
-        return self._close(entry, asker, outcome, Fetched(entry.url), end)
+        return self._close(entry, session, outcome, Fetched(entry.url), end)
 
-    def left_alone(self, entry: UrlEntry, asker: HostSession, refusal: Refusal) -> ClosedVisit:
+    def left_alone(self, entry: UrlEntry, session: HostSession, refusal: Refusal) -> ClosedVisit:
         """Close a URL whose site refused it before (ERR-04, C-91)."""
         until = "for good" if refusal.until_s is None else f"until {_day(refusal.until_s)}"
         detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
         end = _End(detail=detail, is_asked=False)
-        return self._close(entry, asker, Outcome.LEFT_ALONE, Fetched(entry.url), end)
+        return self._close(entry, session, Outcome.LEFT_ALONE, Fetched(entry.url), end)
 
     def blocked(
-        self, entry: UrlEntry, asker: HostSession, reading: JobRobots, verdict: Verdict
+        self, entry: UrlEntry, session: HostSession, robots: JobRobots, verdict: Verdict
     ) -> ClosedVisit:
         """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
-        waits = reading.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
-        wait_s = reading.policy.expires_s - self._world.clock.now_s() if waits else None
+        waits = robots.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
+        wait_s = robots.policy.expires_s - self._world.clock.now_s() if waits else None
         end = _End(detail=verdict.detail, wait_s=wait_s)
-        return self._close(entry, asker, Outcome.ROBOTS, Fetched(entry.url), end)
+        return self._close(entry, session, Outcome.ROBOTS, Fetched(entry.url), end)
 
     # no page came
 
     def failed(
         self,
         entry: UrlEntry,
-        asker: HostSession,
+        session: HostSession,
         outcome: Outcome,
         detail: str,
         fetched: Fetched | None = None,
@@ -164,9 +164,9 @@ class VisitEndings:
             wait_s=self._wait_s(entry, outcome, answer),
             refusal=self._refusal(entry, answer),
         )
-        return self._close(entry, asker, outcome, answer, end)
+        return self._close(entry, session, outcome, answer, end)
 
-    def redirected(self, entry: UrlEntry, asker: HostSession, fetched: Fetched) -> ClosedVisit:
+    def redirected(self, entry: UrlEntry, session: HostSession, fetched: Fetched) -> ClosedVisit:
         """Close a redirect: its target becomes an entry of its own, judged like any other."""
         target = response.redirect_target(fetched) or ""
         outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NO_LINKS
@@ -180,46 +180,51 @@ class VisitEndings:
         else:
             found = FoundLinks(discovered=(answer,))
         end = _End(detail=detail, found=found, novelty=self._gate.redirect_novelty(entry, found))
-        return self._close(entry, asker, outcome, fetched, end)
+        return self._close(entry, session, outcome, fetched, end)
 
     # something was read
 
     def listed(
-        self, entry: UrlEntry, asker: HostSession, fetched: Fetched, found: FoundLinks, problem: str
+        self,
+        entry: UrlEntry,
+        session: HostSession,
+        fetched: Fetched,
+        found: FoundLinks,
+        problem: str,
     ) -> ClosedVisit:
         """Close a list of URLs: what it names is found, the file itself is not a page."""
-        return self._close(entry, asker, Outcome.OK, fetched, _End(detail=problem, found=found))
+        return self._close(entry, session, Outcome.OK, fetched, _End(detail=problem, found=found))
 
     def passed_over(
         self,
         entry: UrlEntry,
-        asker: HostSession,
+        session: HostSession,
         outcome: Outcome,
         fetched: Fetched,
-        brought: VisitFindings,
+        findings: VisitFindings,
         detail: str = "",
     ) -> ClosedVisit:
         """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
-        end = _End(detail=detail, found=brought.all_found, novelty=self._novelty(entry, brought))
-        return self._close(entry, asker, outcome, fetched, end)
+        end = _End(detail=detail, found=findings.all_found, novelty=self._novelty(entry, findings))
+        return self._close(entry, session, outcome, fetched, end)
 
     def kept(
         self,
         entry: UrlEntry,
-        asker: HostSession,
+        session: HostSession,
         outcome: Outcome,
         fetched: Fetched,
-        brought: VisitFindings,
-        keepsake: StoredPage,
+        findings: VisitFindings,
+        stored: StoredPage,
     ) -> ClosedVisit:
         """Close a page that is kept."""
         end = _End(
-            detail=describe_duplicate(brought.duplicate),
-            found=brought.all_found,
-            novelty=self._novelty(entry, brought),
-            keepsake=keepsake,
+            detail=describe_duplicate(findings.duplicate),
+            found=findings.all_found,
+            novelty=self._novelty(entry, findings),
+            stored=stored,
         )
-        return self._close(entry, asker, outcome, fetched, end)
+        return self._close(entry, session, outcome, fetched, end)
 
     def _wait_s(self, entry: UrlEntry, outcome: Outcome, fetched: Fetched) -> float | None:
         if entry.attempts >= self._config.http.max_retries:
@@ -249,19 +254,19 @@ class VisitEndings:
             until_s=now_s + long_s if long_s else None,
         )
 
-    def _novelty(self, entry: UrlEntry, brought: VisitFindings) -> Novelty | None:
-        repeats = exact_duplicate(brought.duplicate) is not None
-        return self._gate.novelty(entry, brought.found, brought.text, repeats=repeats)
+    def _novelty(self, entry: UrlEntry, findings: VisitFindings) -> Novelty | None:
+        repeats = exact_duplicate(findings.duplicate) is not None
+        return self._gate.novelty(entry, findings.found, findings.text, repeats=repeats)
 
     def _close(
-        self, entry: UrlEntry, asker: HostSession, outcome: Outcome, fetched: Fetched, end: _End
+        self, entry: UrlEntry, session: HostSession, outcome: Outcome, fetched: Fetched, end: _End
     ) -> ClosedVisit:
         now_s = self._world.clock.now_s()
         state = settle_state(entry.state, outcome, will_retry=end.wait_s is not None)
-        spent = asker.spend()
+        totals = session.spend()
         settlement = Settlement(
             entry=entry,
-            token=asker.lease.token,
+            token=session.lease.token,
             outcome=outcome,
             state=state,
             settled_s=now_s,
@@ -269,17 +274,17 @@ class VisitEndings:
             status=fetched.status or None,
             detail=self._privacy.told(end.detail),
             counts=end.is_asked and _counts(entry, outcome, state),
-            bytes_received=spent.bytes,
-            requests=spent.requests,
+            bytes_received=totals.bytes,
+            requests=totals.requests,
             discovered=end.found.discovered,
             excluded=self._privacy.exclusions(end.found.excluded),
-            page=end.keepsake.page if end.keepsake else None,
-            asked=spent.asked,
+            page=end.stored.page if end.stored else None,
+            asked=totals.asked,
             novelty=end.novelty,
             refusal=end.refusal,
             endorsed=end.found.endorsed,
         )
-        archived = end.keepsake.capture if end.keepsake else None
+        archived = end.stored.capture if end.stored else None
         return ClosedVisit(settlement, archived, fetched.fetch_ms, end.found.links)
 
 

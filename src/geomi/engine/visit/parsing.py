@@ -63,18 +63,18 @@ class PageReader:
         self._extract = world.meter.timed("extract", extract)
         self._drift = SelectorDrift(world.sink, job, config.extract.content)
 
-    async def read(self, fetched: Fetched, asker: HostSession) -> Article | None:
+    async def read(self, fetched: Fetched, session: HostSession) -> Article | None:
         """Read a page as it may be kept; None when that took too long or too much memory."""
-        article = await self._read(fetched, asker)
+        article = await self._read(fetched, session)
         return self._privacy.read(article) if article is not None else None
 
-    async def _read(self, fetched: Fetched, asker: HostSession) -> Article | None:
+    async def _read(self, fetched: Fetched, session: HostSession) -> Article | None:
         body, kind = fetched.body, fetched.header("content-type")
         if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url):
-            return self._read_here(fetched, kind, asker.state.template)
+            return self._read_here(fetched, kind, session.state.template)
         # Several large pages may wait for the one process that reads them. They are too few, and
         # too much of their text is their own, to look for a template in them.
-        return await asker.hold(
+        return await session.hold(
             self._compute.extract(
                 body,
                 fetched.url,
@@ -100,10 +100,10 @@ class PageReader:
             problem = f"reading it failed: {type(error).__name__}: {error}"[:MAX_PROBLEM_CHARS]
             return Article(title="", markdown="", text="", links=(), unreadable=problem)
 
-    def learn(self, article: Article, asker: HostSession) -> None:
+    def learn(self, article: Article, session: HostSession) -> None:
         """Learn from a page that is kept what its site repeats, and whether its selector fits."""
-        asker.teach(article.sections)
-        self._drift.note(asker.lease.host, article)
+        session.teach(article.sections)
+        self._drift.note(session.lease.host, article)
 
 
 class SelectorDrift:

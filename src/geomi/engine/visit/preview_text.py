@@ -38,13 +38,13 @@ UNTIL = "whole_until"
 _REPEATING = frozenset({"headings", "things"})
 
 
-def kept_capture(portrait: KeptPage, config: CrawlConfig) -> Capture:
+def kept_capture(page: KeptPage, config: CrawlConfig) -> Capture:
     """Make what is archived of a page, and what waits beside it."""
-    full = capture(portrait, raw=keeps_raw(config))
+    full = capture(page, raw=keeps_raw(config))
     if not config.store.is_preview:
         return full
     waits_s = config.store.whole_text_s if config.analysis.index else 0.0
-    until_s = portrait.fetched_at_s + waits_s if waits_s else None
+    until_s = page.fetched_at_s + waits_s if waits_s else None
     record = write_line(shortened(read_line(full.record), until_s=until_s))
     return replace(full, record=record, whole=full.record if waits_s else None)
 

@@ -145,37 +145,37 @@ def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> s
     return sha256_hex(repr(told))[:RULES_CHARS]
 
 
-def capture(portrait: KeptPage, *, raw: bool) -> Capture:
+def capture(page: KeptPage, *, raw: bool) -> Capture:
     """Make what the archive takes; without `raw` only the record is kept."""
     return Capture(
-        url=portrait.fetched.url,
-        fetched_at_s=portrait.fetched_at_s,
-        record=write_line(_fields(portrait)),
-        fetched=portrait.fetched if raw else None,
+        url=page.fetched.url,
+        fetched_at_s=page.fetched_at_s,
+        record=write_line(_fields(page)),
+        fetched=page.fetched if raw else None,
     )
 
 
-def page_record(portrait: KeptPage, *, due_s: float) -> PageRecord:
+def page_record(page: KeptPage, *, due_s: float) -> PageRecord:
     """Make the store's row of a page, not yet placed in the archive."""
-    fetched = portrait.fetched
+    fetched = page.fetched
     return PageRecord(
-        url_hash=portrait.entry.url_hash,
-        url=portrait.entry.url,
+        url_hash=page.entry.url_hash,
+        url=page.entry.url,
         final_url=fetched.url,
         status=fetched.status,
         content_type=fetched.header("content-type"),
-        fetched_at_s=portrait.fetched_at_s,
+        fetched_at_s=page.fetched_at_s,
         due_s=due_s,
-        fingerprint=portrait.fingerprint,
+        fingerprint=page.fingerprint,
         record=UNPLACED,
         response=None,
         etag=fetched.header("etag"),
         last_modified=modified(fetched),
-        title=portrait.article.title,
-        duplicate_of=portrait.duplicate.of if portrait.duplicate else "",
-        duplicate_reason=portrait.duplicate.reason if portrait.duplicate else None,
-        strategy=portrait.article.strategy,
-        confidence=portrait.article.confidence,
+        title=page.article.title,
+        duplicate_of=page.duplicate.of if page.duplicate else "",
+        duplicate_reason=page.duplicate.reason if page.duplicate else None,
+        strategy=page.article.strategy,
+        confidence=page.article.confidence,
     )
 
 
@@ -210,13 +210,13 @@ def signal_fields(signals: Signals) -> Metadata:
     return {"signals": dict(signals.pairs)} if signals.pairs else {}
 
 
-def _fields(portrait: KeptPage) -> RecordFields:
-    entry, fetched, article = portrait.entry, portrait.fetched, portrait.article
+def _fields(page: KeptPage) -> RecordFields:
+    entry, fetched, article = page.entry, page.fetched, page.article
     return {
         "url": entry.origin or entry.url,
         "final_url": fetched.url,
         "status": fetched.status,
-        "fetched_at": datetime.fromtimestamp(portrait.fetched_at_s, UTC),
+        "fetched_at": datetime.fromtimestamp(page.fetched_at_s, UTC),
         "depth": entry.depth,
         "parent": entry.parent,
         "source": entry.source,
@@ -224,18 +224,18 @@ def _fields(portrait: KeptPage) -> RecordFields:
         "description": article.description,
         "language": article.language,
         "markdown": article.markdown,
-        "links": _links(portrait),
-        "content_hash": portrait.fingerprint.content_hash,
-        "simhash": f"{portrait.fingerprint.simhash:016x}",
+        "links": _links(page),
+        "content_hash": page.fingerprint.content_hash,
+        "simhash": f"{page.fingerprint.simhash:016x}",
         "content_type": fetched.header("content-type"),
         "bytes": len(fetched.body),
         "fetch_ms": fetched.fetch_ms,
-        "metadata": _metadata(portrait),
+        "metadata": _metadata(page),
     }
 
 
-def _links(portrait: KeptPage) -> list[LinkFields]:
-    here = split(portrait.fetched.url)
+def _links(page: KeptPage) -> list[LinkFields]:
+    here = split(page.fetched.url)
     home = f"{here.scheme}://{here.host}"
     inside = (f"{home}/", f"{home}:")  # on another port it is still the same host
     return [
@@ -245,12 +245,12 @@ def _links(portrait: KeptPage) -> list[LinkFields]:
             "rel": link.rel,
             "internal": link.url.startswith(inside),
         }
-        for link in portrait.article.links
+        for link in page.article.links
     ]
 
 
-def _metadata(portrait: KeptPage) -> Metadata:
-    article, rendering = portrait.article, portrait.rendering
+def _metadata(page: KeptPage) -> Metadata:
+    article, rendering = page.article, page.rendering
     known: Metadata = {
         "canonical": article.canonical,
         "language_detected": article.detected_language,
@@ -267,14 +267,14 @@ def _metadata(portrait: KeptPage) -> Metadata:
         "kinds": dict(article.kinds),
         "needs_browser": rendering.reason,
         "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
-        "robots": "nofollow" if portrait.nofollow else "",
+        "robots": "nofollow" if page.nofollow else "",
         "repeated_sections": article.repeated,
         "pii": {kind.value: many for kind, many in article.personal},
     }
     told: Metadata = {name: value for name, value in known.items() if value}
-    told |= duplicate_fields(portrait.duplicate) | signal_fields(portrait.signals)
+    told |= duplicate_fields(page.duplicate) | signal_fields(page.signals)
     told |= {"strategy": article.strategy, "confidence": round(article.confidence, 3)}
-    return dict(article.metadata) | told | {"extracted_with": portrait.rules}
+    return dict(article.metadata) | told | {"extracted_with": page.rules}
 
 
 def subject_of(fields: RecordFields, *, now_s: float) -> AnalysisInput:

@@ -152,11 +152,11 @@ class Revisits:
         page = await self._world.store.pages.get(entry.url_hash)
         return EarlierPage(page, await self._read_line(page)) if page else None
 
-    def conditions(self, known: EarlierPage | None, url: str) -> Headers:
+    def conditions(self, earlier: EarlierPage | None, url: str) -> Headers:
         """Return what a request for a URL says of the page that is stored."""
-        if known is None or known.fields is None:
+        if earlier is None or earlier.fields is None:
             return ()
-        return conditions(known.page, url, self._http)
+        return conditions(earlier.page, url, self._http)
 
     async def _is_read(self, page: PageRecord) -> bool:
         """Say whether nothing is left to be made of a page's whole text."""
@@ -188,31 +188,31 @@ def _has_sketch(page: PageRecord) -> bool:
     return bool(page.fingerprint.sketch) or not page.fingerprint.exact_key
 
 
-def last_seen(known: EarlierPage | None) -> str:
+def last_seen(earlier: EarlierPage | None) -> str:
     """Say of a page that is gone when it was last there."""
-    return f"collected on {_time(known.page.fetched_at_s):%Y-%m-%d}, gone now" if known else ""
+    return f"collected on {_time(earlier.page.fetched_at_s):%Y-%m-%d}, gone now" if earlier else ""
 
 
-def unchanged_row(known: EarlierPage, renewal: UnchangedVisit) -> PageRecord:
+def unchanged_row(earlier: EarlierPage, visit: UnchangedVisit) -> PageRecord:
     """Make the store's row of a page that has not changed, not yet placed in the archive."""
-    fetched = renewal.fetched
+    fetched = visit.fetched
     return replace(
-        known.page,
-        url=renewal.entry.url,
-        fetched_at_s=renewal.fetched_at_s,
-        due_s=renewal.due_s,
+        earlier.page,
+        url=visit.entry.url,
+        fetched_at_s=visit.fetched_at_s,
+        due_s=visit.due_s,
         record=UNPLACED,
         response=None,  # the answer that has it lies in the archive of an earlier job
-        etag=fetched.header("etag") or known.page.etag,
-        last_modified=fetched.header("last-modified") or known.page.last_modified,
-        duplicate_of=renewal.duplicate.of if renewal.duplicate else "",
-        duplicate_reason=renewal.duplicate.reason if renewal.duplicate else None,
+        etag=fetched.header("etag") or earlier.page.etag,
+        last_modified=fetched.header("last-modified") or earlier.page.last_modified,
+        duplicate_of=visit.duplicate.of if visit.duplicate else "",
+        duplicate_reason=visit.duplicate.reason if visit.duplicate else None,
     )
 
 
-def unchanged_capture(known: EarlierPage, renewal: UnchangedVisit) -> Capture:
+def unchanged_capture(earlier: EarlierPage, visit: UnchangedVisit) -> Capture:
     """Make this job's record of a page that has not changed."""
-    fields, entry, at_s = known.fields, renewal.entry, renewal.fetched_at_s
+    fields, entry, at_s = earlier.fields, visit.entry, visit.fetched_at_s
     assert fields is not None, "a condition is sent only where the record was read back"
     lasting = {key: value for key, value in fields["metadata"].items() if key not in _OF_ONE_VISIT}
     line = write_line(
@@ -223,15 +223,15 @@ def unchanged_capture(known: EarlierPage, renewal: UnchangedVisit) -> Capture:
             "depth": entry.depth,
             "parent": entry.parent,
             "source": entry.source,
-            "fetch_ms": renewal.fetched.fetch_ms,
-            "metadata": lasting | _told(renewal) | {"not_modified": True},
+            "fetch_ms": visit.fetched.fetch_ms,
+            "metadata": lasting | _told(visit) | {"not_modified": True},
         }
     )
-    return Capture(renewal.fetched.url, at_s, line, fetched=None)
+    return Capture(visit.fetched.url, at_s, line, fetched=None)
 
 
-def _told(renewal: UnchangedVisit) -> Metadata:
-    return duplicate_fields(renewal.duplicate) | signal_fields(renewal.signals)
+def _told(visit: UnchangedVisit) -> Metadata:
+    return duplicate_fields(visit.duplicate) | signal_fields(visit.signals)
 
 
 def _time(at_s: float) -> datetime:

@@ -1,7 +1,16 @@
-"""Visit one page, top to bottom: robots, fetch, respond, extract, deduplicate, links, due date.
+"""The road of one page, top to bottom; a visit ends at the first step that closes it.
 
-Each line hands one frozen value on. Whatever happens, the end is one `ClosedVisit`: a settlement
-for the store and, where something is kept, a capture for the archive. Nothing here writes.
+A worker has claimed the entry, and holds the lease of its host.
+
+1. Admit: judge the URL again (`rules`), and look whether its site has refused it.
+2. Robots: read the host's robots.txt.
+3. Fetch: send one request through the host session, and judge the status of the answer.
+4. Parse: read a list into URLs, a page into an article; a page may say that there is nothing.
+5. Find: which page it duplicates (`duplicates`), and which of its links are new (`links`).
+6. Record: write down what is kept of the page (`record`), and when it is due again (`revisit`).
+
+Whatever happens, the end is one `ClosedVisit` (`endings`): a settlement for the store and, where
+the page is kept, a capture for the archive. Nothing here writes; the settler does.
 """
 
 from __future__ import annotations
@@ -38,7 +47,7 @@ from geomi.model.page import Article, Fetched, KnownPage
 from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import first_due_s
 from geomi.robots.signals import still_said
-from geomi.url.parse import Url, split
+from geomi.url.parse import split
 
 # A page that was kept by a worker of another machine can be read once that worker has sent it,
 # which it does within minutes; one that is not there by then is lost, and fetched anew elsewhere.
@@ -47,7 +56,7 @@ UNSENT_TRIES = 30
 
 
 class Road:
-    """What every page of one job meets, in order."""
+    """The steps that every page of one job passes, in their order."""
 
     def __init__(self, world: World, job: CrawlJob, gate: LinkGate) -> None:
         config, rules = job.config, gate.rules
@@ -59,161 +68,169 @@ class Road:
         self._requests = Requests(config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
         self._revisits = Revisits(world, config)
-        self._lessons = ChangeTracker(world, job)
-        self._twins = Duplicates(world, rules)
-        self._missing = Soft404(config.extract)
+        self._changes = ChangeTracker(world, job)
+        self._duplicates = Duplicates(world, rules)
+        self._soft404 = Soft404(config.extract)
         self._reader = PageReader(world, job.id, config, rules.privacy)
-        self._fates = VisitEndings(world, gate)
+        self._endings = VisitEndings(world, gate)
         self._fingerprint = world.meter.timed("fingerprint", fingerprint)
-        self._admit = world.meter.timed("links", gate.admit)
+        self._admit_links = world.meter.timed("links", gate.admit)
 
-    async def visit(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit | None:
+    async def visit(self, entry: UrlEntry, session: HostSession) -> ClosedVisit | None:
         """Take one entry down the road and return what is to be settled.
 
         None where robots.txt asks for a rest that is too long to hold the host for: nothing was
         asked for, and the entry waits with its host.
         """
-        if (closed := await self._without_asking(entry, asker)) is not None:
-            return await self._lessons.put_off(closed) if self._lessons.is_again else closed
+        if (closed := await self._admit(entry, session)) is not None:
+            return await self._changes.put_off(closed) if self._changes.is_again else closed
         url = split(entry.url)
-        reading = await self._robots.read(url, asker)
-        if asker.must_rest() and reading.unreached is None and reading.judge(url).admitted:
+        robots = await self._robots.read(url, session)
+        if session.must_rest() and robots.unreached is None and robots.judge(url).admitted:
             return None
-        known = await self._revisits.known(entry)
-        visit = await self._walk(entry, url, asker, reading, known)
-        if known is not None:
-            visit = await self._lessons.learn(visit, known.page)
-        if self._lessons.is_again:
-            visit = await self._lessons.only_news(visit)
+        earlier = await self._revisits.known(entry)
+        closed = await self._ask(entry, session, robots, earlier)
+        if earlier is not None:
+            closed = await self._changes.learn(closed, earlier.page)
+        if self._changes.is_again:
+            closed = await self._changes.only_news(closed)
         if entry.kind is not EntryKind.PAGE:  # a host asked for a list alone leads no further
-            return visit
-        return visit.adding(self._gate.sitemaps(reading.file.sitemaps, url))
+            return closed
+        return closed.adding(self._gate.sitemaps(robots.file.sitemaps, url))
 
-    def unvisited(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit:
+    def unvisited(self, entry: UrlEntry, session: HostSession) -> ClosedVisit:
         """Close an entry without asking a host that has just failed again and again."""
         if entry.outcome in KEPT_OUTCOMES:
-            return self._fates.expanded(entry, asker, NO_LINKS)
-        detail = f"`{entry.host}` failed {asker.state.errors} times in a row; not asked again now"
-        return self._fates.failed(entry, asker, Outcome.CONNECT_ERROR, detail)
+            return self._endings.expanded(entry, session, NO_LINKS)
+        detail = f"`{entry.host}` failed {session.state.errors} times in a row; not asked again now"
+        return self._endings.failed(entry, session, Outcome.CONNECT_ERROR, detail)
 
-    async def _without_asking(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit | None:
+    async def _admit(self, entry: UrlEntry, session: HostSession) -> ClosedVisit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
         if entry.outcome in KEPT_OUTCOMES:
-            return await self._expand(entry, asker)
+            return await self._expand(entry, session)
         if (verdict := self._gate.recheck(entry)) is not None:
-            return self._fates.dropped(entry, asker, verdict)
+            return self._endings.dropped(entry, session, verdict)
         if entry.kind is EntryKind.PAGE and entry.is_known:
             wall_s = self._world.clock.wall_s()
             refusal = await self._world.store.refusals.find(entry.url_hash, wall_s=wall_s)
             if refusal is not None:
-                return self._fates.left_alone(entry, asker, refusal)
+                return self._endings.left_alone(entry, session, refusal)
         return None
 
-    async def _walk(
+    async def _ask(
         self,
         entry: UrlEntry,
-        url: Url,
-        asker: HostSession,
-        reading: JobRobots,
-        known: EarlierPage | None,
+        session: HostSession,
+        robots: JobRobots,
+        earlier: EarlierPage | None,
     ) -> ClosedVisit:
-        if reading.unreached is not None:
-            return self._fates.failed(entry, asker, reading.unreached, reading.copy.detail)
-        listed = ListReader(entry)
-        fetched = await self._fetch(entry, url, asker, reading, known, listed)
+        """Fetch an entry, and close the visit by what the answer is."""
+        if robots.unreached is not None:
+            return self._endings.failed(entry, session, robots.unreached, robots.copy.detail)
+        reader = ListReader(entry)
+        fetched = await self._fetch(entry, session, robots, earlier, reader)
         if isinstance(fetched, Verdict):
-            return self._fates.blocked(entry, asker, reading, fetched)
-        conditions = self._revisits.conditions(known, fetched.url)
-        outcome = respond(fetched, is_conditional=bool(conditions))
+            return self._endings.blocked(entry, session, robots, fetched)
+        is_conditional = bool(self._revisits.conditions(earlier, fetched.url))
+        outcome = respond(fetched, is_conditional=is_conditional)
         if outcome is Outcome.REDIRECTED:
-            return self._fates.redirected(entry, asker, fetched)
+            return self._endings.redirected(entry, session, fetched)
         fetched = self._privacy.answer(fetched)
-        if outcome is Outcome.NOT_MODIFIED and known is not None:
-            return await self._renew(
-                entry, asker, fetched, known, read_directives(reading, fetched)
-            )
+        if outcome is Outcome.NOT_MODIFIED and earlier is not None:
+            directives = read_directives(robots, fetched)
+            return await self._keep_unchanged(entry, session, fetched, earlier, directives)
         if outcome is not Outcome.OK:
-            self._missing.learn(entry.host, fetched)
-            detail = fetched.detail or (last_seen(known) if outcome is Outcome.GONE else "")
-            return self._fates.failed(entry, asker, outcome, detail, fetched)
+            self._soft404.learn(entry.host, fetched)
+            detail = fetched.detail or (last_seen(earlier) if outcome is Outcome.GONE else "")
+            return self._endings.failed(entry, session, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
             wall_s = self._world.clock.wall_s()
-            found, problem = listed.found(fetched, self._gate, wall_s=wall_s)
-            return self._fates.listed(entry, asker, fetched, found, problem)
-        if not is_readable(kind := fetched.header("content-type")):
-            detail = f"`{kind}` cannot be read as text"
-            return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, detail, fetched)
-        article = await self._reader.read(fetched, asker)
-        if article is None:
-            return self._fates.failed(
-                entry, asker, Outcome.TOO_COMPLEX, "parsing took too long", fetched
-            )
-        if article.unreadable:
-            return self._fates.failed(entry, asker, Outcome.WRONG_TYPE, article.unreadable, fetched)
-        wishes = read_directives(reading, fetched, article)
-        return await self._keep(entry, asker, fetched, article, wishes)
+            found, problem = reader.found(fetched, self._gate, wall_s=wall_s)
+            return self._endings.listed(entry, session, fetched, found, problem)
+        article = await self._parse(entry, session, fetched)
+        if isinstance(article, ClosedVisit):
+            return article
+        directives = read_directives(robots, fetched, article)
+        return await self._keep(entry, session, fetched, article, directives)
 
     async def _fetch(
         self,
         entry: UrlEntry,
-        url: Url,
-        asker: HostSession,
-        reading: JobRobots,
-        known: EarlierPage | None,
-        listed: ListReader,
+        session: HostSession,
+        robots: JobRobots,
+        earlier: EarlierPage | None,
+        reader: ListReader,
     ) -> Fetched | Verdict:
         """Ask for an entry, and again where it redirects to another spelling of its own URL.
 
         `/docs` and `/docs/` have one identity (C-18): the frontier would take the target for the
         entry that it has already, and the page would be lost.
         """
-        asked: set[str] = set()
+        url, asked = split(entry.url), set[str]()
         while True:
-            verdict = reading.judge(url)
+            verdict = robots.judge(url)
             if not verdict.admitted:
                 return verdict
-            asker.allowed_by(reading.fetched_s, reading.rule(url).line)
+            session.allowed_by(robots.fetched_s, robots.rule(url).line)
             asked.add(url.href)
-            conditions = self._revisits.conditions(known, url.href)
-            fetched = await asker.ask(self._requests.page(entry, url, conditions, listed.sink))
+            conditions = self._revisits.conditions(earlier, url.href)
+            fetched = await session.ask(self._requests.page(entry, url, conditions, reader.sink))
             respelled = self._rules.respelled(entry, response.redirect_target(fetched))
             is_last = entry.hops + len(asked) > self._config.http.max_redirects
             if respelled is None or respelled.href in asked or is_last:
                 return fetched
             url = respelled
 
+    async def _parse(
+        self, entry: UrlEntry, session: HostSession, fetched: Fetched
+    ) -> Article | ClosedVisit:
+        """Read a page; close the visit where it cannot be read, or says that there is nothing."""
+        if not is_readable(kind := fetched.header("content-type")):
+            outcome, problem = Outcome.WRONG_TYPE, f"`{kind}` cannot be read as text"
+        elif (article := await self._reader.read(fetched, session)) is None:
+            outcome, problem = Outcome.TOO_COMPLEX, "parsing took too long"
+        elif article.unreadable:
+            outcome, problem = Outcome.WRONG_TYPE, article.unreadable
+        elif (sign := self._soft404.sign(entry.host, fetched, article)) is not None:
+            outcome, problem = Outcome.SOFT_404, sign
+        else:
+            return article
+        return self._endings.failed(entry, session, outcome, problem, fetched)
+
     async def _keep(
         self,
         entry: UrlEntry,
-        asker: HostSession,
+        session: HostSession,
         fetched: Fetched,
         article: Article,
-        wishes: Directives,
+        directives: Directives,
     ) -> ClosedVisit:
-        """Decide what is kept of a page that came and was read, and which links it adds."""
-        if (sign := self._missing.sign(entry.host, fetched, article)) is not None:
-            return self._fates.failed(entry, asker, Outcome.SOFT_404, sign, fetched)
-        nofollow = wishes.nofollow
+        """Decide what is kept of a page that was read, and which links it adds."""
+        nofollow = directives.nofollow
         offered = self._gate.offered(article.links)
         body = self._privacy.body(fetched, article)
         mark = self._fingerprint(article.text, body, offered, nofollow=nofollow)
         named = canonical_target(entry, article.canonical, self._rules)
-        duplicate = await self._twins.find(entry, mark, named)
+        duplicate = await self._duplicates.find(entry, mark, named)
         follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
-        cut = article.links_left_out
-        found = self._admit(entry, fetched.url, article.links, nofollow=not follows, left_out=cut)
-        brought = VisitFindings(found, article.text, duplicate, named if follows else None)
-        if wishes.noindex:
-            return self._unwanted(entry, asker, fetched, brought, wishes)
+        found = self._admit_links(
+            entry, fetched.url, article.links, nofollow=not follows, left_out=article.links_left_out
+        )
+        findings = VisitFindings(found, article.text, duplicate, named if follows else None)
+        if directives.noindex:
+            return self._not_indexed(entry, session, fetched, findings, directives)
         rendering = decide_rendering(self._config.render, article.needs_browser)
         if not article.text and not (article.needs_browser and rendering.is_wanted):
-            return self._fates.passed_over(
-                entry, asker, Outcome.EMPTY, fetched, brought, article.needs_browser
+            return self._endings.passed_over(
+                entry, session, Outcome.EMPTY, fetched, findings, article.needs_browser
             )
         if held := self._privacy.objection(article):
-            return self._fates.passed_over(entry, asker, Outcome.PRIVATE, fetched, brought, held)
+            return self._endings.passed_over(
+                entry, session, Outcome.PRIVATE, fetched, findings, held
+            )
         at_s = self._world.clock.wall_s()
-        portrait = KeptPage(
+        page = KeptPage(
             entry,
             fetched,
             article,
@@ -221,89 +238,88 @@ class Road:
             duplicate,
             rendering,
             nofollow,
-            wishes.signals,
+            directives.signals,
             self._revisits.rules,
             at_s,
         )
-        self._reader.learn(article, asker)
-        row = page_record(portrait, due_s=self._due_s(entry, at_s))
-        keepsake = StoredPage(row, kept_capture(portrait, self._config))
-        outcome = Outcome.DUPLICATE if exact_duplicate(duplicate) else Outcome.OK
-        return self._kept(entry, asker, outcome, fetched, brought, keepsake)
+        self._reader.learn(article, session)
+        row = page_record(page, due_s=self._due_s(entry, at_s))
+        stored = StoredPage(row, kept_capture(page, self._config))
+        return self._kept(entry, session, Outcome.OK, fetched, findings, stored)
 
-    async def _renew(
+    async def _keep_unchanged(
         self,
         entry: UrlEntry,
-        asker: HostSession,
+        session: HostSession,
         fetched: Fetched,
-        known: EarlierPage,
-        wishes: Directives,
+        earlier: EarlierPage,
+        directives: Directives,
     ) -> ClosedVisit:
         """Keep a page that has not changed since the last visit as a page of this job."""
-        nofollow = known.nofollow or wishes.nofollow
-        named = canonical_target(entry, known.canonical, self._rules)
-        duplicate = await self._twins.find(entry, known.page.fingerprint, named)
+        nofollow = earlier.nofollow or directives.nofollow
+        named = canonical_target(entry, earlier.canonical, self._rules)
+        duplicate = await self._duplicates.find(entry, earlier.page.fingerprint, named)
         follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
-        found = self._admit(entry, fetched.url, known.links, nofollow=not follows)
-        brought = VisitFindings(found, known.text, duplicate, named if follows else None)
-        if wishes.noindex:
-            return self._unwanted(entry, asker, fetched, brought, wishes)
+        found = self._admit_links(entry, fetched.url, earlier.links, nofollow=not follows)
+        findings = VisitFindings(found, earlier.text, duplicate, named if follows else None)
+        if directives.noindex:
+            return self._not_indexed(entry, session, fetched, findings, directives)
         at_s = self._world.clock.wall_s()
-        again_s = self._due_s(entry, at_s)
-        signals = still_said(known.signals, wishes.signals)
-        renewal = UnchangedVisit(
-            entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=again_s
-        )
-        keepsake = StoredPage(unchanged_row(known, renewal), unchanged_capture(known, renewal))
-        outcome = Outcome.DUPLICATE if exact_duplicate(duplicate) else Outcome.NOT_MODIFIED
-        return self._kept(entry, asker, outcome, fetched, brought, keepsake)
+        signals = still_said(earlier.signals, directives.signals)
+        due_s = self._due_s(entry, at_s)
+        visit = UnchangedVisit(entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=due_s)
+        stored = StoredPage(unchanged_row(earlier, visit), unchanged_capture(earlier, visit))
+        return self._kept(entry, session, Outcome.NOT_MODIFIED, fetched, findings, stored)
 
-    async def _expand(self, entry: UrlEntry, asker: HostSession) -> ClosedVisit:
+    async def _expand(self, entry: UrlEntry, session: HostSession) -> ClosedVisit:
         """Follow the links of a kept page anew; a worker elsewhere may still have its bytes."""
         try:
-            known = await self._revisits.again(entry)
+            earlier = await self._revisits.again(entry)
         except BytesMissing:
             if entry.attempts < UNSENT_TRIES:
-                return self._fates.put_off(entry, asker, UNSENT_WAIT_S)
-            known = None
-        found = NO_LINKS if known is None else await self._links_again(entry, known)
-        return self._fates.expanded(entry, asker, found)
+                return self._endings.put_off(entry, session, UNSENT_WAIT_S)
+            earlier = None
+        found = NO_LINKS if earlier is None else await self._links_again(entry, earlier)
+        return self._endings.expanded(entry, session, found)
 
-    async def _links_again(self, entry: UrlEntry, known: EarlierPage) -> FoundLinks:
+    async def _links_again(self, entry: UrlEntry, earlier: EarlierPage) -> FoundLinks:
         """Judge the links of a page of this job once more, from where it was found now."""
-        twin = await self._twins.exact(entry, known.page.fingerprint)
-        follows = await self._follows(entry, twin, nofollow=known.nofollow)
-        return self._admit(entry, known.page.final_url, known.links, nofollow=not follows)
-
-    def _unwanted(
-        self,
-        entry: UrlEntry,
-        asker: HostSession,
-        fetched: Fetched,
-        brought: VisitFindings,
-        wishes: Directives,
-    ) -> ClosedVisit:
-        """Pass over a page that asks not to be kept, and say where it asks (ROB-33)."""
-        detail = f"its {wishes.noindex} says noindex"
-        return self._fates.passed_over(entry, asker, Outcome.NOINDEX, fetched, brought, detail)
+        twin = await self._duplicates.exact(entry, earlier.page.fingerprint)
+        follows = await self._follows(entry, twin, nofollow=earlier.nofollow)
+        return self._admit_links(entry, earlier.page.final_url, earlier.links, nofollow=not follows)
 
     async def _follows(self, entry: UrlEntry, twin: KnownPage | None, *, nofollow: bool) -> bool:
         """Whether links are followed; those that an exact twin has brought add nothing (C-41)."""
         if nofollow or twin is None or self._config.scope.links_of_duplicates:
             return not nofollow
-        return not await self._twins.speaks_for(twin, entry)
+        return not await self._duplicates.speaks_for(twin, entry)
+
+    def _not_indexed(
+        self,
+        entry: UrlEntry,
+        session: HostSession,
+        fetched: Fetched,
+        findings: VisitFindings,
+        directives: Directives,
+    ) -> ClosedVisit:
+        """Pass over a page that asks not to be kept, and say where it asks (ROB-33)."""
+        detail = f"its {directives.noindex} says noindex"
+        return self._endings.passed_over(entry, session, Outcome.NOINDEX, fetched, findings, detail)
 
     def _kept(
         self,
         entry: UrlEntry,
-        asker: HostSession,
+        session: HostSession,
         outcome: Outcome,
         fetched: Fetched,
-        brought: VisitFindings,
-        keepsake: StoredPage,
+        findings: VisitFindings,
+        stored: StoredPage,
     ) -> ClosedVisit:
-        self._twins.remember(keepsake.page)
-        return self._fates.kept(entry, asker, outcome, fetched, brought, keepsake)
+        """Close a page that is kept; the next page that comes may be its duplicate."""
+        self._duplicates.remember(stored.page)
+        if exact_duplicate(findings.duplicate) is not None:
+            outcome = Outcome.DUPLICATE
+        return self._endings.kept(entry, session, outcome, fetched, findings, stored)
 
     def _due_s(self, entry: UrlEntry, at_s: float) -> float:
         """Return when a page met for the first time is due; `ChangeTracker` decides for others."""

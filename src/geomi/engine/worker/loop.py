@@ -125,12 +125,12 @@ class Worker:
             await self._wait(came=bool(leases))
 
     def _release_resting(self) -> None:
-        for task, asker in self._hosts.items():
-            if asker.is_waiting:
+        for task, session in self._hosts.items():
+            if session.is_waiting:
                 task.cancel()
 
     async def _claim(self) -> list[Lease]:
-        busy = sum(not asker.is_waiting for asker in self._hosts.values())
+        busy = sum(not session.is_waiting for session in self._hosts.values())
         most = min(self._config.politeness.max_hosts or MAX_HOSTS, MAX_HOSTS)
         free = min(self._concurrency - busy, most - len(self._hosts))
         worth_it = (
@@ -150,41 +150,41 @@ class Worker:
             )
 
     def _start(self, group: asyncio.TaskGroup, lease: Lease) -> None:
-        asker = HostSession(self._world, lease, self._config, self._privacy, self._slots)
-        task = group.create_task(self._serve(lease, asker), name=f"host {lease.host}")
-        self._hosts[task] = asker
+        session = HostSession(self._world, lease, self._config, self._privacy, self._slots)
+        task = group.create_task(self._serve(lease, session), name=f"host {lease.host}")
+        self._hosts[task] = session
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._hosts[task]
         self._changed.set()
 
-    async def _serve(self, lease: Lease, asker: HostSession) -> None:
+    async def _serve(self, lease: Lease, session: HostSession) -> None:
         """Visit the leased entries of one host in order, then give it back."""
         try:
-            if not await asker.take_place():
+            if not await session.take_place():
                 return
             for entry in lease.entries:
-                if self._stop is not None or self._job.paused or asker.must_rest():
+                if self._stop is not None or self._job.paused or session.must_rest():
                     return
-                if not await self._visit(entry, asker):
+                if not await self._visit(entry, session):
                     return
         except MustRest:
             return  # the host goes back until then, and its entries wait with it
         except LeaseLost as lost:
             self._world.sink.emit(Warned(self._job.id, lost.message))
         finally:
-            self._settler.release(asker.farewell())
+            self._settler.release(session.farewell())
 
-    async def _visit(self, entry: UrlEntry, asker: HostSession) -> bool:
+    async def _visit(self, entry: UrlEntry, session: HostSession) -> bool:
         """Visit one entry and hand it over; False when its host has to rest first.
 
         Nothing of it is held here while the next one comes, which may wait for the room it takes.
         """
-        if asker.is_down():
-            visit: ClosedVisit | None = self._road.unvisited(entry, asker)
+        if session.is_down():
+            visit: ClosedVisit | None = self._road.unvisited(entry, session)
         else:
-            visit = await self._road.visit(entry, asker)
+            visit = await self._road.visit(entry, session)
         if visit is not None:
             await self._settler.put(visit)
         return visit is not None
