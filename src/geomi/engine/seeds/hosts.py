@@ -224,7 +224,9 @@ class DomainSession:
             await self._world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
 
     async def _to(self, host: str) -> HostSession:
-        if self._session is not None and (self._session.lease.host != host or self._session.must_rest()):
+        if self._session is not None and (
+            self._session.lease.host != host or self._session.must_rest()
+        ):
             await self.hang_up()
         last_s = self._world.clock.now_s() + LONGEST_TURN_S
         while self._session is None:
