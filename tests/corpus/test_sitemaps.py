@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.seed.sitemap import read_sitemap
+from tests.support.sitemaps import read_sitemap
 
 pytestmark = pytest.mark.corpus
 

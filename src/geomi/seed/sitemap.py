@@ -79,14 +79,6 @@ def too_many(limit: int) -> str:
     return f"it lists more than {limit} URLs; the rest was not read"
 
 
-def read_sitemap(body: bytes, *, max_urls: int = MAX_URLS, max_bytes: int = MAX_BYTES) -> Sitemap:
-    """Read a sitemap, whatever the bytes are."""
-    reader = SitemapReader(max_urls=max_urls, max_bytes=max_bytes)
-    for start in range(0, len(body), PIECE_BYTES):
-        reader.feed(body[start : start + PIECE_BYTES])
-    return reader.close()
-
-
 class SitemapReader:
     """Reads a sitemap from pieces; takes any number of them, and forgets them."""
 

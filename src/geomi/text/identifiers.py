@@ -1,7 +1,7 @@
 """Make identifiers: digests that name content, and ULIDs that sort by time.
 
 Rules kept:
-- Content is named by its SHA-256: in full on the wire and for people, 16 bytes in keys.
+- Content is named by its SHA-256, in hex.
 - A ULID has 26 characters of Crockford's base 32: 48 bits of milliseconds, then 80 random bits.
   Within one millisecond the order is random; a strict order needs a sequence.
 - The time and the source of randomness are arguments.
@@ -19,17 +19,9 @@ _MAX_MS = (1 << 48) - 1
 
 def sha256_hex(data: bytes | str) -> str:
     """Return the full digest in hex; text is hashed as UTF-8."""
-    return hashlib.sha256(_octets(data)).hexdigest()
-
-
-def first16(data: bytes | str) -> bytes:
-    """Return the first 16 bytes of the digest, the form used in keys."""
-    return hashlib.sha256(_octets(data)).digest()[:16]
-
-
-def _octets(data: bytes | str) -> bytes:
     # A lone surrogate can come out of a broken page; hashing it must not fail.
-    return data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    octets = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(octets).hexdigest()
 
 
 def new_ulid(now_s: float, rng: random.Random) -> str:

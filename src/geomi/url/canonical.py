@@ -42,11 +42,6 @@ def url_hash(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def url_hash_hex(key: str) -> str:
-    """Return the full SHA-256 of a URL key, as it stands on the wire."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def display(href: str) -> str:
     """Decode an href for people: letters become readable, what could mislead stays encoded.
 

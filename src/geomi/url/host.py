@@ -59,11 +59,6 @@ def is_public_suffix(name: str) -> bool:
     return _suffixes().privatesuffix(name) is None
 
 
-def same_site(a: str, b: str) -> bool:
-    """Tell whether two host names belong to one registrable domain."""
-    return a == b or registrable_domain(a) == registrable_domain(b)
-
-
 def is_address(host: str) -> bool:
     """Tell whether a parsed host is an IP address: by WHATWG no name ends in a number."""
     return host.startswith("[") or host.rpartition(".")[2].isdigit()

@@ -20,8 +20,8 @@ from geomi.seed.sitemap import (
     PIECE_BYTES,
     Sitemap,
     SitemapReader,
-    read_sitemap,
 )
+from tests.support.sitemaps import read_sitemap
 
 A, B = "https://a.test/1", "https://a.test/2"
 

@@ -9,7 +9,6 @@ from geomi.url.host import (
     domain_name,
     is_public_suffix,
     registrable_domain,
-    same_site,
     split_authority,
 )
 
@@ -85,11 +84,3 @@ def test_public_suffix() -> None:
     """Nobody has registered what others register under."""
     assert all(map(is_public_suffix, ("sg", "gov.sg", "github.io", "localhost")))
     assert not any(map(is_public_suffix, ("mom.gov.sg", "a.github.io", "a.test")))
-
-
-def test_same_site() -> None:
-    """Names of one domain are one site; neighbours on a hosting suffix or a network are not."""
-    assert same_site("a.example.com", "b.example.com")
-    assert same_site("localhost", "localhost")
-    assert not same_site("alice.github.io", "bob.github.io")
-    assert not same_site("10.0.0.1", "20.0.0.1")

@@ -26,8 +26,6 @@ MAX_VALUE_CHARS = 4000  # of a text in an answer
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
 
-Problem = tuple[str, str]  # where it is, and what is wrong there
-
 
 class _Node(NamedTuple):
     """A part of a schema, and where it stands."""
