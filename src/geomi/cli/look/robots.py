@@ -28,7 +28,8 @@ from geomi.cli.options import (
     configure,
     process_flags,
 )
-from geomi.engine.host.robots import UNREACHED, JobRobots, look_up_robots, read_copy
+from geomi.engine.host.reserve import look_up_robots
+from geomi.engine.host.robots import UNREACHED, JobRobots, read_copy
 from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, NothingFetched
 from geomi.fetch.request import product_token, user_agent

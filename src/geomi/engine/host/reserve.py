@@ -1,18 +1,22 @@
 """Reserve one host outside the crawl loop, and fetch a URL of it along its redirects.
 
-A survey, a preview and the seed engine use it. They are polite like a crawl: the host is reserved
-like any claim, robots.txt is obeyed, and every redirect is judged. A redirect to another host is
-judged by that host's own robots.txt.
+A survey, a preview, the seed engine and `geomi robots` use it. They are polite like a crawl: the
+host is reserved like any claim, robots.txt is obeyed, and every redirect is judged. A redirect to
+another host is judged by that host's own robots.txt.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
+from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
@@ -20,9 +24,10 @@ from geomi.fetch import response
 from geomi.frontier import politeness
 from geomi.frontier.state import NEW
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Discovered, Lease, UrlEntry
+from geomi.model.entry import Batch, Discovered, Lease, UrlEntry
 from geomi.model.page import Fetched, Sink
 from geomi.model.verdict import Outcome, Verdict
+from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 LONGEST_WAIT_S = 60.0  # for a host that another crawl is asking
@@ -49,6 +54,32 @@ async def reserve_host(
         if (now_s := clock.now_s()) >= last_s:
             raise StoreBusy(f"`{host}` is being asked already", hint="try again in a minute")
         await clock.sleep_until(min(answer, now_s + LOOK_S))
+
+
+@asynccontextmanager
+async def reserved_session(
+    world: World,
+    config: CrawlConfig,
+    host: str,
+    privacy: Privacy,
+    *,
+    longest_wait_s: float = LONGEST_WAIT_S,
+) -> AsyncIterator[HostSession]:
+    """Borrow one host for a while, and give it back with what was learned of it."""
+    lease = await reserve_host(world, config, host, longest_wait_s=longest_wait_s)
+    session = HostSession(world, lease, config, privacy, asyncio.Semaphore(1))
+    try:
+        yield session
+    finally:
+        await world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
+
+
+async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobots:
+    """Fetch a host's robots.txt in its turn, outside any crawl."""
+    privacy, requests = Privacy(config.safety), Requests(config, [], version=world.version)
+    keeper = RobotsKeeper(world, "", config, requests, privacy)
+    async with reserved_session(world, config, url.authority, privacy) as session:
+        return await keeper.read(url, session)
 
 
 @dataclass(frozen=True, slots=True)

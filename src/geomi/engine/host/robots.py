@@ -18,15 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from geomi.engine.host.lease import lease_s
 from geomi.engine.host.requests import Requests
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
-from geomi.errors import StoreBusy
 from geomi.fetch import response
 from geomi.model.config import CrawlConfig, OnOversize, RobotsRules
-from geomi.model.entry import Batch, Lease
 from geomi.model.event import RobotsFetched, RobotsJudged, Warned
 from geomi.model.page import Fetched
 from geomi.model.robots import RobotsCopy, RobotsKey
@@ -128,27 +125,6 @@ def read_copy(
     is_final = decided.kind is not policy.PolicyKind.DISALLOW_ALL  # the job goes on without it
     unreached = copy.failure if copy.failure in UNREACHED and not is_final else None
     return JobRobots(copy, decided, file, unreached, on_judged)
-
-
-async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobots:
-    """Fetch a host's robots.txt in its turn, outside any crawl."""
-    answer = await world.store.frontier.reserve(
-        "",
-        url.authority,
-        owner=world.owner,
-        lease_s=lease_s(config, world.silence_s),
-        delay_s=config.politeness.min_delay_s,
-        now_s=world.clock.now_s(),
-    )
-    if not isinstance(answer, Lease):
-        raise StoreBusy(f"`{url.authority}` is being asked already", hint="try again in a minute")
-    privacy, requests = Privacy(config.safety), Requests(config, [], version=world.version)
-    session = HostSession(world, answer, config, privacy, asyncio.Semaphore(1))
-    keeper = RobotsKeeper(world, "", config, requests, privacy)
-    try:
-        return await keeper.read(url, session)
-    finally:
-        await world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
 
 
 class RobotsKeeper:

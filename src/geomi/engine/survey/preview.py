@@ -5,12 +5,11 @@ Only the page's own host is asked (C-68). If the page cannot be fetched, an erro
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 from geomi.analyse.page import analyse
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.reserve import RedirectFollower, as_entry, reserve_host
+from geomi.engine.host.reserve import RedirectFollower, as_entry, reserved_session
 from geomi.engine.host.robots import RobotsKeeper
 from geomi.engine.host.session import HostSession, MustRest
 from geomi.engine.visit.parsing import PageReader
@@ -18,7 +17,6 @@ from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
 from geomi.fetch.response import respond
-from geomi.model.entry import Batch
 from geomi.model.index.analysis import Analysis, AnalysisInput
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, Verdict
@@ -43,25 +41,23 @@ async def preview(world: World, url: Url, rules: JobRules) -> Preview:
     config, answer = rules.config, rules.seed(url)
     if isinstance(answer, Verdict):
         raise ConfigError(f"{url.href} is excluded: {answer.detail}", hint=answer.hint)
-    lease = await reserve_host(world, config, url.authority, longest_wait_s=LONGEST_WAIT_S)
-    session = HostSession(world, lease, config, rules.privacy, asyncio.Semaphore(1))
     try:
-        await session.take_place()
-        requests = Requests(config, [url.href], version=world.version)
-        keeper = RobotsKeeper(world, "", config, requests, rules.privacy)
-        robots = await keeper.read(url, session)
-        if robots.unreached is not None:
-            raise _nothing(url, robots.unreached, f"robots.txt: {robots.copy.detail}")
-        fetched = await RedirectFollower(rules, requests).ask(
-            as_entry(answer), session, robots, keeper
-        )
-        if isinstance(fetched, Verdict):
-            raise _nothing(url, Outcome.ROBOTS, fetched.detail)
-        article = await _read(world, rules, url, fetched, session)
+        async with reserved_session(
+            world, config, url.authority, rules.privacy, longest_wait_s=LONGEST_WAIT_S
+        ) as session:
+            await session.take_place()
+            requests = Requests(config, [url.href], version=world.version)
+            keeper = RobotsKeeper(world, "", config, requests, rules.privacy)
+            robots = await keeper.read(url, session)
+            if robots.unreached is not None:
+                raise _nothing(url, robots.unreached, f"robots.txt: {robots.copy.detail}")
+            follower = RedirectFollower(rules, requests)
+            fetched = await follower.ask(as_entry(answer), session, robots, keeper)
+            if isinstance(fetched, Verdict):
+                raise _nothing(url, Outcome.ROBOTS, fetched.detail)
+            article = await _read(world, rules, url, fetched, session)
     except (LeaseLost, MustRest) as stopped:
         raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
-    finally:
-        await world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
     subject = AnalysisInput(fetched.url, article, world.clock.wall_s())
     return Preview(
         url.href, fetched.url, fetched.status, article, analyse(subject, config.analysis)

@@ -7,14 +7,13 @@ would put into its frontier.
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from geomi.engine.host.requests import Requests
-from geomi.engine.host.reserve import RedirectFollower, as_entry, reserve_host
+from geomi.engine.host.reserve import RedirectFollower, as_entry, reserved_session
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession, MustRest
 from geomi.engine.visit.links import FoundLinks, LinkGate
@@ -25,7 +24,7 @@ from geomi.errors import LeaseLost
 from geomi.extract.media import is_readable, is_risky
 from geomi.extract.page import extract
 from geomi.fetch.response import respond
-from geomi.model.entry import Batch, Discovered, EntryKind, Source
+from geomi.model.entry import Discovered, EntryKind, Source
 from geomi.model.page import Fetched
 from geomi.model.verdict import Exclusion, Outcome, Verdict
 from geomi.robots.meta import directives
@@ -135,15 +134,13 @@ class _Surveyor:
         self._walk = RedirectFollower(gate.rules, requests)
 
     async def look_at(self, host: str, seeds: Sequence[Url], samples: int) -> None:
-        lease = await reserve_host(self._world, self._config, host)
-        session = HostSession(self._world, lease, self._config, self._privacy, asyncio.Semaphore(1))
+        reserved = reserved_session(self._world, self._config, host, self._privacy)
         try:
-            await session.take_place()
-            await self._look(session, seeds, samples)
+            async with reserved as session:
+                await session.take_place()
+                await self._look(session, seeds, samples)
         except (LeaseLost, MustRest) as stopped:
             self._found.problems.append(f"{host}: {stopped}")
-        finally:
-            await self._world.store.frontier.settle(Batch(hosts=(session.farewell(),)))
 
     async def _look(self, session: HostSession, seeds: Sequence[Url], samples: int) -> None:
         robots = await self._keeper.read(seeds[0], session)
