@@ -42,9 +42,8 @@ from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.seeds.sitemaps import sitemap_entry
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.seed import Partition, PartitionFilter
-from geomi.settings.layers import flags_layer
+from geomi.settings.layers import flags_layer, resolve_under_profile
 from geomi.settings.options import Settings
-from geomi.settings.profiles import resolve_under_profile
 from geomi.url.parse import split
 
 FILES = 10

@@ -16,8 +16,7 @@ from geomi.app.use import providers
 from geomi.errors import ConfigError
 from geomi.model.event import Reported
 from geomi.model.site import Channel, Provider
-from geomi.settings.layers import flags_layer, settings_layer
-from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.layers import flags_layer, resolve_under_profile, settings_layer
 from geomi.settings.providers import presets, provider_layer, read_provider
 from tests.support.crawl import LOCAL, Crawled, Ear, crawl_in, home_in, page, run
 from tests.support.server import Reply, Route, Site

@@ -20,9 +20,8 @@ from geomi.model.config import CrawlConfig
 from geomi.model.event import Event
 from geomi.model.job import CrawlStats
 from geomi.model.verdict import Outcome
-from geomi.settings.layers import all_values
+from geomi.settings.layers import all_values, profile_names
 from geomi.settings.options import RunOptions, Settings
-from geomi.settings.profiles import profile_names
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 

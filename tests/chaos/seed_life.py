@@ -28,9 +28,8 @@ from geomi.model.dataset.queue import Loan, LoanSettlement, Message
 from geomi.model.dataset.seed import PartitionFilter
 from geomi.ports.dataset import Dataset, SeedQueues
 from geomi.ports.runtime import Clock
-from geomi.settings.layers import flags_layer
+from geomi.settings.layers import flags_layer, resolve_under_profile
 from geomi.settings.options import Settings
-from geomi.settings.profiles import resolve_under_profile
 
 # Short enough that nobody waits for a loan that is renewed; a life that follows a death begins when
 # all of its loans have passed, by its clock.

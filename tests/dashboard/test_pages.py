@@ -14,7 +14,7 @@ from geomi.service import alarms
 from geomi.service.access import keys
 from geomi.service.alarms import KeptAlarm
 from geomi.service.crawling import crawls
-from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.crawling.crawls import CrawlOrder
 from tests.api.asking import TENANT, run
 from tests.api.filling import FERRY, WEB, filled
 from tests.dashboard.visiting import Person, seen, serving, text

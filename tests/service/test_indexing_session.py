@@ -11,7 +11,7 @@ from geomi.engine import jobs
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
 from geomi.service.crawling import crawls
-from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.crawling.crawls import CrawlOrder
 from geomi.service.provider_runs import indexing_session, stop_large_sessions
 from geomi.service.service import Service, TenantService
 from geomi.settings.options import Settings

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from geomi.service.crawling import crawls
-from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.crawling.crawls import CrawlOrder
 from geomi.service.crawling.stream import EventKind, StreamPosition, follow
 from tests.api.asking import run, serving
 

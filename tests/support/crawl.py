@@ -21,9 +21,8 @@ from geomi.model.entry import UrlEntry
 from geomi.model.event import Event, Warned
 from geomi.model.job import Commission, CrawlJob
 from geomi.model.verdict import State
-from geomi.settings.layers import flags_layer, resolve, settings_layer
+from geomi.settings.layers import flags_layer, resolve, resolve_under_profile, settings_layer
 from geomi.settings.options import Settings
-from geomi.settings.profiles import resolve_under_profile
 from tests.support.server import Reply, Seen, Site
 from tests.support.webs import WORDS
 

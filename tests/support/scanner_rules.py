@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from geomi.settings.layers import resolve
-from geomi.settings.profiles import read_profile
+from geomi.settings.layers import read_profile, resolve
 
 SCANNER = resolve([read_profile("scanner").layer]).config.robots

@@ -16,8 +16,15 @@ from __future__ import annotations
 from geomi.app.directory import DataDirectory, egress_rules, open_directory
 from geomi.app.recovery import recover
 from geomi.app.store import DATABASE, TENANT, has_store
-from geomi.app.use.crawl import WorkerOrder, crawl, is_running, start_detached, worker_for
-from geomi.app.use.plan import Plan, make_plan
+from geomi.app.use.crawl import (
+    Plan,
+    WorkerOrder,
+    crawl,
+    is_running,
+    make_plan,
+    start_detached,
+    worker_for,
+)
 from geomi.app.use.recrawl import RecrawlResult, preview_recrawl, recrawl
 
 __all__ = [

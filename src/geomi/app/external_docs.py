@@ -15,17 +15,13 @@ from geomi.adapters.endpoint import json_headers
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
-from geomi.app.use.plan import Plan
 from geomi.engine.external_docs import ExternalDocsClient, ExternalDocsFetcher
-from geomi.engine.jobs import read_seeds
 from geomi.engine.world import World
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig, Extraction, Render, Scope
-from geomi.model.job import DEFAULT_PROFILE, CrawlJob
+from geomi.model.job import CrawlJob
 from geomi.model.site import Channel
 from geomi.ports.external_docs import ExternalDocsSource
 from geomi.ports.runtime import Clock
-from geomi.seed.external_docs import document_urls
 from geomi.settings.options import Settings
 
 
@@ -43,29 +39,6 @@ def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> Externa
     # Its address comes from the operator, not from a page: it may be a private one.
     client = HttpClient(Egress(replace(rules, allow_private=True), clock), clock)
     return Context7Client(client, clock, settings.context7_url, key=settings.context7_key)
-
-
-def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
-    """Turn the plan of a provider's crawl into one that collects its ready documents.
-
-    Args:
-        name: that of the provider, as people write it.
-    """
-    resolved = replace(
-        plan.resolved,
-        config=_config(plan.resolved.config),
-        # One source, one voice. The ranges of a profile are for pages.
-        run=replace(plan.resolved.run, workers=1, profile=DEFAULT_PROFILE),
-        origins=(),
-    )
-    return replace(
-        plan,
-        seeds=read_seeds(document_urls(source, library)),
-        resolved=resolved,
-        channel=Channel.CONTEXT7,
-        library=library,
-        library_name=name,
-    )
 
 
 def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
@@ -90,31 +63,3 @@ def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None
         librarian, world.clock, library=job.library, name=job.library_name
     )
     return replace(world, fetcher=fetcher)
-
-
-def _config(config: CrawlConfig) -> CrawlConfig:
-    """Return what holds of a provider's crawl for documents that are no pages of a site.
-
-    Nothing is followed and nothing is fetched from a site, so that there is no robots.txt to obey,
-    no request of a crawl to log, and no response to keep. The provider's own pause is not the
-    source's, for which the floor of public hosts holds; the librarian has its own patience.
-    """
-    return replace(
-        config,
-        scope=Scope(block_defaults=False, avoid_traps=False, sitemaps=False, honor_canonical=False),
-        limits=replace(config.limits, max_depth=0, max_pages=0),
-        robots=replace(config.robots, respect=False),
-        http=replace(config.http, max_retries=0, conditional=False),
-        politeness=replace(
-            config.politeness, base_delay_s=0.0, max_backoff_s=0.0, latency_factor=0.0
-        ),
-        store=replace(config.store, raw=False, request_log=False),
-        extract=Extraction(
-            links=config.extract.links,
-            images=config.extract.images,
-            markdown=config.extract.markdown,
-            max_markdown_chars=config.extract.max_markdown_chars,
-            template=False,
-        ),
-        render=Render.NEVER,
-    )

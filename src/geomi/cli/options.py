@@ -19,16 +19,18 @@ import typer
 from geomi.cli.console import note
 from geomi.settings.compliance import has_contact
 from geomi.settings.layers import (
+    AGENT,
     Layer,
     Resolved,
     env_layer,
     file_layer,
     flags_layer,
+    profile_origin,
+    resolve_under_profile,
     settings_layer,
 )
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
-from geomi.settings.profiles import AGENT, profile_origin, resolve_under_profile
 from geomi.settings.values import refuse_blank
 
 CONFIG_FILE = "geomi.toml"

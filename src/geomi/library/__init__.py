@@ -16,9 +16,9 @@ configuration file, and never prints.
 from __future__ import annotations
 
 from geomi.library.blocking import crawl, scrape
-from geomi.library.crawler import Crawler, refuse_failure
+from geomi.library.crawler import Crawler
 from geomi.library.options import Options
 from geomi.library.page import Link, Page
 from geomi.model.markdown import Tag
 
-__all__ = ["Crawler", "Link", "Options", "Page", "Tag", "crawl", "refuse_failure", "scrape"]
+__all__ = ["Crawler", "Link", "Options", "Page", "Tag", "crawl", "scrape"]

@@ -19,25 +19,19 @@ from typing import Self
 
 from geomi import app
 from geomi.app import DataDirectory, Plan, make_plan, open_directory
+from geomi.app.use.crawl import refuse_failure
 from geomi.engine.inspect.export import records
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
-from geomi.errors import ConfigError, GeomiError, NothingFetched, StoreFull
+from geomi.errors import ConfigError, GeomiError, NothingFetched
 from geomi.library.options import Options, for_one_page, read_options, without_files
 from geomi.library.page import Page
 from geomi.model.event import Event, JobStarted, PageSettled
-from geomi.model.job import StopReason
 from geomi.model.markdown import NO_RULES, UNRULED, MarkdownRules
-from geomi.model.verdict import Outcome, State
+from geomi.model.verdict import State
 from geomi.settings.layers import Resolved
-from geomi.settings.options import RunOptions, Settings
+from geomi.settings.options import RunOptions
 
 PAGES_PER_READ = 50
-# What helps where not even a start URL could be reached.
-REMEDIES: dict[str, str] = {
-    Outcome.DNS_ERROR: "check the name, or say where it is with --resolve HOST:PORT:ADDRESS",
-    Outcome.TLS_ERROR: "--ca-file PEM, if you trust who signed its certificate",
-    Outcome.CONNECT_ERROR: "check the port, and whether it is http:// or https://",
-}
 
 
 class Crawler:
@@ -134,18 +128,6 @@ class Crawler:
             self._ears.remove(ear)
         ear.job = report.job.id
         return report
-
-
-def refuse_failure(report: CrawlReport, settings: Settings) -> None:
-    """Raise what a crawl that got nowhere, or ran out of room, has to say."""
-    if report.stop is StopReason.DISK_FULL:
-        raise StoreFull(
-            f"less than {settings.min_free_bytes:,} bytes are free; stopped in time",
-            hint="make room and go on with --resume (GEOMI_MIN_FREE_BYTES sets the limit)",
-        )
-    if report.nothing_reached:
-        outcome = report.nothing_reached.partition(": ")[2].partition(":")[0]
-        raise NothingFetched(report.nothing_reached, hint=REMEDIES.get(outcome, ""))
 
 
 class _JobListener:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from geomi.settings.layers import Layer, Resolved, resolve, setting_types, settings_layer
+from geomi.settings.layers import (
+    Layer,
+    Resolved,
+    resolve,
+    resolve_under_profile,
+    setting_types,
+    settings_layer,
+)
 from geomi.settings.options import OPTIONS, Settings
 from geomi.settings.process import read_settings
-from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.values import refuse_unknown
 
 # One page, wherever its redirects lead and whatever its path looks like, because a person typed its

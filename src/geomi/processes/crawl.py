@@ -26,8 +26,7 @@ from geomi.app import WorkerOrder, open_directory
 from geomi.app.directory import DataDirectory, TenantDirectories
 from geomi.app.recovery import check_sent, recover
 from geomi.app.use import providers
-from geomi.app.use.crawl import refuse_unservable, worker_for
-from geomi.app.use.plan import check_identity
+from geomi.app.use.crawl import check_identity, refuse_unservable, worker_for
 from geomi.app.use.retention import clean_periodically
 from geomi.engine import jobs
 from geomi.engine.visit.rules import read_job_rules

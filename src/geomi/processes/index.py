@@ -28,8 +28,7 @@ from geomi.adapters.machine.processes import (
 from geomi.app import open_directory
 from geomi.app.directory import DataDirectory
 from geomi.app.index import open_search_index, update_index
-from geomi.app.use.crawl import crawl
-from geomi.app.use.plan import Plan
+from geomi.app.use.crawl import Plan, crawl
 from geomi.engine.enrich.loop import enrich_continuously
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error

@@ -21,7 +21,7 @@ from geomi.errors import BytesMissing, UnknownName
 from geomi.model.index.document import DocumentFilter, DocumentRow
 from geomi.model.index.search import Filters, IndexScope, SearchResults
 from geomi.service.crawling import crawls
-from geomi.service.crawling.orders import in_field
+from geomi.service.crawling.crawls import in_field
 from geomi.service.service import TenantService
 
 # A collection's id has no colon, so that this can be taken apart again; the slash of the id in the

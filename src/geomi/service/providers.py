@@ -16,7 +16,7 @@ from geomi.model.job import CrawlJob
 from geomi.model.site import Provider
 from geomi.service.access import tenants
 from geomi.service.crawling import crawls, schedules
-from geomi.service.crawling.orders import CrawlOrder
+from geomi.service.crawling.crawls import CrawlOrder
 from geomi.service.crawling.schedules import Schedule, ScheduleTiming
 from geomi.service.service import Service, TenantService
 from geomi.settings.providers import (

@@ -27,8 +27,7 @@ from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.robots import policy
-from geomi.settings.layers import flags_layer, resolve
-from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.layers import flags_layer, resolve, resolve_under_profile
 from geomi.settings.seeds import contracts_layer
 from tests.support.crawl import run
 from tests.support.seed_contracts import SG, Host, lay_contract

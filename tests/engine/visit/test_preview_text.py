@@ -15,7 +15,7 @@ import pytest
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.app import DataDirectory
 from geomi.app.index import delete_from_index, open_search_index, update_index
-from geomi.app.use.plan import check_storing
+from geomi.app.use.crawl import check_storing
 from geomi.app.use.retention import clean
 from geomi.engine.enrich.loop import SearchIndex, change_rules, enrich_all, is_behind
 from geomi.engine.enrich.search import search

@@ -7,8 +7,7 @@ import pytest
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, HttpRules
 from geomi.settings.compliance import has_contact, refuse_disguise
-from geomi.settings.layers import resolve
-from geomi.settings.profiles import profile_names, read_profile
+from geomi.settings.layers import profile_names, read_profile, resolve
 
 
 @pytest.mark.req("C-74")

@@ -16,12 +16,12 @@ from geomi.settings.layers import (
     env_layer,
     file_layer,
     flags_layer,
+    read_profile,
     resolve,
     setting_types,
     settings_layer,
 )
 from geomi.settings.options import OPTIONS, RunOptions, Settings
-from geomi.settings.profiles import read_profile
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -9,7 +9,7 @@ import pytest
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
-from geomi.settings.network import (
+from geomi.settings.compliance import (
     allowed_network,
     archive_place,
     same_archive,

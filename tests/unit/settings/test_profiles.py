@@ -6,10 +6,14 @@ import pytest
 
 from geomi.errors import ConfigError
 from geomi.model.personal_data import PiiKind
-from geomi.settings.layers import Layer, Resolved, all_values, flags_layer, resolve
-from geomi.settings.profiles import (
+from geomi.settings.layers import (
+    Layer,
+    Resolved,
+    all_values,
+    flags_layer,
     profile_names,
     read_profile,
+    resolve,
     resolve_resumed,
     resolve_under_profile,
 )

@@ -11,8 +11,7 @@ from geomi.engine.jobs import admitted, read_seeds
 from geomi.engine.visit.rules import JobRules
 from geomi.errors import ConfigError
 from geomi.model.site import Channel, Provider
-from geomi.settings.layers import Resolved, flags_layer
-from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.layers import Resolved, flags_layer, resolve_under_profile
 from geomi.settings.providers import (
     MAX_PATTERNS,
     MAX_TEXT_CHARS,

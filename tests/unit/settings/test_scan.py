@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from geomi.admit import glob
 from geomi.errors import ConfigError
 from geomi.settings import files
-from geomi.settings.layers import file_layer, flags_layer
-from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.layers import file_layer, flags_layer, resolve_under_profile
 from geomi.url.parse import parse
 
 # Seed 001 §12, as it stands there.

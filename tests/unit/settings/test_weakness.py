@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.settings.compliance import weaknesses
-from geomi.settings.layers import flags_layer
-from geomi.settings.profiles import resolve_under_profile
+from geomi.settings.layers import flags_layer, resolve_under_profile
 
 
 def told(profile: str, *assignments: str) -> list[str]:

@@ -33,13 +33,13 @@ from geomi.model.entry import Source
 from geomi.model.index.analysis import WantedType
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
-from geomi.service.crawling.crawls import CrawlCounts
-from geomi.service.crawling.orders import (
+from geomi.service.crawling.crawls import (
     MAX_HOSTS,
     MAX_PATTERNS,
     MAX_SEEDS,
     MAX_SITEMAPS,
     MIB,
+    CrawlCounts,
     CrawlOrder,
 )
 from geomi.service.crawling.urls import UrlRow, UrlStatus

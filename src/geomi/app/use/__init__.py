@@ -1,7 +1,7 @@
 """The use cases of geomi, each once: the command line, the library and the service call the same.
 
-In come an open data directory and plain values; out go plain values or a `GeomiError`. `plan`
-reads what was asked for, `crawl` and `recrawl` run it, `outputs` writes its files. `providers` is
+In come an open data directory and plain values; out go plain values or a `GeomiError`. `crawl`
+plans and runs a crawl, `recrawl` visits it again, `outputs` writes its files. `providers` is
 the registry of providers, `channels` decides whether their documents come from Context7 or a
 crawl. `deletion` erases at somebody's request, `retention` when a job's time is over. `datasets`
 opens the datasets of the seed engine, `ranks` imports a list of popular domains.

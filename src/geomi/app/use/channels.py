@@ -22,19 +22,20 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from geomi.app.directory import DataDirectory
-from geomi.app.external_docs import external_docs_plan
 from geomi.app.store import open_store
 from geomi.app.use import providers
-from geomi.app.use.plan import Plan
+from geomi.app.use.crawl import Plan
 from geomi.engine.external_docs import ExternalDocsClient, shortcoming
+from geomi.engine.jobs import read_seeds
 from geomi.engine.worker.supervisor import CrawlReport
 from geomi.errors import ConfigError, SourceError, StoreMissing
+from geomi.model.config import CrawlConfig, Extraction, Render, Scope
 from geomi.model.external_docs import LibraryFinding
-from geomi.model.job import CrawlJob, JobKind, JobState
+from geomi.model.job import DEFAULT_PROFILE, CrawlJob, JobKind, JobState
 from geomi.model.named_value import MAX_LISTED_VALUES
 from geomi.model.site import Channel, Provider
 from geomi.ports.named_values import NamedValues
-from geomi.seed.external_docs import TOPICS
+from geomi.seed.external_docs import TOPICS, document_urls
 from geomi.settings.options import Settings
 
 FINDINGS_NAMESPACE = "context7"
@@ -105,6 +106,57 @@ async def plan_for_channel(home: DataDirectory, plan: Plan, decision: ChannelDec
         return plan
     name = (await providers.find(home.world, plan.provider)).name
     return external_docs_plan(plan, home.ready.address, decision.library, name)
+
+
+def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
+    """Turn the plan of a provider's crawl into one that collects its ready documents.
+
+    Args:
+        name: that of the provider, as people write it.
+    """
+    resolved = replace(
+        plan.resolved,
+        config=_docs_config(plan.resolved.config),
+        # One source, one voice. The ranges of a profile are for pages.
+        run=replace(plan.resolved.run, workers=1, profile=DEFAULT_PROFILE),
+        origins=(),
+    )
+    return replace(
+        plan,
+        seeds=read_seeds(document_urls(source, library)),
+        resolved=resolved,
+        channel=Channel.CONTEXT7,
+        library=library,
+        library_name=name,
+    )
+
+
+def _docs_config(config: CrawlConfig) -> CrawlConfig:
+    """Return what holds of a provider's crawl for documents that are no pages of a site.
+
+    Nothing is followed and nothing is fetched from a site, so that there is no robots.txt to obey,
+    no request of a crawl to log, and no response to keep. The provider's own pause is not the
+    source's, for which the floor of public hosts holds; the librarian has its own patience.
+    """
+    return replace(
+        config,
+        scope=Scope(block_defaults=False, avoid_traps=False, sitemaps=False, honor_canonical=False),
+        limits=replace(config.limits, max_depth=0, max_pages=0),
+        robots=replace(config.robots, respect=False),
+        http=replace(config.http, max_retries=0, conditional=False),
+        politeness=replace(
+            config.politeness, base_delay_s=0.0, max_backoff_s=0.0, latency_factor=0.0
+        ),
+        store=replace(config.store, raw=False, request_log=False),
+        extract=Extraction(
+            links=config.extract.links,
+            images=config.extract.images,
+            markdown=config.extract.markdown,
+            max_markdown_chars=config.extract.max_markdown_chars,
+            template=False,
+        ),
+        render=Render.NEVER,
+    )
 
 
 async def run_provider(

@@ -1,6 +1,6 @@
-"""Run a crawl from its plan to its report: the job, its workers, its outputs.
+"""Plan a crawl and run it, from its plan to its report: the job, its workers, its outputs.
 
-`crawl` starts a job, or resumes one, and runs it to its end. `start_detached` leaves it to the
+`make_plan` refuses what could never work before anything is opened. `crawl` starts a job, or resumes one, and runs it to its end. `start_detached` leaves it to the
 workers of the store. `draft_job` and `start_drafted` are the two halves of a start that a service
 keeps apart. One worker runs in this process; several run in processes of their own, which the
 library starts too, so that their order stands here. A job that this process could not fetch or
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from geomi import __version__
 from geomi.adapters.machine.presence import PresenceLock, is_held
 from geomi.adapters.machine.processes import (
     LocalWorkerHandle,
@@ -21,13 +22,14 @@ from geomi.adapters.machine.processes import (
     StartedProcess,
     start_worker,
 )
+from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.job_folder import job_outlets
 from geomi.app.directory import DataDirectory, directory_id
 from geomi.app.external_docs import refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
-from geomi.app.use.plan import Plan, check_identity, check_selectors, check_storing
 from geomi.engine import jobs
+from geomi.engine.host.requests import check_requests
 from geomi.engine.inspect.alarms import report_run
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.visit.privacy import keeps_raw
@@ -36,22 +38,107 @@ from geomi.engine.worker.loop import Worker
 from geomi.engine.worker.publisher import Outlet, Publisher
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
+from geomi.errors import ConfigError, NothingFetched, StoreFull
+from geomi.extract.dom import is_selector
+from geomi.model.config import CrawlConfig, Extraction
 from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobKind, JobState, StopReason
 from geomi.model.site import Channel
-from geomi.settings.compliance import weaknesses
-from geomi.settings.network import (
+from geomi.model.verdict import Outcome
+from geomi.settings.compliance import (
     allowed_network,
     archive_place,
+    refuse_disguise,
     same_archive,
     same_directory,
     same_network,
+    weaknesses,
 )
+from geomi.settings.layers import Layer, Resolved, resolve_resumed
 from geomi.settings.options import RunOptions, Settings
-from geomi.settings.profiles import resolve_resumed
 from geomi.text.identifiers import new_ulid
+from geomi.url.parse import Url
 
+NO_YEAR = 9999
 WORKER_PROGRAM = "geomi.processes.crawl"
+# What helps where not even a start URL could be reached.
+REMEDIES: dict[str, str] = {
+    Outcome.DNS_ERROR: "check the name, or say where it is with --resolve HOST:PORT:ADDRESS",
+    Outcome.TLS_ERROR: "--ca-file PEM, if you trust who signed its certificate",
+    Outcome.CONNECT_ERROR: "check the port, and whether it is http:// or https://",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A crawl as it was asked for; `flags` are what a resumed job's configuration is changed by.
+
+    `make_plan` makes one that can work. From `provider` on the fields are those of the job.
+    """
+
+    seeds: tuple[Url, ...]
+    resolved: Resolved
+    flags: Layer
+    resume: bool = False
+    provider: str = ""
+    channel: Channel = Channel.CRAWL
+    channel_why: str = ""
+    library: str = ""
+    library_name: str = ""
+
+
+def make_plan(
+    urls: Sequence[str],
+    resolved: Resolved,
+    flags: Layer,
+    *,
+    resume: bool = False,
+    provider: str = "",
+) -> Plan:
+    """Read a crawl's start URLs and refuse what can never work, before anything is opened."""
+    seeds = jobs.read_seeds(urls)
+    check_identity(resolved.config)
+    check_selectors(resolved.config.extract)
+    check_formats(resolved.run.format)
+    check_storing(resolved.config)
+    hrefs = [seed.href for seed in seeds]
+    # Any year will do: no start URL is a calendar without an end.
+    rules = JobRules(resolved.config, hrefs, now_year=NO_YEAR)
+    for seed in seeds:
+        jobs.admitted(rules, seed)
+    return Plan(seeds, resolved, flags, resume, provider)
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise for an output that could not be made when the crawl is over."""
+    if "parquet" in formats:
+        parquet.require()
+    if "cdxj" in formats and "warc" not in formats:
+        raise ConfigError("cdxj is an index of responses, which warc keeps", hint="-f warc,cdxj")
+
+
+def check_storing(config: CrawlConfig) -> None:
+    """Raise where responses are to be kept of pages of which only a preview may be."""
+    if config.store.is_preview and config.store.raw:
+        raise ConfigError(
+            "store.text = preview keeps no responses, and store.raw = true asks for them",
+            hint="leave out one of them",
+        )
+
+
+def check_selectors(rules: Extraction) -> None:
+    """Raise for a selector that cannot be read; it would silently match nothing."""
+    named = [("extract.content", rules.content)] if rules.content else []
+    named += [("extract.remove", selector) for selector in rules.remove]
+    for name, selector in named:
+        if not is_selector(selector):
+            raise ConfigError(f"`{name}`: `{selector}` is no CSS selector")
+
+
+def check_identity(config: CrawlConfig) -> None:
+    """Raise for a name that is not ours to use, or that no request can carry."""
+    refuse_disguise(config)
+    check_requests(config, version=__version__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +202,18 @@ async def run_job(
             await outputs.write_whole_outputs(home, report.job, run.format)
             await _report_changes(world, report.job)
     return report
+
+
+def refuse_failure(report: CrawlReport, settings: Settings) -> None:
+    """Raise what a crawl that got nowhere, or ran out of room, has to say."""
+    if report.stop is StopReason.DISK_FULL:
+        raise StoreFull(
+            f"less than {settings.min_free_bytes:,} bytes are free; stopped in time",
+            hint="make room and go on with --resume (GEOMI_MIN_FREE_BYTES sets the limit)",
+        )
+    if report.nothing_reached:
+        outcome = report.nothing_reached.partition(": ")[2].partition(":")[0]
+        raise NothingFetched(report.nothing_reached, hint=REMEDIES.get(outcome, ""))
 
 
 def _outlets(home: DataDirectory, job: CrawlJob, run: RunOptions) -> Sequence[Outlet]:

@@ -24,7 +24,7 @@ from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess
 from geomi.app.directory import DataDirectory, need_obstore
 from geomi.app.recovery import recover
 from geomi.app.store import TENANT
-from geomi.app.use.plan import NO_YEAR, check_identity
+from geomi.app.use.crawl import NO_YEAR, check_identity
 from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.queue import work_on_queues
@@ -39,9 +39,8 @@ from geomi.model.site import SiteRule
 from geomi.model.verdict import Verdict
 from geomi.model.worker import WorkerRole
 from geomi.ports.dataset import Dataset
-from geomi.settings.layers import Layer, settings_layer
+from geomi.settings.layers import Layer, resolve_under_profile, settings_layer
 from geomi.settings.options import Settings
-from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.seeds import read_datasets
 from geomi.url.canonical import without_user_info
 from geomi.url.parse import Url, split

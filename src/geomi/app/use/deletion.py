@@ -43,7 +43,7 @@ from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow, Ref
 from geomi.model.site import Provider, Takedown
-from geomi.settings.network import same_archive
+from geomi.settings.compliance import same_archive
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 

@@ -11,8 +11,7 @@ from geomi.adapters.machine.processes import StartedProcess
 from geomi.app.directory import DataDirectory
 from geomi.app.recovery import check_sent, recover
 from geomi.app.use import providers
-from geomi.app.use.crawl import JobToRun, refuse_unservable, run_job
-from geomi.app.use.plan import check_formats, check_identity
+from geomi.app.use.crawl import JobToRun, check_formats, check_identity, refuse_unservable, run_job
 from geomi.engine import jobs
 from geomi.engine import recrawl as sweeper
 from geomi.engine.recrawl import RecrawlRequest

@@ -32,7 +32,7 @@ from geomi.errors import ConfigError, StoreBusy, StoreError, UnknownName
 from geomi.model.event import Warned
 from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob, Expired
-from geomi.settings.network import same_archive, same_directory
+from geomi.settings.compliance import same_archive, same_directory
 
 CLEAN = "clean"
 # Rows in one transaction, and the rest after it, in which a crawl of the same process writes. On a

@@ -16,6 +16,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import Plan, make_plan, open_directory, start_detached
 from geomi.app import crawl as run_crawl
 from geomi.app.use.channels import ProviderRun, run_provider
+from geomi.app.use.crawl import refuse_failure
 from geomi.cli import INTERRUPTED
 from geomi.cli.collect.sources import CrawlSource
 from geomi.cli.console import note, print_json, say
@@ -48,7 +49,6 @@ from geomi.cli.options import (
 from geomi.engine.inspect.status import seed_leading_out
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError
-from geomi.library import refuse_failure
 from geomi.model.job import StopReason
 from geomi.processes.crawl import live
 from geomi.processes.index import IndexingProcess, crawl_and_index

@@ -16,9 +16,8 @@ from geomi.errors import ConfigError
 from geomi.model.dataset.contract import Handover, SkippedDomain
 from geomi.model.site import Provider
 from geomi.ports.dataset import Dataset
-from geomi.settings.layers import Layer, Resolved, resolve
+from geomi.settings.layers import Layer, Resolved, resolve, resolve_under_profile
 from geomi.settings.options import Settings
-from geomi.settings.profiles import resolve_under_profile
 from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.settings.seeds import contracts_layer
 

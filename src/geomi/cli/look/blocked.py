@@ -20,8 +20,7 @@ from geomi.cli.options import AsJson, Directory, configure
 from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.site import Refusal
-from geomi.settings.layers import resolve
-from geomi.settings.profiles import profile_names, read_profile
+from geomi.settings.layers import profile_names, read_profile, resolve
 from geomi.url.canonical import url_hash
 
 PER_READ = 1000

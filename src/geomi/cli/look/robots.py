@@ -15,6 +15,7 @@ from geomi import __version__
 from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_directory
+from geomi.app.use.crawl import REMEDIES
 from geomi.cli.console import print_json, say, say_check
 from geomi.cli.options import (
     AllowPrivate,
@@ -33,7 +34,6 @@ from geomi.engine.host.robots import UNREACHED, JobRobots, read_copy
 from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, NothingFetched
 from geomi.fetch.request import product_token, user_agent
-from geomi.library.crawler import REMEDIES
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.robots.match import matching
 from geomi.robots.parse import PathRule, token_in

@@ -14,7 +14,7 @@ from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
 from geomi.model.site import Channel
-from geomi.settings.network import same_archive
+from geomi.settings.compliance import same_archive
 from geomi.url.parse import Url
 
 

@@ -11,8 +11,7 @@ from geomi.cli.console import print_json, say
 from geomi.cli.options import AsJson
 from geomi.cli.prepare.config import print_settings
 from geomi.settings.compliance import weaknesses
-from geomi.settings.layers import all_values, resolve
-from geomi.settings.profiles import Profile, Range, profile_names, read_profile
+from geomi.settings.layers import Profile, Range, all_values, profile_names, read_profile, resolve
 
 commands = typer.Typer(help="List and show profiles.", no_args_is_help=True)
 

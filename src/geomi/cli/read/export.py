@@ -28,7 +28,7 @@ from geomi.engine.inspect.export import records
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob
-from geomi.settings.network import same_archive
+from geomi.settings.compliance import same_archive
 
 STDOUT = Path("-")
 

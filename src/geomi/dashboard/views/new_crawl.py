@@ -30,7 +30,7 @@ from geomi.errors import FieldRefused, GeomiError
 from geomi.service import collections
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import crawls, previews
-from geomi.service.crawling.orders import PROFILES
+from geomi.service.crawling.crawls import PROFILES
 from geomi.service.crawling.previews import CrawlForecast
 
 SUGGESTED = 50  # collections that a browser offers

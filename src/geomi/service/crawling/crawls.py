@@ -1,4 +1,10 @@
-"""A tenant's crawls: start, find, list, cancel, pause, resume, repeat, delete.
+"""A tenant's crawls: order, start, find, list, cancel, pause, resume, repeat, delete.
+
+An order is read into a plan, and what could never work is refused before anything is written; the
+refusal names the field that is wrong. A crawl of a service has the default profile and the limits
+of API-02…API-06 and JOB-03, unless it names another profile, which brings its own. A public host is
+refused while no contact address is set (LEG-08). Whether a host is the operator's own is told by
+its name; nothing is looked up here.
 
 Starting a crawl only stores it; `begin_waiting` lets it begin when its tenant has a place free. A
 begun crawl is `initializing` while its rules are read and its seeds judged, `discovering` while
@@ -11,25 +17,65 @@ knowledge base.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
+from geomi.admit import glob
+from geomi.admit.address import is_public
+from geomi.app import egress_rules
 from geomi.app.use import channels
-from geomi.app.use.crawl import draft_job, rules_of, start_drafted
+from geomi.app.use.crawl import Plan, draft_job, make_plan, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
-from geomi.app.use.plan import Plan
 from geomi.engine import jobs
-from geomi.engine import jobs as use
-from geomi.errors import GeomiError, QuotaReached, StoreError, UnknownName, WrongState
+from geomi.engine.visit.links import LinkGate
+from geomi.engine.visit.rules import job_rules
+from geomi.errors import (
+    ConfigError,
+    FieldRefused,
+    GeomiError,
+    NameTaken,
+    QuotaReached,
+    StoreError,
+    UnknownName,
+    WrongState,
+)
 from geomi.model.job import CrawlJob, JobFilter, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service import collections
 from geomi.service.access import tenants
-from geomi.service.crawling.orders import ORIGIN, CrawlOrder, in_field, plan_for
 from geomi.service.service import Service, TenantService
-from geomi.settings.layers import Layer, Resolved
-from geomi.settings.options import RunOptions
+from geomi.settings.layers import (
+    Layer,
+    Resolved,
+    read_profile,
+    refuse_outside,
+    resolve_under_profile,
+    settings_layer,
+)
+from geomi.settings.options import RunOptions, Settings
+from geomi.url.host import is_address
+from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
+MIB = 1024 * 1024
+ORIGIN = "request"
+PROFILE = "default"
+# Those whose politeness is never less than RFC 9309 asks for, or a provider's own.
+PROFILES = ("default", "docs", "knowledge-base")
+MAX_SEEDS = 10  # API-01
+MAX_SITEMAPS = 5
+MAX_PATTERNS = 100
+MAX_HOSTS = 100
+# What is not said is this (API-02, API-05, JOB-03, JOB-04).
+_DEFAULTS: dict[str, object] = {
+    "limits.max_depth": 3,
+    "limits.max_pages": 100,
+    "limits.max_time_s": 3600.0,
+    "limits.max_bytes": 100 * MIB,
+    "limits.max_links_per_page": 500,
+    "politeness.requests_per_second": 1.0,
+}
 JOB_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 # A place becomes free when a crawl ends, which takes minutes rather than seconds.
 CROWDED_S = 60.0
@@ -44,6 +90,119 @@ _ONE_PAGE = {
     "scope.block_defaults": False,
 }
 MAX_SYNCED = 100  # crawls of one collection that are begun anew at once
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlOrder:
+    """What a tenant wants crawled.
+
+    Args:
+        settings: what the crawl is told beside its profile, by dotted key.
+        provider: the key of the provider that it is for, if any.
+        is_ours: its settings are the service's own, which no range binds.
+    """
+
+    collection: str
+    seeds: tuple[str, ...]
+    sitemaps: tuple[str, ...] = ()
+    profile: str = PROFILE
+    settings: Mapping[str, object] = field(default_factory=dict)
+    provider: str = ""
+    is_ours: bool = False
+
+
+def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
+    """Read an order; `FieldRefused` names what could never work."""
+    with in_field("seedUrls"):
+        seeds = jobs.read_seeds(order.seeds)
+    with in_field("sitemapUrls"):
+        sitemaps = jobs.read_seeds(order.sitemaps) if order.sitemaps else ()
+    settings = desk.service.settings
+    for name, urls in (("seedUrls", seeds), ("sitemapUrls", sitemaps)):
+        refuse_without_contact(settings, urls, field=name)
+    for key in ("scope.include", "scope.exclude"):
+        with in_field(key):
+            for text in _texts(order.settings.get(key)):
+                glob.compile(text)
+    with in_field("config"):
+        resolved = resolve_under_profile(_layers(settings, order))
+        if not order.is_ours:
+            ranges = read_profile(PROFILE).service_ranges
+            refuse_outside(read_profile(order.profile), resolved, ranges=ranges)
+    with in_field("seedUrls"):
+        plan = make_plan(
+            [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider
+        )
+    _refuse_lost_sitemaps(desk, plan, [url.href for url in sitemaps])
+    return plan
+
+
+def refuse_without_contact(settings: Settings, urls: tuple[Url, ...], *, field: str) -> None:
+    """Raise for a public host while nobody can be asked about this crawler (LEG-08)."""
+    if settings.contact:
+        return
+    for url in urls:
+        if not is_operators_own(url, settings):
+            raise FieldRefused(
+                f"{url.host} is a public host, and no contact address is set",
+                field=field,
+                hint="start the service with GEOMI_CONTACT, a URL or an e-mail address",
+            )
+
+
+@contextmanager
+def in_field(field: str) -> Iterator[None]:
+    """Say in which field of a request a mistake is; the nearest that says so is right."""
+    try:
+        yield
+    except (FieldRefused, NameTaken, WrongState):
+        raise
+    except ConfigError as error:
+        raise FieldRefused(error.message, field=field, hint=error.hint) from error
+
+
+def _layers(settings: Settings, order: CrawlOrder) -> list[Layer]:
+    """Return what decides about a crawl, strongest first, without its profile."""
+    asked = {key: value for key, value in order.settings.items() if value is not None}
+    own: dict[str, object] = {
+        **asked,
+        "run.profile": order.profile,
+        "analysis.collection": order.collection,
+    }
+    if order.sitemaps:
+        own["scope.sitemap_urls"] = order.sitemaps
+    layers = [Layer(ORIGIN, own), settings_layer(settings)]
+    return layers + ([Layer("service", _DEFAULTS)] if order.profile == PROFILE else [])
+
+
+def _refuse_lost_sitemaps(desk: TenantService, plan: Plan, sitemaps: list[str]) -> None:
+    """Raise for a sitemap that the crawl's own rules would leave unread."""
+    config = plan.resolved.config
+    if not sitemaps:
+        return
+    rules = job_rules(desk.world, config, [seed.href for seed in plan.seeds])
+    found = LinkGate(rules).sitemaps(sitemaps, plan.seeds[0])
+    if len(found.discovered) < len(set(sitemaps)):
+        why = found.excluded[0].detail if found.excluded else "this crawl reads no sitemaps"
+        raise FieldRefused(f"a sitemap would not be read: {why}", field="sitemapUrls")
+
+
+def _texts(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def is_private_host(url: Url) -> bool:
+    """Say whether a URL names this machine or a private address."""
+    is_local = url.host == "localhost" or url.host.endswith(".localhost")
+    return is_local or (is_address(url.host) and not is_public(url.host.strip("[]")))
+
+
+def is_operators_own(url: Url, settings: Settings) -> bool:
+    """Say whether a URL leads to a server of the operator's own."""
+    for one in egress_rules(settings).overrides:
+        if one.host == url.host:
+            return not is_public(one.address)
+    return is_private_host(url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +256,19 @@ async def crawl_counts(desk: TenantService, job: CrawlJob) -> CrawlCounts:
 
 async def cancel(desk: TenantService, job_id: str) -> CrawlJob:
     """End a crawl for good; one that is over cannot be (G-18)."""
-    return await use.cancel(desk.world, await find(desk, job_id))
+    return await jobs.cancel(desk.world, await find(desk, job_id))
 
 
 async def pause(desk: TenantService, job_id: str) -> CrawlJob:
     """Let a crawl take no more pages (G-28)."""
-    return await use.pause(desk.world, await find(desk, job_id), paused=True)
+    return await jobs.pause(desk.world, await find(desk, job_id), paused=True)
 
 
 async def resume(desk: TenantService, job_id: str) -> CrawlJob:
     """Let a crawl go on that was paused, or that a quota of its tenant ended (C-45)."""
     job = await find(desk, job_id)
     if job.state is not JobState.COMPLETED or job.stop not in BY_QUOTA:
-        return await use.pause(desk.world, job, paused=False)
+        return await jobs.pause(desk.world, job, paused=False)
     if not (await crawl_counts(desk, job)).queued:
         raise WrongState(f"nothing of crawl {job.id} is left to do")
     most = (await tenants.find(desk.service, desk.tenant)).quota.max_concurrent_crawls
@@ -130,7 +289,7 @@ async def repeat(desk: TenantService, job_id: str) -> CrawlJob:
     if not old.state.is_final:
         raise WrongState(f"crawl {old.id} is {old.state}, not over", hint="cancel it first")
     with in_field("crawlId"):
-        seeds = use.read_seeds(old.seeds)
+        seeds = jobs.read_seeds(old.seeds)
     plan = Plan(
         seeds,
         Resolved(old.config, RunOptions(profile=old.profile), old.origins),

@@ -16,7 +16,7 @@ from geomi.engine.survey.preview import preview as look
 from geomi.engine.survey.survey import Survey, survey
 from geomi.engine.visit.rules import read_job_rules
 from geomi.errors import NothingFetched
-from geomi.service.crawling.orders import CrawlOrder, in_field, plan_for
+from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for
 from geomi.service.service import TenantService
 
 MAX_PREVIEW_CHARS = 500

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from geomi.errors import ConfigError, FieldRefused, GeomiError, QuotaReached, UnknownName
 from geomi.model.named_value import NamedValue
 from geomi.service.crawling import crawls
-from geomi.service.crawling.orders import CrawlOrder, in_field, plan_for
+from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for
 from geomi.service.service import Service, TenantService
 from geomi.service.value_namespace import StoredValue, ValueNamespace
 
