@@ -1,10 +1,10 @@
 """Plan a crawl and run it, from its plan to its report: the job, its workers, its outputs.
 
-`make_plan` refuses what could never work before anything is opened. `crawl` starts a job, or resumes one, and runs it to its end. `start_detached` leaves it to the
-workers of the store. `draft_job` and `start_drafted` are the two halves of a start that a service
-keeps apart. One worker runs in this process; several run in processes of their own, which the
-library starts too, so that their order stands here. A job that this process could not fetch or
-keep as it was begun is refused.
+`make_plan` refuses what could never work before anything is opened. `crawl` starts a job, or
+resumes one, and runs it to its end. `start_detached` leaves it to the workers of the store.
+`draft_job` and `start_drafted` are the two halves of a start that a service keeps apart. One worker
+runs in this process; several run in processes of their own, which the library starts too, so that
+their order stands here. A job that this process could not fetch or keep as it was begun is refused.
 """
 
 from __future__ import annotations
