@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.cli.collect.sources import MAX_LISTED, CrawlSource
+from geomi.cli.collect.crawl import MAX_LISTED, CrawlSource
 from geomi.engine.seeds import handover as handing
 from geomi.errors import ConfigError, UnknownName
 from geomi.settings.layers import flags_layer, resolve

@@ -4,7 +4,8 @@ In come an open data directory and plain values; out go plain values or a `Geomi
 plans and runs a crawl, `recrawl` visits it again, `outputs` writes its files. `providers` is
 the registry of providers, `channels` decides whether their documents come from Context7 or a
 crawl. `deletion` erases at somebody's request, `retention` when a job's time is over. `datasets`
-opens the datasets of the seed engine, `ranks` imports a list of popular domains.
+opens the datasets of the seed engine, `ranks` imports a list of popular domains, `backup` copies a
+data directory into one file and back.
 
 A use case that deletes or writes is safe to be killed at any point and run again; its module says
 by which order of steps. A use case never prints, never reads the environment, never asks a person

@@ -1,0 +1,188 @@
+"""Copy a data directory into one file, and back.
+
+A backup holds what the store referred to at one moment, and may be made while a crawl runs. The
+database is copied first, then every file up to the length that the copy knows. `restore` builds
+the directory beside its target, checks it, and then moves it there: it is complete or absent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from geomi.adapters.blob.directory import SUFFIX
+from geomi.adapters.machine.disk import refusal
+from geomi.adapters.outlet.job_folder import LINKS, WHOLE
+from geomi.adapters.store.store import DatabaseStore, open_sqlite
+from geomi.app.directory import DataDirectory
+from geomi.app.store import DATABASE, TENANT
+from geomi.app.use.providers import EVERY_JOB
+from geomi.engine.inspect.export import segment_ends
+from geomi.errors import ConfigError, StoreError
+from geomi.ports.jobs import TenantJob
+
+COMPRESSED = (".gz", ".tgz")
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSummary:
+    """What lies in a backup, or came out of one."""
+
+    path: str
+    jobs: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a copied store refers to: its jobs, and growing files with the length it knows."""
+
+    jobs: Sequence[str]
+    lengths: Mapping[str, int]
+
+
+async def backup(home: DataDirectory, target: Path) -> BackupSummary:
+    """Copy a data directory into one file, while crawls go on."""
+    with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
+        copy = Path(folder) / DATABASE
+        await asyncio.to_thread(home.store.backup, copy)
+        with closing(open_sqlite(copy, tenant=TENANT)) as store:
+            contents = await _contents(store)
+        if home.settings.blobs:  # what is in the bucket is not in the directory
+            contents = _without_sent(home.root, contents)
+        files = await asyncio.to_thread(_pack, home.root, copy, contents, target)
+    return BackupSummary(str(target), len(contents.jobs), files)
+
+
+def restore(source: Path, root: Path) -> BackupSummary:
+    """Make a data directory from a backup; one that holds anything is not touched."""
+    if root.resolve() == Path.cwd():
+        raise ConfigError(
+            "the directory you are in cannot be put in place", hint="restore to a new one: -o DIR"
+        )
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise ConfigError(
+            f"`{root}` is not an empty directory", hint="restore to a new one: -o DIR"
+        )
+    part = root.with_name(f".{root.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        with _whole(part, root):
+            files = _unpack(source, part)
+            jobs = asyncio.run(_count_jobs(part / DATABASE))
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return BackupSummary(str(root), jobs, files)
+
+
+async def _contents(store: DatabaseStore) -> _Contents:
+    """Gather what every tenant has: a directory that is served is many people's."""
+    jobs: list[str] = []
+    lengths: dict[str, int] = {}
+    for tenant, job in await _every_job(store):
+        pages = store.open_for(tenant).pages
+        jobs.append(job)
+        lengths |= await segment_ends(pages, job)
+        for name, file in (("jsonl", "pages.jsonl"), ("llms-full", "llms-full.txt")):
+            _, lengths[f"jobs/{job}/{file}"] = await pages.cursor(job, name)
+    return _Contents(jobs, lengths)
+
+
+async def _every_job(store: DatabaseStore) -> list[TenantJob]:
+    """Name the jobs of all tenants, each with whose it is."""
+    return [
+        (tenant, job.id)
+        for tenant in await store.roster.tenants()
+        for job in await store.open_for(tenant).jobs.list(limit=EVERY_JOB)
+    ]
+
+
+def _without_sent(root: Path, contents: _Contents) -> _Contents:
+    """Leave out the segments that are gone from the disk: a bucket has them, verified."""
+    here = {
+        name: length
+        for name, length in contents.lengths.items()
+        if not name.endswith(SUFFIX) or (root / name).is_file()
+    }
+    return replace(contents, lengths=here)
+
+
+def _pack(root: Path, database: Path, contents: _Contents, target: Path) -> int:
+    if target.exists():
+        raise ConfigError(f"`{target}` exists already", hint="name a new file")
+    part = target.with_name(f".{target.name}.part")
+    mode: Literal["w", "w:gz"] = "w:gz" if target.suffix in COMPRESSED else "w"
+    try:
+        with _whole(part, target), tarfile.open(part, mode) as tar:
+            tar.add(database, DATABASE)
+            for name, length in contents.lengths.items():
+                _add_beginning(tar, root / name, name, length)
+            for path in _other_files(root, contents.jobs):
+                tar.add(path, path.relative_to(root).as_posix())
+            return _count_files(tar)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _other_files(root: Path, jobs: Sequence[str]) -> Iterator[Path]:
+    """Name what never grows: finished markdown files, whole outputs, and the links at the top."""
+    for job in jobs:
+        folder = root / "jobs" / job
+        yield from sorted((folder / "md").rglob("*.md"))
+        yield from (path for name in WHOLE.values() if (path := folder / name).is_file())
+    yield from (root / name for name in LINKS if (root / name).is_symlink())
+
+
+def _add_beginning(tar: tarfile.TarFile, path: Path, name: str, length: int) -> None:
+    """Add the committed part of a file that may be growing."""
+    if length == 0:
+        return
+    if not path.is_file() or path.stat().st_size < length:
+        raise StoreError(f"`{path}` is missing, or shorter than the {length:,} bytes committed")
+    with path.open("rb") as file:
+        member = tar.gettarinfo(arcname=name, fileobj=file)
+        member.size = length
+        tar.addfile(member, file)
+
+
+def _unpack(source: Path, folder: Path) -> int:
+    try:
+        with tarfile.open(source) as tar:
+            if DATABASE not in tar.getnames():
+                raise StoreError(f"`{source}` is not a backup of geomi: it holds no {DATABASE}")
+            tar.extractall(
+                folder, filter="data"
+            )  # nothing leaves the folder, no devices, no owners
+            return _count_files(tar)
+    except (tarfile.TarError, EOFError) as error:
+        raise StoreError(f"`{source}` cannot be read as a backup: {error}") from error
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no backup `{source}`") from error
+
+
+def _count_files(tar: tarfile.TarFile) -> int:
+    """Count what lies beside the database; links count for nothing."""
+    return sum(member.isfile() for member in tar.getmembers()) - 1
+
+
+async def _count_jobs(database: Path) -> int:
+    """Open the store once, so that one of a newer geomi is refused before it takes its place."""
+    with closing(open_sqlite(database, tenant=TENANT)) as store:
+        return len(await _every_job(store))
+
+
+@contextmanager
+def _whole(part: Path, target: Path) -> Iterator[None]:
+    """Put what was written beside a place into it, once it is whole."""
+    try:
+        yield
+        part.replace(target)
+    except OSError as error:
+        raise refusal(error, target) from error
