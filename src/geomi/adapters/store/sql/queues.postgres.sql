@@ -1,7 +1,7 @@
 -- name: add_task
 -- Make tasks known; messages of them follow.
 INSERT INTO seed_tasks (dataset, queue, task, country, category, date, state)
-SELECT dataset, queue, task, country, category, date, 'pending'
+SELECT dataset, queue, task, country, category, date, /* task pending */
 FROM unnest(
     :dataset::bigint[], :queue::text[], :task::text[], :country::text[], :category::text[],
     :date::text[]
@@ -37,7 +37,7 @@ SELECT 1;
 -- name: wake
 -- Messages wait for tasks again; one that is lent is not lent again before.
 UPDATE seed_tasks
-SET state = 'pending',
+SET state = /* task pending */,
     ready_s = CASE WHEN owner IS NULL THEN (
         SELECT MIN(due_s)
         FROM seed_messages

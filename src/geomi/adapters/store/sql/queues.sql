@@ -9,7 +9,7 @@ INSERT INTO seed_datasets (tenant, name) VALUES (:tenant, :dataset) ON CONFLICT 
 -- name: add_task
 -- Make a task known; a message of it follows.
 INSERT INTO seed_tasks (dataset, queue, task, country, category, date, state)
-VALUES (:dataset, :queue, :task, :country, :category, :date, 'pending')
+VALUES (:dataset, :queue, :task, :country, :category, :date, /* task pending */)
 ON CONFLICT DO NOTHING;
 
 -- name: task
@@ -36,7 +36,7 @@ SELECT number, :body FROM seed_messages WHERE task = :task AND name = :name;
 -- name: wake
 -- A message waits for a task again; one that is lent is not lent again before.
 UPDATE seed_tasks
-SET state = 'pending',
+SET state = /* task pending */,
     ready_s = CASE WHEN owner IS NULL THEN (
         SELECT MIN(due_s) FROM seed_messages WHERE task = :task AND letter IS NULL
     ) ELSE ready_s END
@@ -129,10 +129,10 @@ SET owner = NULL,
     ready_s = (SELECT MIN(due_s) FROM seed_messages WHERE task = :task AND letter IS NULL),
     state = CASE
         WHEN EXISTS (SELECT 1 FROM seed_messages WHERE task = :task AND letter IS NULL)
-            THEN 'pending'
+            THEN /* task pending */
         WHEN EXISTS (SELECT 1 FROM seed_messages WHERE task = :task AND letter IS NOT NULL)
-            THEN 'failed'
-        ELSE 'processed'
+            THEN /* task failed */
+        ELSE /* task processed */
     END
 WHERE number = :task AND owner IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM seed_messages WHERE task = :task AND lent = :token);
@@ -163,12 +163,12 @@ SELECT
 
 -- name: tally
 -- Tasks of some partitions by state, what was found, and how long they took.
-SELECT COUNT(*) FILTER (WHERE state = 'processed'),
-       COUNT(*) FILTER (WHERE state = 'failed'),
-       COUNT(*) FILTER (WHERE state = 'pending'),
+SELECT COUNT(*) FILTER (WHERE state = /* task processed */),
+       COUNT(*) FILTER (WHERE state = /* task failed */),
+       COUNT(*) FILTER (WHERE state = /* task pending */),
        COUNT(*) FILTER (WHERE robots),
        COUNT(*) FILTER (WHERE sitemap),
-       AVG(duration_ms) FILTER (WHERE state = 'processed')
+       AVG(duration_ms) FILTER (WHERE state = /* task processed */)
 FROM seed_tasks
 WHERE dataset = :dataset AND queue = :queue /* conditions */;
 
@@ -208,8 +208,8 @@ DELETE FROM seed_messages WHERE dataset = :dataset AND letter = :letter;
 -- name: forget
 -- A failed task of one queue is not counted any more once its last letter is gone.
 UPDATE seed_tasks
-SET state = 'dropped'
-WHERE number = :task AND queue = :forgets AND state = 'failed'
+SET state = /* task dropped */
+WHERE number = :task AND queue = :forgets AND state = /* task failed */
     AND NOT EXISTS (SELECT 1 FROM seed_messages WHERE task = :task);
 
 -- name: erase_messages
