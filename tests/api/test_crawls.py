@@ -12,38 +12,38 @@ from geomi.engine import jobs
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service.access import tenants
-from tests.api.asking import CRAWL, LOCAL, TENANT, run, serving
+from tests.api.asking import CRAWL, LOCAL, TENANT, serving
+from tests.support.waiting import waits
 
 
 @pytest.mark.req("API-01", "API-02", "API-15", "JOB-01", "CFG-18")
-def test_a_crawl_is_written_down_with_every_default(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            answer = await ground.mine.post("/crawls", CRAWL)
-            assert answer.status == 202
-            crawl = answer.json
-            assert answer.headers["location"] == f"/api/v1/crawls/{crawl['jobId']}"
-            assert crawl["status"] == "pending" and not crawl["paused"]
-            assert crawl["tenantId"] == TENANT and crawl["collectionId"] == "handbook"
-            assert crawl["seedUrls"] == ["http://localhost:8080/"]
-            config = crawl["config"]
-            assert (config["maxDepth"], config["maxPages"]) == (3, 100)
-            assert (config["maxDuration"], config["maxBytes"]) == (3600, 104_857_600)
-            assert config["requestsPerSecond"] == 1 and config["qualityThreshold"] == 5
-            assert config["respectRobotsTxt"] and config["renderJavaScript"]
-            assert config["enableClassification"] and config["enableQualityCheck"]
-            assert not config["followExternalLinks"]
-            assert set(crawl["stats"].values()) == {0}
-            kept = await ground.desk.world.store.jobs.get(crawl["jobId"])
-            assert kept is not None and kept.state is JobState.PENDING
-            assert kept.collection == "handbook"
-            assert (await ground.mine.get("/collections/handbook")).status == 200
-
-    run(work())
+@waits
+async def test_a_crawl_is_written_down_with_every_default(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        answer = await ground.mine.post("/crawls", CRAWL)
+        assert answer.status == 202
+        crawl = answer.json
+        assert answer.headers["location"] == f"/api/v1/crawls/{crawl['jobId']}"
+        assert crawl["status"] == "pending" and not crawl["paused"]
+        assert crawl["tenantId"] == TENANT and crawl["collectionId"] == "handbook"
+        assert crawl["seedUrls"] == ["http://localhost:8080/"]
+        config = crawl["config"]
+        assert (config["maxDepth"], config["maxPages"]) == (3, 100)
+        assert (config["maxDuration"], config["maxBytes"]) == (3600, 104_857_600)
+        assert config["requestsPerSecond"] == 1 and config["qualityThreshold"] == 5
+        assert config["respectRobotsTxt"] and config["renderJavaScript"]
+        assert config["enableClassification"] and config["enableQualityCheck"]
+        assert not config["followExternalLinks"]
+        assert set(crawl["stats"].values()) == {0}
+        kept = await ground.desk.world.store.jobs.get(crawl["jobId"])
+        assert kept is not None and kept.state is JobState.PENDING
+        assert kept.collection == "handbook"
+        assert (await ground.mine.get("/collections/handbook")).status == 200
 
 
 @pytest.mark.req("API-03", "API-04", "API-05", "API-06", "API-07")
-def test_every_field_of_a_request_reaches_the_job(tmp_path: Path) -> None:
+@waits
+async def test_every_field_of_a_request_reaches_the_job(tmp_path: Path) -> None:
     config = {
         "maxDepth": 10,
         "maxPages": 10_000,
@@ -65,20 +65,15 @@ def test_every_field_of_a_request_reaches_the_job(tmp_path: Path) -> None:
         "targetContentTypes": ["article", "faq"],
     }
 
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            seeds = ["http://localhost:8080/docs/"]
-            answer = await ground.mine.post(
-                "/crawls", CRAWL | {"seedUrls": seeds, "config": config}
-            )
-            assert answer.status == 202, answer.json
-            told = answer.json["config"]
-            assert {name: told[name] for name in config} == config
-            job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
-            assert job is not None
-            assert job.config.limits.max_pages == 10_000 and not job.config.robots.respect
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        seeds = ["http://localhost:8080/docs/"]
+        answer = await ground.mine.post("/crawls", CRAWL | {"seedUrls": seeds, "config": config})
+        assert answer.status == 202, answer.json
+        told = answer.json["config"]
+        assert {name: told[name] for name in config} == config
+        job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
+        assert job is not None
+        assert job.config.limits.max_pages == 10_000 and not job.config.robots.respect
 
 
 @pytest.mark.req("API-02", "API-05", "API-06", "API-07", "API-15")
@@ -103,18 +98,16 @@ def test_every_field_of_a_request_reaches_the_job(tmp_path: Path) -> None:
         ({"profile": "web-scale"}, "profile"),
     ],
 )
-def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
+@waits
+async def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
     tmp_path: Path, change: dict[str, object], field: str
 ) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            answer = await ground.mine.post("/crawls", CRAWL | change)
-            assert answer.status == 400
-            assert answer.headers["content-type"] == "application/problem+json"
-            assert field in [fault["field"] for fault in answer.json["errors"]]
-            assert (await ground.mine.get("/crawls")).json["crawls"] == []
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        answer = await ground.mine.post("/crawls", CRAWL | change)
+        assert answer.status == 400
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert field in [fault["field"] for fault in answer.json["errors"]]
+        assert (await ground.mine.get("/crawls")).json["crawls"] == []
 
 
 @pytest.mark.req("API-15", "CFG-13")
@@ -134,152 +127,136 @@ def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
         ),
     ],
 )
-def test_what_could_never_work_is_refused_before_anything_is_written(
+@waits
+async def test_what_could_never_work_is_refused_before_anything_is_written(
     tmp_path: Path, change: dict[str, object], field: str
 ) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            answer = await ground.mine.post("/crawls", CRAWL | change)
-            assert answer.status == 422, answer.json
-            assert [fault["field"] for fault in answer.json["errors"]] == [field]
-            assert (await ground.mine.get("/crawls")).json["crawls"] == []
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        answer = await ground.mine.post("/crawls", CRAWL | change)
+        assert answer.status == 422, answer.json
+        assert [fault["field"] for fault in answer.json["errors"]] == [field]
+        assert (await ground.mine.get("/crawls")).json["crawls"] == []
 
 
 @pytest.mark.req("LEG-08")
-def test_public_hosts_wait_for_a_contact_address(tmp_path: Path) -> None:
+@waits
+async def test_public_hosts_wait_for_a_contact_address(tmp_path: Path) -> None:
     asked = CRAWL | {"seedUrls": ["https://docs.example.com/"]}
 
-    async def work() -> None:
-        async with serving(tmp_path / "unsigned") as ground:
-            answer = await ground.mine.post("/crawls", asked)
-            assert answer.status == 422
-            assert "GEOMI_CONTACT" in answer.json["hint"]
-        signed = replace(LOCAL, contact="https://acme.example/bot")
-        async with serving(tmp_path / "signed", signed) as ground:
-            assert (await ground.mine.post("/crawls", asked)).status == 202
-
-    run(work())
+    async with serving(tmp_path / "unsigned") as ground:
+        answer = await ground.mine.post("/crawls", asked)
+        assert answer.status == 422
+        assert "GEOMI_CONTACT" in answer.json["hint"]
+    signed = replace(LOCAL, contact="https://acme.example/bot")
+    async with serving(tmp_path / "signed", signed) as ground:
+        assert (await ground.mine.post("/crawls", asked)).status == 202
 
 
 @pytest.mark.req("API-08", "API-09", "API-10", "JOB-14")
-def test_crawls_are_listed_in_parts_newest_first(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            made = [(await ground.mine.post("/crawls", CRAWL)).json["jobId"] for _ in range(5)]
-            await ground.mine.post("/crawls", CRAWL | {"collectionId": "elsewhere"})
-            seen: list[str] = []
-            path = "/crawls?limit=2&collectionId=handbook"
-            while True:
-                part = (await ground.mine.get(path)).json
-                seen += [crawl["jobId"] for crawl in part["crawls"]]
-                if part["nextCursor"] is None:
-                    break
-                path = f"/crawls?limit=2&collectionId=handbook&cursor={part['nextCursor']}"
-            assert seen == sorted(made, reverse=True)
-            cancelled = await ground.mine.post(f"/crawls/{made[0]}/cancel")
-            assert cancelled.status == 200 and cancelled.json["status"] == "cancelled"
-            found = (await ground.mine.get("/crawls?status=cancelled")).json["crawls"]
-            assert [crawl["jobId"] for crawl in found] == [made[0]]
-            assert (await ground.mine.get("/crawls?limit=101")).status == 400
-            assert (await ground.mine.get("/crawls?cursor=bm9uc2Vuc2U")).status == 404
-
-    run(work())
+@waits
+async def test_crawls_are_listed_in_parts_newest_first(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        made = [(await ground.mine.post("/crawls", CRAWL)).json["jobId"] for _ in range(5)]
+        await ground.mine.post("/crawls", CRAWL | {"collectionId": "elsewhere"})
+        seen: list[str] = []
+        path = "/crawls?limit=2&collectionId=handbook"
+        while True:
+            part = (await ground.mine.get(path)).json
+            seen += [crawl["jobId"] for crawl in part["crawls"]]
+            if part["nextCursor"] is None:
+                break
+            path = f"/crawls?limit=2&collectionId=handbook&cursor={part['nextCursor']}"
+        assert seen == sorted(made, reverse=True)
+        cancelled = await ground.mine.post(f"/crawls/{made[0]}/cancel")
+        assert cancelled.status == 200 and cancelled.json["status"] == "cancelled"
+        found = (await ground.mine.get("/crawls?status=cancelled")).json["crawls"]
+        assert [crawl["jobId"] for crawl in found] == [made[0]]
+        assert (await ground.mine.get("/crawls?limit=101")).status == 400
+        assert (await ground.mine.get("/crawls?cursor=bm9uc2Vuc2U")).status == 404
 
 
 @pytest.mark.req("API-10", "JOB-14")
-def test_states_say_what_may_be_done(tmp_path: Path) -> None:
+@waits
+async def test_states_say_what_may_be_done(tmp_path: Path) -> None:
     """G-18: cancelling what is over is a 409; G-28: a pause is a flag."""
 
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            paused = await ground.mine.post(f"/crawls/{name}/pause")
-            assert (paused.json["status"], paused.json["paused"]) == ("pending", True)
-            assert not (await ground.mine.post(f"/crawls/{name}/resume")).json["paused"]
-            assert (await ground.mine.post(f"/crawls/{name}/retry")).status == 409
-            assert (await ground.mine.delete(f"/crawls/{name}")).status == 409
-            assert (await ground.mine.post(f"/crawls/{name}/cancel")).status == 200
-            for step in ("cancel", "pause", "resume"):
-                assert (await ground.mine.post(f"/crawls/{name}/{step}")).status == 409
-            again = await ground.mine.post(f"/crawls/{name}/retry")
-            assert again.status == 202 and again.json["jobId"] != name
-            assert again.json["config"] == (await ground.mine.get(f"/crawls/{name}")).json["config"]
-            assert (await ground.mine.delete(f"/crawls/{name}")).status == 204
-            assert (await ground.mine.get(f"/crawls/{name}")).status == 404
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        paused = await ground.mine.post(f"/crawls/{name}/pause")
+        assert (paused.json["status"], paused.json["paused"]) == ("pending", True)
+        assert not (await ground.mine.post(f"/crawls/{name}/resume")).json["paused"]
+        assert (await ground.mine.post(f"/crawls/{name}/retry")).status == 409
+        assert (await ground.mine.delete(f"/crawls/{name}")).status == 409
+        assert (await ground.mine.post(f"/crawls/{name}/cancel")).status == 200
+        for step in ("cancel", "pause", "resume"):
+            assert (await ground.mine.post(f"/crawls/{name}/{step}")).status == 409
+        again = await ground.mine.post(f"/crawls/{name}/retry")
+        assert again.status == 202 and again.json["jobId"] != name
+        assert again.json["config"] == (await ground.mine.get(f"/crawls/{name}")).json["config"]
+        assert (await ground.mine.delete(f"/crawls/{name}")).status == 204
+        assert (await ground.mine.get(f"/crawls/{name}")).status == 404
 
 
 @pytest.mark.req("JOB-05")
-def test_one_crawl_too_many_has_to_wait_outside(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            await tenants.change(ground.service, TENANT, quota=Quota(max_waiting=2))
-            for _ in range(2):
-                assert (await ground.mine.post("/crawls", CRAWL)).status == 202
-            refused = await ground.mine.post("/crawls", CRAWL)
-            assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
-            assert (await ground.other.post("/crawls", CRAWL)).status == 202
-
-    run(work())
+@waits
+async def test_one_crawl_too_many_has_to_wait_outside(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        await tenants.change(ground.service, TENANT, quota=Quota(max_waiting=2))
+        for _ in range(2):
+            assert (await ground.mine.post("/crawls", CRAWL)).status == 202
+        refused = await ground.mine.post("/crawls", CRAWL)
+        assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
+        assert (await ground.other.post("/crawls", CRAWL)).status == 202
 
 
 @pytest.mark.req("JOB-05")
-def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path) -> None:
+@waits
+async def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path) -> None:
     """C-45: what a quota leaves undone waits to be resumed."""
 
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            await tenants.change(ground.service, TENANT, quota=Quota(max_concurrent_crawls=1))
-            name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            world = ground.desk.world
-            job = await world.store.jobs.get(name)
-            assert job is not None
-            job = await start_drafted(ground.desk.home, job)
-            ended = replace(job, state=JobState.COMPLETED, stop=StopReason.DAILY_QUOTA)
-            await world.store.jobs.update(ended)
-            busy = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            other = await world.store.jobs.get(busy)
-            assert other is not None
-            await jobs.step(world, other, JobState.INITIALIZING)
-            assert (await ground.mine.post(f"/crawls/{name}/resume")).status == 429
-            await ground.mine.post(f"/crawls/{busy}/cancel")
-            again = await ground.mine.post(f"/crawls/{name}/resume")
-            assert again.status == 200 and again.json["status"] == "processing"
-            assert again.json["stopReason"] is None and again.json["completedAt"] is None
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        await tenants.change(ground.service, TENANT, quota=Quota(max_concurrent_crawls=1))
+        name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        world = ground.desk.world
+        job = await world.store.jobs.get(name)
+        assert job is not None
+        job = await start_drafted(ground.desk.home, job)
+        ended = replace(job, state=JobState.COMPLETED, stop=StopReason.DAILY_QUOTA)
+        await world.store.jobs.update(ended)
+        busy = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        other = await world.store.jobs.get(busy)
+        assert other is not None
+        await jobs.step(world, other, JobState.INITIALIZING)
+        assert (await ground.mine.post(f"/crawls/{name}/resume")).status == 429
+        await ground.mine.post(f"/crawls/{busy}/cancel")
+        again = await ground.mine.post(f"/crawls/{name}/resume")
+        assert again.status == 200 and again.json["status"] == "processing"
+        assert again.json["stopReason"] is None and again.json["completedAt"] is None
 
 
 @pytest.mark.req("API-01", "API-08", "API-09")
-def test_the_catalogues_own_paths_lead_to_the_same(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            plain = ground.mine.without_prefix()
-            made = await plain.post("/crawler/crawls", CRAWL)
-            assert made.status == 202
-            name = made.json["jobId"]
-            assert (await plain.get(f"/crawler/crawls/{name}")).json["jobId"] == name
-            assert (await plain.get(f"/api/v1/crawler/crawls/{name}")).json["jobId"] == name
-            assert len((await plain.get("/crawler/crawls")).json["crawls"]) == 1
-            assert (await plain.get(f"/crawler/crawls/{name}/urls")).json["urls"] == []
-
-    run(work())
+@waits
+async def test_the_catalogues_own_paths_lead_to_the_same(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        plain = ground.mine.without_prefix()
+        made = await plain.post("/crawler/crawls", CRAWL)
+        assert made.status == 202
+        name = made.json["jobId"]
+        assert (await plain.get(f"/crawler/crawls/{name}")).json["jobId"] == name
+        assert (await plain.get(f"/api/v1/crawler/crawls/{name}")).json["jobId"] == name
+        assert len((await plain.get("/crawler/crawls")).json["crawls"]) == 1
+        assert (await plain.get(f"/crawler/crawls/{name}/urls")).json["urls"] == []
 
 
 @pytest.mark.req("FUT-14")
-def test_a_tenant_asks_pages_for_fields_of_its_own(tmp_path: Path) -> None:
+@waits
+async def test_a_tenant_asks_pages_for_fields_of_its_own(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"author": {"type": "string"}}}
 
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            asked = CRAWL | {"config": {"extractionSchema": schema}}
-            answer = await ground.mine.post("/crawls", asked)
-            assert answer.status == 202, answer.json
-            assert answer.json["config"]["extractionSchema"] == schema
-            job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
-            assert job is not None and '"author"' in job.config.analysis.schema
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        asked = CRAWL | {"config": {"extractionSchema": schema}}
+        answer = await ground.mine.post("/crawls", asked)
+        assert answer.status == 202, answer.json
+        assert answer.json["config"]["extractionSchema"] == schema
+        job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
+        assert job is not None and '"author"' in job.config.analysis.schema

@@ -12,7 +12,8 @@ import pytest
 from geomi.api.app import make_app
 from geomi.api.openapi import render
 from geomi.asgi import app
-from tests.api.asking import Client, Json, run
+from tests.api.asking import Client, Json
+from tests.support.waiting import waits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -82,21 +83,19 @@ def test_every_body_has_an_example_and_refuses_strangers(document: Json) -> None
             assert schema["additionalProperties"] is False
 
 
-def test_the_page_for_people_is_inert_and_complete(document: Json) -> None:
-    async def work() -> None:
-        client = Client(make_app(), prefix="")
-        page = await client.get("/docs")
-        text = page.body.decode()
-        assert page.status == 200 and page.headers["content-type"].startswith("text/html")
-        assert page.headers["content-security-policy"].startswith("default-src 'none'")
-        assert "<script" not in text and "http://" not in text and 'src="' not in text
-        for _, _, told in operations(document):
-            assert f'id="{told["operationId"]}"' in text
-        style = await client.get("/docs/style.css")
-        assert style.headers["content-type"].startswith("text/css")
-        assert (await client.get("/openapi.json")).json["info"] == document["info"]
-
-    run(work())
+@waits
+async def test_the_page_for_people_is_inert_and_complete(document: Json) -> None:
+    client = Client(make_app(), prefix="")
+    page = await client.get("/docs")
+    text = page.body.decode()
+    assert page.status == 200 and page.headers["content-type"].startswith("text/html")
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "<script" not in text and "http://" not in text and 'src="' not in text
+    for _, _, told in operations(document):
+        assert f'id="{told["operationId"]}"' in text
+    style = await client.get("/docs/style.css")
+    assert style.headers["content-type"].startswith("text/css")
+    assert (await client.get("/openapi.json")).json["info"] == document["info"]
 
 
 def test_what_a_document_says_is_text(document: Json) -> None:
@@ -106,20 +105,18 @@ def test_what_a_document_says_is_text(document: Json) -> None:
     assert "<script>" not in text and "&lt;script&gt;" in text
 
 
-def test_whoever_brings_a_server_gets_the_same_service(
+@waits
+async def test_whoever_brings_a_server_gets_the_same_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`uvicorn geomi.asgi:app` opens the directory that the environment names, and closes it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEOMI_CRAWL_OUTPUT", str(tmp_path / "served"))
 
-    async def work() -> None:
-        client = Client(app, prefix="")
-        assert (await client.get("/readyz")).status == 503
-        async with app.router.lifespan_context(app):
-            assert (await client.get("/readyz")).status == 200
-            assert (await client.get("/api/v1/crawls")).status == 401  # no key is made unasked
-        assert (await client.get("/readyz")).status == 503
-
-    run(work())
+    client = Client(app, prefix="")
+    assert (await client.get("/readyz")).status == 503
+    async with app.router.lifespan_context(app):
+        assert (await client.get("/readyz")).status == 200
+        assert (await client.get("/api/v1/crawls")).status == 401  # no key is made unasked
+    assert (await client.get("/readyz")).status == 503
     assert (tmp_path / "served" / "geomi.db").is_file()

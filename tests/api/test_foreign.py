@@ -15,11 +15,12 @@ import pytest
 from geomi.app.use.datasets import seed_config
 from geomi.service import deliveries, webhooks
 from geomi.service.seeds import seeding_of
-from tests.api.asking import LOCAL, Client, Ground, Json, run, serving
+from tests.api.asking import LOCAL, Client, Ground, Json, serving
 from tests.api.filling import WEB, filled
 from tests.api.test_document import operations
 from tests.support.raw_files import given_up
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 SECRET = "a-word-of-theirs"
 
@@ -82,37 +83,35 @@ def _request(path: str, told: Json, schemas: Json, ids: dict[str, str]) -> tuple
 
 
 @pytest.mark.req("SEC-09", "DAT-08")
-def test_no_operation_knows_what_belongs_to_another(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            for name in ("umbrella", "acme"):
-                (tmp_path / name).mkdir()
-            roots = tuple(f"{name}={tmp_path / name}" for name in ("umbrella", "acme"))
-            settings = replace(LOCAL, datasets=roots)
-            async with serving(tmp_path / "data", settings) as ground:
-                ids = await _things_of(ground.other, ground, site)
-                before = await _state(ground.other, ids)
-                stranger = ground.mine.without_prefix()
-                document = ground.app.openapi()
-                asked = 0
-                # What makes things comes last: a collection of the same name would be one's own.
-                for path, method, told in sorted(operations(document), key=_makes_something):
-                    if "x-required-scope" not in told:
-                        continue
-                    target, body = _request(path, told, document["components"]["schemas"], ids)
-                    answer = await stranger.ask(method.upper(), target, body)
-                    asked += 1
-                    if told["x-required-role"] == "admin":
-                        assert answer.status == 403, (method, path)
-                    elif "{" in path:
-                        assert answer.status == 404, (method, path, answer.status)
-                    else:
-                        assert answer.status < 500, (method, path)
-                    _tells_nothing(answer.body, ids, sent=orjson.dumps(body).decode() + target)
-                assert asked > 50
-                assert await _state(ground.other, ids) == before
-
-    run(work())
+@waits
+async def test_no_operation_knows_what_belongs_to_another(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        for name in ("umbrella", "acme"):
+            (tmp_path / name).mkdir()
+        roots = tuple(f"{name}={tmp_path / name}" for name in ("umbrella", "acme"))
+        settings = replace(LOCAL, datasets=roots)
+        async with serving(tmp_path / "data", settings) as ground:
+            ids = await _things_of(ground.other, ground, site)
+            before = await _state(ground.other, ids)
+            stranger = ground.mine.without_prefix()
+            document = ground.app.openapi()
+            asked = 0
+            # What makes things comes last: a collection of the same name would be one's own.
+            for path, method, told in sorted(operations(document), key=_makes_something):
+                if "x-required-scope" not in told:
+                    continue
+                target, body = _request(path, told, document["components"]["schemas"], ids)
+                answer = await stranger.ask(method.upper(), target, body)
+                asked += 1
+                if told["x-required-role"] == "admin":
+                    assert answer.status == 403, (method, path)
+                elif "{" in path:
+                    assert answer.status == 404, (method, path, answer.status)
+                else:
+                    assert answer.status < 500, (method, path)
+                _tells_nothing(answer.body, ids, sent=orjson.dumps(body).decode() + target)
+            assert asked > 50
+            assert await _state(ground.other, ids) == before
 
 
 def _makes_something(operation: tuple[str, str, Json]) -> bool:

@@ -9,222 +9,205 @@ import pytest
 
 from geomi.model.index.document import DocumentFilter
 from geomi.service.service import MAX_PREVIEWS, MAX_STREAMS
-from tests.api.asking import CRAWL, TENANT, Answered, Json, run, serving
+from tests.api.asking import CRAWL, TENANT, Answered, Json, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
 from tests.support.server import Reply, Seen, Site
+from tests.support.waiting import waits
 
 
 @pytest.mark.req("API-08", "API-11", "JOB-02", "JOB-11", "IDX-06")
-def test_a_crawl_tells_what_became_of_every_url(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job = await filled(ground.mine, ground.desk, site)
-                crawl = (await ground.mine.get(f"/crawls/{job}")).json
-                assert crawl["status"] == "completed" and crawl["stopReason"] == "done"
-                stats = crawl["stats"]
-                assert stats["urlsDiscovered"] == 4 and stats["urlsQueued"] == 0
-                assert (stats["urlsSucceeded"], stats["urlsFailed"]) == (3, 1)
-                assert stats["pagesIndexed"] == 3 and stats["chunksCreated"] == 3
-                urls = (await ground.mine.get(f"/crawls/{job}/urls")).json["urls"]
-                by_path = {url["url"].removeprefix(site.url("")): url for url in urls}
-                assert by_path["/gone"]["status"] == "failed"
-                assert by_path["/gone"]["httpStatus"] == 404
-                assert by_path["/car"]["status"] == "completed"
-                assert by_path["/car"]["parentUrl"] == site.url("/")
-                document = by_path["/car"]["documentId"]
-                assert (await ground.mine.get(f"/documents/{document}")).json["title"] == "car"
-                for status, many in (
-                    ("completed", 3),
-                    ("failed", 1),
-                    ("pending", 0),
-                    ("queued", 0),
-                ):
-                    part = await ground.mine.get(f"/crawls/{job}/urls?status={status}")
-                    assert len(part.json["urls"]) == many, status
-
-    run(work())
+@waits
+async def test_a_crawl_tells_what_became_of_every_url(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job = await filled(ground.mine, ground.desk, site)
+            crawl = (await ground.mine.get(f"/crawls/{job}")).json
+            assert crawl["status"] == "completed" and crawl["stopReason"] == "done"
+            stats = crawl["stats"]
+            assert stats["urlsDiscovered"] == 4 and stats["urlsQueued"] == 0
+            assert (stats["urlsSucceeded"], stats["urlsFailed"]) == (3, 1)
+            assert stats["pagesIndexed"] == 3 and stats["chunksCreated"] == 3
+            urls = (await ground.mine.get(f"/crawls/{job}/urls")).json["urls"]
+            by_path = {url["url"].removeprefix(site.url("")): url for url in urls}
+            assert by_path["/gone"]["status"] == "failed"
+            assert by_path["/gone"]["httpStatus"] == 404
+            assert by_path["/car"]["status"] == "completed"
+            assert by_path["/car"]["parentUrl"] == site.url("/")
+            document = by_path["/car"]["documentId"]
+            assert (await ground.mine.get(f"/documents/{document}")).json["title"] == "car"
+            for status, many in (
+                ("completed", 3),
+                ("failed", 1),
+                ("pending", 0),
+                ("queued", 0),
+            ):
+                part = await ground.mine.get(f"/crawls/{job}/urls?status={status}")
+                assert len(part.json["urls"]) == many, status
 
 
 @pytest.mark.req("API-11")
-def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path: Path) -> None:
+@waits
+async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path: Path) -> None:
     """C-43, C-75: one status over the frontier and the documents."""
 
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job = await filled(ground.mine, ground.desk, site)
-                seen: list[str] = []
-                path = f"/crawls/{job}/urls?limit=3"
-                while path:
-                    part = (await ground.mine.get(path)).json
-                    seen += [url["url"] for url in part["urls"]]
-                    cursor = part["nextCursor"]
-                    path = f"/crawls/{job}/urls?limit=3&cursor={cursor}" if cursor else ""
-                assert len(seen) == len(set(seen)) == 4
-                skipped = await ground.desk.world.store.documents.list(
-                    DocumentFilter(), after="", limit=10
-                )
-                await ground.mine.delete(f"/documents/village:{skipped[0].url_hash.hex()}")
-                assert (await ground.mine.get(f"/crawls/{job}/urls?status=processing")).json[
-                    "urls"
-                ] == []  # it is over: nobody will look at the page any more
-
-    run(work())
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job = await filled(ground.mine, ground.desk, site)
+            seen: list[str] = []
+            path = f"/crawls/{job}/urls?limit=3"
+            while path:
+                part = (await ground.mine.get(path)).json
+                seen += [url["url"] for url in part["urls"]]
+                cursor = part["nextCursor"]
+                path = f"/crawls/{job}/urls?limit=3&cursor={cursor}" if cursor else ""
+            assert len(seen) == len(set(seen)) == 4
+            skipped = await ground.desk.world.store.documents.list(
+                DocumentFilter(), after="", limit=10
+            )
+            await ground.mine.delete(f"/documents/village:{skipped[0].url_hash.hex()}")
+            assert (await ground.mine.get(f"/crawls/{job}/urls?status=processing")).json[
+                "urls"
+            ] == []  # it is over: nobody will look at the page any more
 
 
 @pytest.mark.req("IDX-02", "IDX-05")
-def test_documents_are_found_read_and_deleted(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                await filled(ground.mine, ground.desk, site)
-                told = (await ground.mine.get("/collections/village")).json
-                assert (told["indexed"], told["chunks"]) == (3, 3)
-                answer = await ground.mine.post("/search", {"query": "when does the ferry leave"})
-                best = answer.json["results"][0]
-                assert best["url"] == site.url("/boat") and len(best["quotation"]) <= 200
-                read = (await ground.mine.get(f"/documents/{best['documentId']}")).json
-                assert FERRY in read["markdown"]
-                assert read["analysis"]["classification"]["page_type"] == read["pageType"]
-                listed = (await ground.mine.get("/collections/village/documents?limit=2")).json
-                assert len(listed["documents"]) == 2
-                rest = await ground.mine.get(f"/documents?limit=2&cursor={listed['nextCursor']}")
-                assert len(rest.json["documents"]) == 1 and rest.json["nextCursor"] is None
-                assert (await ground.mine.delete(f"/documents/{best['documentId']}")).status == 204
-                assert (await ground.mine.get(f"/documents/{best['documentId']}")).status == 404
-                again = await ground.mine.post("/search", {"query": "ferry"})
-                assert again.json["results"] == []
-                elsewhere = {"query": "automobile", "collectionIds": ["elsewhere"]}
-                assert (await ground.mine.post("/search", elsewhere)).json["results"] == []
-                assert (await ground.mine.delete("/collections/village")).status == 204
-                assert (await ground.mine.post("/search", {"query": "car"})).json["results"] == []
-                assert (await ground.mine.get("/documents")).json["documents"] == []
-
-    run(work())
-
-
-def test_a_collection_is_not_taken_away_from_a_crawl(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job = (await started(ground.mine, site))["jobId"]
-                assert (await ground.mine.delete("/collections/village")).status == 409
-                await ground.mine.post(f"/crawls/{job}/cancel")
-                assert (await ground.mine.delete("/collections/village")).status == 204
-                assert (await ground.mine.get("/collections/village")).status == 404
-
-    run(work())
-
-
-def test_collections_have_names_of_their_own(tmp_path: Path) -> None:
-    async def work() -> None:
+@waits
+async def test_documents_are_found_read_and_deleted(tmp_path: Path) -> None:
+    with Site(WEB) as site:
         async with serving(tmp_path) as ground:
-            for name in ("b", "a", "c"):
-                made = await ground.mine.post("/collections", {"collectionId": name, "title": "T"})
-                assert made.status == 201 and made.json["indexed"] == 0
-            assert (await ground.mine.post("/collections", {"collectionId": "a"})).status == 409
-            first = (await ground.mine.get("/collections?limit=2")).json
-            assert [one["collectionId"] for one in first["collections"]] == ["a", "b"]
-            rest = (await ground.mine.get(f"/collections?cursor={first['nextCursor']}")).json
-            assert [one["collectionId"] for one in rest["collections"]] == ["c"]
-            assert (await ground.other.post("/collections", {"collectionId": "a"})).status == 201
-
-    run(work())
-
-
-def test_a_reason_is_given_for_every_url(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job = await filled(ground.mine, ground.desk, site)
-                told = (await ground.mine.get(f"/crawls/{job}/why?url={site.url('/car')}")).json
-                assert told["answer"] == "fetched and kept" and told["jobId"] == job
-                never = await ground.mine.get(f"/crawls/{job}/why?url={site.url('/nowhere')}")
-                assert never.json["decidedBy"] == "never_seen"
-                assert (await ground.mine.get(f"/crawls/{job}/why?url=ftp://a/")).status == 400
-
-    run(work())
+            await filled(ground.mine, ground.desk, site)
+            told = (await ground.mine.get("/collections/village")).json
+            assert (told["indexed"], told["chunks"]) == (3, 3)
+            answer = await ground.mine.post("/search", {"query": "when does the ferry leave"})
+            best = answer.json["results"][0]
+            assert best["url"] == site.url("/boat") and len(best["quotation"]) <= 200
+            read = (await ground.mine.get(f"/documents/{best['documentId']}")).json
+            assert FERRY in read["markdown"]
+            assert read["analysis"]["classification"]["page_type"] == read["pageType"]
+            listed = (await ground.mine.get("/collections/village/documents?limit=2")).json
+            assert len(listed["documents"]) == 2
+            rest = await ground.mine.get(f"/documents?limit=2&cursor={listed['nextCursor']}")
+            assert len(rest.json["documents"]) == 1 and rest.json["nextCursor"] is None
+            assert (await ground.mine.delete(f"/documents/{best['documentId']}")).status == 204
+            assert (await ground.mine.get(f"/documents/{best['documentId']}")).status == 404
+            again = await ground.mine.post("/search", {"query": "ferry"})
+            assert again.json["results"] == []
+            elsewhere = {"query": "automobile", "collectionIds": ["elsewhere"]}
+            assert (await ground.mine.post("/search", elsewhere)).json["results"] == []
+            assert (await ground.mine.delete("/collections/village")).status == 204
+            assert (await ground.mine.post("/search", {"query": "car"})).json["results"] == []
+            assert (await ground.mine.get("/documents")).json["documents"] == []
 
 
-def test_a_crawl_is_followed_and_resumed_at_any_event(tmp_path: Path) -> None:
+@waits
+async def test_a_collection_is_not_taken_away_from_a_crawl(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job = (await started(ground.mine, site))["jobId"]
+            assert (await ground.mine.delete("/collections/village")).status == 409
+            await ground.mine.post(f"/crawls/{job}/cancel")
+            assert (await ground.mine.delete("/collections/village")).status == 204
+            assert (await ground.mine.get("/collections/village")).status == 404
+
+
+@waits
+async def test_collections_have_names_of_their_own(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        for name in ("b", "a", "c"):
+            made = await ground.mine.post("/collections", {"collectionId": name, "title": "T"})
+            assert made.status == 201 and made.json["indexed"] == 0
+        assert (await ground.mine.post("/collections", {"collectionId": "a"})).status == 409
+        first = (await ground.mine.get("/collections?limit=2")).json
+        assert [one["collectionId"] for one in first["collections"]] == ["a", "b"]
+        rest = (await ground.mine.get(f"/collections?cursor={first['nextCursor']}")).json
+        assert [one["collectionId"] for one in rest["collections"]] == ["c"]
+        assert (await ground.other.post("/collections", {"collectionId": "a"})).status == 201
+
+
+@waits
+async def test_a_reason_is_given_for_every_url(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job = await filled(ground.mine, ground.desk, site)
+            told = (await ground.mine.get(f"/crawls/{job}/why?url={site.url('/car')}")).json
+            assert told["answer"] == "fetched and kept" and told["jobId"] == job
+            never = await ground.mine.get(f"/crawls/{job}/why?url={site.url('/nowhere')}")
+            assert never.json["decidedBy"] == "never_seen"
+            assert (await ground.mine.get(f"/crawls/{job}/why?url=ftp://a/")).status == 400
+
+
+@waits
+async def test_a_crawl_is_followed_and_resumed_at_any_event(tmp_path: Path) -> None:
     """Whoever comes back with an event misses nothing and is told nothing twice."""
 
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job = (await started(ground.mine, site))["jobId"]
-                path = f"/crawls/{job}/events"
-                first = _events(await ground.mine.get(f"{path}?follow=false"))
-                assert [kind for _, kind in first] == ["progress", "state"]
-                await worked_off(ground.desk, job)
-                whole = _events(await ground.mine.get(path))  # it ends by itself: all is told
-                assert whole[0][1] == "progress"
-                told = whole[1:]
-                assert [kind for _, kind in told].count("page") == 3
-                assert told[-1][1] == "state" and len({name for name, _ in told}) == len(told)
-                for at, (name, _) in enumerate(told):
-                    again = await ground.mine.sending(last_event_id=name).get(path)
-                    assert _events(again)[1:] == told[at + 1 :]
-                strange = ground.mine.sending(last_event_id="yesterday")
-                assert (await strange.get(path)).status == 400
-
-    run(work())
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job = (await started(ground.mine, site))["jobId"]
+            path = f"/crawls/{job}/events"
+            first = _events(await ground.mine.get(f"{path}?follow=false"))
+            assert [kind for _, kind in first] == ["progress", "state"]
+            await worked_off(ground.desk, job)
+            whole = _events(await ground.mine.get(path))  # it ends by itself: all is told
+            assert whole[0][1] == "progress"
+            told = whole[1:]
+            assert [kind for _, kind in told].count("page") == 3
+            assert told[-1][1] == "state" and len({name for name, _ in told}) == len(told)
+            for at, (name, _) in enumerate(told):
+                again = await ground.mine.sending(last_event_id=name).get(path)
+                assert _events(again)[1:] == told[at + 1 :]
+            strange = ground.mine.sending(last_event_id="yesterday")
+            assert (await strange.get(path)).status == 400
 
 
 @pytest.mark.req("API-12")
-def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None:
+@waits
+async def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None:
     web = WEB | {
         "/robots.txt": Reply(b"User-agent: *\nDisallow: /car\n", content_type="text/plain")
     }
     web["/away"] = Reply(status=302, headers=(("Location", "http://elsewhere.localhost/"),))
 
-    async def work() -> None:
-        with Site(web) as site:
-            async with serving(tmp_path) as ground:
-                seen = (await ground.mine.post("/preview", {"url": site.url("/")})).json
-                assert seen["title"] == "start" and "by the sea" in seen["contentPreview"]
-                assert seen["classification"]["pageType"] and seen["quality"]["overall"] > 0
-                links = {link["url"]: link["isInternal"] for link in seen["links"]}
-                assert links[site.url("/car")] is True
-                for path, word in (("/car", "robots"), ("/away", "leads to")):
-                    refused = await ground.mine.post("/preview", {"url": site.url(path)})
-                    assert refused.status == 422 and word in refused.json["detail"], path
-                assert (await ground.mine.get("/crawls")).json["crawls"] == []
-                assert (await ground.mine.get("/documents")).json["documents"] == []
-                assert (await ground.mine.get("/collections")).json["collections"] == []
-
-    run(work())
+    with Site(web) as site:
+        async with serving(tmp_path) as ground:
+            seen = (await ground.mine.post("/preview", {"url": site.url("/")})).json
+            assert seen["title"] == "start" and "by the sea" in seen["contentPreview"]
+            assert seen["classification"]["pageType"] and seen["quality"]["overall"] > 0
+            links = {link["url"]: link["isInternal"] for link in seen["links"]}
+            assert links[site.url("/car")] is True
+            for path, word in (("/car", "robots"), ("/away", "leads to")):
+                refused = await ground.mine.post("/preview", {"url": site.url(path)})
+                assert refused.status == 422 and word in refused.json["detail"], path
+            assert (await ground.mine.get("/crawls")).json["crawls"] == []
+            assert (await ground.mine.get("/documents")).json["documents"] == []
+            assert (await ground.mine.get("/collections")).json["collections"] == []
 
 
 @pytest.mark.req("CFG-24")
-def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path) -> None:
+@waits
+async def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path) -> None:
     def listed(_: Seen) -> Reply:
         xml = f"<urlset><url><loc>{site.url('/boat')}</loc></url></urlset>"
         return Reply(xml.encode(), content_type="application/xml")
 
     site = Site({**WEB, "/map.xml": listed})
 
-    async def work() -> None:
-        with site:
-            async with serving(tmp_path) as ground:
-                asked = {"collectionId": "kb", "url": site.url("/car")}
-                one = await ground.mine.post("/scraping/addUrl", asked)
-                assert one.status == 202 and one.json["config"]["maxPages"] == 1
-                await worked_off(ground.desk, one.json["jobId"])
-                assert await _paths(ground.mine, site) == {"/car"}
-                asked = {"collectionId": "kb", "sitemapUrl": site.url("/map.xml")}
-                many = await ground.mine.post("/scraping/addSitemap", asked)
-                assert many.status == 202
-                await worked_off(ground.desk, many.json["jobId"])
-                assert "/boat" in await _paths(ground.mine, site)
-                synced = await ground.mine.post("/scraping/sync", {"collectionId": "kb"})
-                assert synced.status == 202 and len(synced.json["crawls"]) == 2
-                assert {crawl["tenantId"] for crawl in synced.json["crawls"]} == {TENANT}
-                nothing = await ground.mine.post("/scraping/sync", {"collectionId": "unknown"})
-                assert nothing.status == 404
-
-    run(work())
+    with site:
+        async with serving(tmp_path) as ground:
+            asked = {"collectionId": "kb", "url": site.url("/car")}
+            one = await ground.mine.post("/scraping/addUrl", asked)
+            assert one.status == 202 and one.json["config"]["maxPages"] == 1
+            await worked_off(ground.desk, one.json["jobId"])
+            assert await _paths(ground.mine, site) == {"/car"}
+            asked = {"collectionId": "kb", "sitemapUrl": site.url("/map.xml")}
+            many = await ground.mine.post("/scraping/addSitemap", asked)
+            assert many.status == 202
+            await worked_off(ground.desk, many.json["jobId"])
+            assert "/boat" in await _paths(ground.mine, site)
+            synced = await ground.mine.post("/scraping/sync", {"collectionId": "kb"})
+            assert synced.status == 202 and len(synced.json["crawls"]) == 2
+            assert {crawl["tenantId"] for crawl in synced.json["crawls"]} == {TENANT}
+            nothing = await ground.mine.post("/scraping/sync", {"collectionId": "unknown"})
+            assert nothing.status == 404
 
 
 async def _paths(client: Json, site: Site) -> set[str]:
@@ -242,24 +225,22 @@ def _events(answer: Answered) -> list[tuple[str, str]]:
     return found
 
 
-def test_one_look_and_one_stream_too_many_wait(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            job = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            path = f"/crawls/{job}/events?follow=false"
-            with ExitStack() as others:
-                for _ in range(MAX_STREAMS - 1):
-                    others.enter_context(ground.desk.streams.taken())
-                assert (await ground.mine.get(path)).status == 200
+@waits
+async def test_one_look_and_one_stream_too_many_wait(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        job = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        path = f"/crawls/{job}/events?follow=false"
+        with ExitStack() as others:
+            for _ in range(MAX_STREAMS - 1):
                 others.enter_context(ground.desk.streams.taken())
-                assert (await ground.mine.get(path)).status == 429
-                for _ in range(MAX_PREVIEWS):
-                    others.enter_context(ground.desk.looks.taken())
-                look = await ground.mine.post("/preview", {"url": "http://localhost:1/"})
-                assert look.status == 429 and int(look.headers["retry-after"]) > 0
-                assert (
-                    await ground.other.post("/preview", {"url": "http://localhost:1/"})
-                ).status == 422
             assert (await ground.mine.get(path)).status == 200
-
-    run(work())
+            others.enter_context(ground.desk.streams.taken())
+            assert (await ground.mine.get(path)).status == 429
+            for _ in range(MAX_PREVIEWS):
+                others.enter_context(ground.desk.looks.taken())
+            look = await ground.mine.post("/preview", {"url": "http://localhost:1/"})
+            assert look.status == 429 and int(look.headers["retry-after"]) > 0
+            assert (
+                await ground.other.post("/preview", {"url": "http://localhost:1/"})
+            ).status == 422
+        assert (await ground.mine.get(path)).status == 200

@@ -17,7 +17,8 @@ from geomi.service import collections
 from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, record_attempt
 from geomi.service.value_namespace import ValueNamespace
 from geomi.service.webhooks import HookEvent
-from tests.api.asking import CRAWL, run, serving
+from tests.api.asking import CRAWL, serving
+from tests.support.waiting import waits
 
 
 def test_a_bucket_fills_evenly_and_never_beyond_its_size() -> None:
@@ -46,7 +47,8 @@ def test_buckets_that_were_used_least_are_forgotten(monkeypatch: pytest.MonkeyPa
     assert kept is not None and not kept.is_granted
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(middleware, "LONGEST_BODY_S", 0.01)
     sent: list[MutableMapping[str, Any]] = []
 
@@ -58,47 +60,43 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyP
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/api/v1/crawls", "headers": []}
-    asyncio.run(make_app()(scope, receive, send))
+    await make_app()(scope, receive, send)
     assert sent[0]["status"] == 408
 
 
-def test_one_collection_too_many_is_refused(
+@waits
+async def test_one_collection_too_many_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collections, "MAX_COLLECTIONS", 1)
 
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            assert (await ground.mine.post("/crawls", CRAWL)).status == 202
-            assert (await ground.mine.post("/crawls", CRAWL)).status == 202
-            refused = await ground.mine.post("/crawls", CRAWL | {"collectionId": "second"})
-            assert refused.status == 429
-            assert len((await ground.mine.get("/crawls")).json["crawls"]) == 2
-
-    run(work())
+    async with serving(tmp_path) as ground:
+        assert (await ground.mine.post("/crawls", CRAWL)).status == 202
+        assert (await ground.mine.post("/crawls", CRAWL)).status == 202
+        refused = await ground.mine.post("/crawls", CRAWL | {"collectionId": "second"})
+        assert refused.status == 429
+        assert len((await ground.mine.get("/crawls")).json["crawls"]) == 2
 
 
-def test_deliveries_and_audits_are_kept_for_a_time(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            desk = ground.desk
-            namespace = ValueNamespace(desk.named_values, "deliveries", Delivery)
-            now = Delivery("", "h", HookEvent.FAILED, "j", 1, "{}", desk.wall_s)
-            old = replace(now, created_at_s=desk.wall_s - KEPT_S - 1)
-            kept = {
-                "0NEW": replace(now, state=DeliveryState.DEAD),
-                "1OLD": replace(old, state=DeliveryState.DEAD),
-                "2WAITS": old,
-            }
-            for name, one in kept.items():
-                await namespace.add(name, replace(one, id=name))
-            await record_attempt(desk, replace(now, id="0NEW"), Attempt(desk.wall_s, 200))
-            assert [one.name for one in await namespace.every()] == ["0NEW", "2WAITS"]
-            await ground.mine.post("/crawls", CRAWL)
-            (entry,) = await desk.named_values.list("audit", limit=10)
-            assert await desk.named_values.change(replace(entry, due_at_s=1.0))
-            await ground.mine.post("/crawls", CRAWL)
-            names = [named.name for named in await desk.named_values.list("audit", limit=10)]
-            assert len(names) == 1 and entry.name not in names
-
-    run(work())
+@waits
+async def test_deliveries_and_audits_are_kept_for_a_time(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        desk = ground.desk
+        namespace = ValueNamespace(desk.named_values, "deliveries", Delivery)
+        now = Delivery("", "h", HookEvent.FAILED, "j", 1, "{}", desk.wall_s)
+        old = replace(now, created_at_s=desk.wall_s - KEPT_S - 1)
+        kept = {
+            "0NEW": replace(now, state=DeliveryState.DEAD),
+            "1OLD": replace(old, state=DeliveryState.DEAD),
+            "2WAITS": old,
+        }
+        for name, one in kept.items():
+            await namespace.add(name, replace(one, id=name))
+        await record_attempt(desk, replace(now, id="0NEW"), Attempt(desk.wall_s, 200))
+        assert [one.name for one in await namespace.every()] == ["0NEW", "2WAITS"]
+        await ground.mine.post("/crawls", CRAWL)
+        (entry,) = await desk.named_values.list("audit", limit=10)
+        assert await desk.named_values.change(replace(entry, due_at_s=1.0))
+        await ground.mine.post("/crawls", CRAWL)
+        names = [named.name for named in await desk.named_values.list("audit", limit=10)]
+        assert len(names) == 1 and entry.name not in names

@@ -27,6 +27,7 @@ from tests.support.crawl import Ear, profile_config
 from tests.support.seed_contracts import SG
 from tests.support.seed_dataset import record
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 SITEMAP = b"<urlset><url><loc>http://mom.gov.sg/listed</loc></url></urlset>"
 ROUTES = {
@@ -72,7 +73,8 @@ async def prepare(root: Path, dataset: Path, found: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.req("SED-01", "SED-02")
-def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Path) -> None:
+@waits
+async def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Path) -> None:
     dataset, data = tmp_path / "dataset", tmp_path / "data"
     raw = dataset / raw_path(SG, 1)
     raw.parent.mkdir(parents=True)
@@ -88,7 +90,7 @@ def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Path) -> 
         )
     )
     with web() as (mom, moh, found):
-        asyncio.run(prepare(tmp_path / "seeds", dataset, found))
+        await prepare(tmp_path / "seeds", dataset, found)
         before = Counter(seen.path for seen in mom.log)
         assert before["/robots.txt"] == 1
         asked_moh = len(moh.log)

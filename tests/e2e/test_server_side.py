@@ -6,7 +6,6 @@ asked at once. Answers take a while, so that two requests at once would be seen 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -29,6 +28,7 @@ from geomi.model.verdict import Outcome
 from tests.e2e.command import LOCAL, run, start
 from tests.support.crawl import Ear, home_in
 from tests.support.server import End, Raw, Reply, Route, Seen, Site
+from tests.support.waiting import waits
 
 DELAY_S = 0.05
 TOOK_S = 0.02
@@ -173,7 +173,8 @@ def test_a_second_crawl_asks_only_for_what_has_changed(tmp_path: Path) -> None:
     assert _audit(tmp_path)["broken"] == 0
 
 
-def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
+@waits
+async def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
     """Two requests of one host that came too close: the audit names both."""
     site = "http://127.0.0.1:1/"
     first = SentRequest(
@@ -186,12 +187,9 @@ def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
     )  # fmt: skip
     lease = Lease(first.host, first.job, -1, 0.0, 0.0, HostState(first.host))
 
-    async def write() -> None:
-        async with home_in(tmp_path, Ear()) as home:
-            update = HostUpdate(lease, lease.state, asked=(first, early))
-            await home.world.store.frontier.settle(Batch(hosts=(update,)))
-
-    asyncio.run(write())
+    async with home_in(tmp_path, Ear()) as home:
+        update = HostUpdate(lease, lease.state, asked=(first, early))
+        await home.world.store.frontier.settle(Batch(hosts=(update,)))
     told = run("audit", "-o", str(tmp_path))
     assert told.returncode == 6
     assert "✗ 127.0.0.1:1  2 requests; shortest gap 0.500 s, owed 1.000 s" in told.stdout

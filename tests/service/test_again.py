@@ -13,12 +13,13 @@ from geomi.model.event import Reported
 from geomi.service import deliveries
 from geomi.service.background_tasks import fire_schedules
 from geomi.service.service import TenantService
-from tests.api.asking import LOCAL, Ground, run, serving
+from tests.api.asking import LOCAL, Ground, serving
 from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
 from tests.service.working import crawled, is_over, understood
 from tests.support.crawl import Ear, page
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 FERRY = "The ferry leaves at noon and returns before the night. " * 6
 BRIDGE = "A bridge was opened, and nobody has to wait for a boat any more. " * 6
@@ -26,61 +27,57 @@ INN = "The innkeeper serves soup to those who come late. " * 6
 
 
 @pytest.mark.req("CHG-10")
-def test_a_schedule_carries_changes_and_deletions_into_the_index(tmp_path: Path) -> None:
-    async def work() -> None:
-        start = page("start", "/way", "/inn", text="A village by the sea, and its roads. " * 9)
-        before = {"/": start, "/way": page("way", text=FERRY), "/inn": page("inn", text=INN)}
-        with Site(before) as site:
-            async with serving(tmp_path) as ground:
-                asked = {"collectionId": "village", "seedUrls": [site.url("/")], "config": EAGER}
-                made = await ground.mine.post(
-                    "/schedules", {"intervalSeconds": 604_800, "crawl": asked}
-                )
-                assert made.status == 201, made.json
-                await _run_due(ground, ground.desk, made.json["scheduleId"])
-                assert await _found(ground, "ferry") == [site.url("/way")]
-                assert await _found(ground, "innkeeper") == [site.url("/inn")]
-                site.routes = {"/": start, "/way": page("way", text=BRIDGE)}
-                await _run_due(ground, ground.desk, made.json["scheduleId"])
-                assert await _found(ground, "bridge") == [site.url("/way")]
-                assert await _found(ground, "ferry") == []
-                assert await _found(ground, "innkeeper") == []
-
-    run(work())
+@waits
+async def test_a_schedule_carries_changes_and_deletions_into_the_index(tmp_path: Path) -> None:
+    start = page("start", "/way", "/inn", text="A village by the sea, and its roads. " * 9)
+    before = {"/": start, "/way": page("way", text=FERRY), "/inn": page("inn", text=INN)}
+    with Site(before) as site:
+        async with serving(tmp_path) as ground:
+            asked = {"collectionId": "village", "seedUrls": [site.url("/")], "config": EAGER}
+            made = await ground.mine.post(
+                "/schedules", {"intervalSeconds": 604_800, "crawl": asked}
+            )
+            assert made.status == 201, made.json
+            await _run_due(ground, ground.desk, made.json["scheduleId"])
+            assert await _found(ground, "ferry") == [site.url("/way")]
+            assert await _found(ground, "innkeeper") == [site.url("/inn")]
+            site.routes = {"/": start, "/way": page("way", text=BRIDGE)}
+            await _run_due(ground, ground.desk, made.json["scheduleId"])
+            assert await _found(ground, "bridge") == [site.url("/way")]
+            assert await _found(ground, "ferry") == []
+            assert await _found(ground, "innkeeper") == []
 
 
 @pytest.mark.slow
 @pytest.mark.req("CHG-08", "JOB-15", "RPT-01")
-def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> None:
-    async def work() -> None:
-        ear = Ear()
-        with Site({"/": page("start", text=FERRY)}) as site:
-            async with serving(tmp_path, LOCAL, ear) as ground:
-                desk = ground.service.desk("default")
-                await ground.admin.post("/admin/providers", PROVIDER | {"seed_url": site.url("/")})
-                path = "/admin/providers/village/schedules"
-                made = await ground.admin.post(path, {"collectionId": "apis"})
-                assert made.status == 201, made.json
-                assert made.json["cron"] == "@weekly"
-                next_at = datetime.fromisoformat(made.json["nextRunAt"])
-                assert 0 < (next_at - datetime.now(UTC)).total_seconds() <= 7 * 86_400
-                name = made.json["scheduleId"]
-                job_id = await _run_due(ground, desk, name)
-                crawl = (await ground.admin.get(f"/crawls/{job_id}")).json
-                assert (crawl["provider"], crawl["status"]) == ("village", "completed")
-                again = (await ground.admin.get(f"/schedules/{name}")).json
-                assert again["lastJobId"] == job_id and again["nextRunAt"] > made.json["createdAt"]
-                while await deliveries.queue_deliveries(ground.service):
-                    pass
-                (told,) = ear.of(Reported)
-                assert (told.job, told.provider) == (job_id, "The village")
-                assert (told.total, told.new) == (1, 1)
-                await ground.admin.post("/admin/providers/village/review", {"allows": False})
-                refused = await ground.admin.post(path, {"collectionId": "apis"})
-                assert refused.status == 409 and "does not allow" in refused.json["detail"]
-                assert (await ground.mine.post(path, {"collectionId": "apis"})).status == 403
-
-    run(work())
+@waits
+async def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> None:
+    ear = Ear()
+    with Site({"/": page("start", text=FERRY)}) as site:
+        async with serving(tmp_path, LOCAL, ear) as ground:
+            desk = ground.service.desk("default")
+            await ground.admin.post("/admin/providers", PROVIDER | {"seed_url": site.url("/")})
+            path = "/admin/providers/village/schedules"
+            made = await ground.admin.post(path, {"collectionId": "apis"})
+            assert made.status == 201, made.json
+            assert made.json["cron"] == "@weekly"
+            next_at = datetime.fromisoformat(made.json["nextRunAt"])
+            assert 0 < (next_at - datetime.now(UTC)).total_seconds() <= 7 * 86_400
+            name = made.json["scheduleId"]
+            job_id = await _run_due(ground, desk, name)
+            crawl = (await ground.admin.get(f"/crawls/{job_id}")).json
+            assert (crawl["provider"], crawl["status"]) == ("village", "completed")
+            again = (await ground.admin.get(f"/schedules/{name}")).json
+            assert again["lastJobId"] == job_id and again["nextRunAt"] > made.json["createdAt"]
+            while await deliveries.queue_deliveries(ground.service):
+                pass
+            (told,) = ear.of(Reported)
+            assert (told.job, told.provider) == (job_id, "The village")
+            assert (told.total, told.new) == (1, 1)
+            await ground.admin.post("/admin/providers/village/review", {"allows": False})
+            refused = await ground.admin.post(path, {"collectionId": "apis"})
+            assert refused.status == 409 and "does not allow" in refused.json["detail"]
+            assert (await ground.mine.post(path, {"collectionId": "apis"})).status == 403
 
 
 async def _run_due(ground: Ground, desk: TenantService, schedule: str) -> str:

@@ -12,10 +12,11 @@ from geomi.engine import jobs
 from geomi.engine.inspect import alarms as job_alarms
 from geomi.model.job import JobState
 from geomi.service import alarms, deliveries
-from tests.api.asking import LOCAL, Ground, Json, run, serving
+from tests.api.asking import LOCAL, Ground, Json, serving
 from tests.api.filling import EAGER, worked_off
 from tests.support.crawl import Ear, page
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 MANY = 5
 BARE = Reply(b"<html><body></body></html>")
@@ -35,93 +36,83 @@ def broken_site() -> dict[str, Reply]:
 
 
 @pytest.mark.req("MON-01", "MON-04", "MON-05", "MON-08", "FUT-10")
-def test_an_alarm_is_kept_listed_logged_and_sent_once(tmp_path: Path) -> None:
-    async def work() -> None:
-        ear = Ear()
-        with Site(broken_site()) as site, Site({"/slack": Reply(b"ok")}) as channel:
-            settings = replace(LOCAL, alarm_url=channel.url("/slack"))
-            async with serving(tmp_path, settings, ear) as ground:
-                job_id = await _crawled(ground, site)
-                for _ in range(2):
-                    await alarms.check_ended_crawl(ground.desk, job_id)
-                rules = {"success_rate", "error_rate", "empty_rate"}
-                assert {one["rule"] for one in await _listed(ground)} == rules
-                assert len(await _listed(ground)) == 3
-                assert (await ground.other.get("/alarms")).json["alarms"] == []
-                told = [text for text in ear.warnings if text.startswith("alarm ")]
-                assert len(told) == 3 and any("4xx or 5xx" in text for text in told)
-                sent = [orjson.loads(seen.body) for seen in channel.log]
-                assert [set(one) for one in sent] == [{"text"}] * 3
-                assert all(job_id in one["text"] for one in sent)
-                assert {seen.headers["content-type"] for seen in channel.log} == {
-                    "application/json"
-                }
-
-    run(work())
+@waits
+async def test_an_alarm_is_kept_listed_logged_and_sent_once(tmp_path: Path) -> None:
+    ear = Ear()
+    with Site(broken_site()) as site, Site({"/slack": Reply(b"ok")}) as channel:
+        settings = replace(LOCAL, alarm_url=channel.url("/slack"))
+        async with serving(tmp_path, settings, ear) as ground:
+            job_id = await _crawled(ground, site)
+            for _ in range(2):
+                await alarms.check_ended_crawl(ground.desk, job_id)
+            rules = {"success_rate", "error_rate", "empty_rate"}
+            assert {one["rule"] for one in await _listed(ground)} == rules
+            assert len(await _listed(ground)) == 3
+            assert (await ground.other.get("/alarms")).json["alarms"] == []
+            told = [text for text in ear.warnings if text.startswith("alarm ")]
+            assert len(told) == 3 and any("4xx or 5xx" in text for text in told)
+            sent = [orjson.loads(seen.body) for seen in channel.log]
+            assert [set(one) for one in sent] == [{"text"}] * 3
+            assert all(job_id in one["text"] for one in sent)
+            assert {seen.headers["content-type"] for seen in channel.log} == {"application/json"}
 
 
 @pytest.mark.req("MON-08")
-def test_an_alarm_goes_through_the_gate_and_its_failure_is_told(tmp_path: Path) -> None:
-    async def work() -> None:
-        ear = Ear()
-        with Site(broken_site()) as site, Site({}) as channel:
-            settings = replace(LOCAL, alarm_url="http://169.254.169.254/latest")
-            async with serving(tmp_path, settings, ear) as ground:
-                job_id = await _crawled(ground, site)
-                await alarms.check_ended_crawl(ground.desk, job_id)
-                failed = [text for text in ear.warnings if "could not be sent" in text]
-                assert len(failed) == 3 and "169.254.169.254" in failed[0]
-                assert len(await _listed(ground)) == 3  # it is kept all the same
-                assert channel.log == []
-
-    run(work())
+@waits
+async def test_an_alarm_goes_through_the_gate_and_its_failure_is_told(tmp_path: Path) -> None:
+    ear = Ear()
+    with Site(broken_site()) as site, Site({}) as channel:
+        settings = replace(LOCAL, alarm_url="http://169.254.169.254/latest")
+        async with serving(tmp_path, settings, ear) as ground:
+            job_id = await _crawled(ground, site)
+            await alarms.check_ended_crawl(ground.desk, job_id)
+            failed = [text for text in ear.warnings if "could not be sent" in text]
+            assert len(failed) == 3 and "169.254.169.254" in failed[0]
+            assert len(await _listed(ground)) == 3  # it is kept all the same
+            assert channel.log == []
 
 
 @pytest.mark.req("MON-06")
-def test_a_running_crawl_is_looked_at_too(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            asked = {"collectionId": "slow", "seedUrls": ["http://localhost:8080/"]}
-            job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
-            world = ground.desk.world
-            assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
-            job = await jobs.find(world, job_id)
-            for state in (JobState.DISCOVERING, JobState.PROCESSING):
-                job = await jobs.step(world, job, state)
-            await alarms.check_crawls(ground.service)
-            assert await _listed(ground) == []
-            await world.store.jobs.worked(job_id, 3 * 3600.0)
-            await alarms.check_crawls(ground.service)
-            assert await _listed(ground) == []  # three hours are not more than three
-            await world.store.jobs.worked(job_id, 60.0)
-            await alarms.check_crawls(ground.service)
-            (told,) = await _listed(ground)
-            assert (told["rule"], told["jobId"]) == ("duration", job_id)
-            assert told["value"] == 3 * 3600 + 60 and told["limit"] == 3 * 3600
-
-    run(work())
+@waits
+async def test_a_running_crawl_is_looked_at_too(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        asked = {"collectionId": "slow", "seedUrls": ["http://localhost:8080/"]}
+        job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
+        world = ground.desk.world
+        assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
+        job = await jobs.find(world, job_id)
+        for state in (JobState.DISCOVERING, JobState.PROCESSING):
+            job = await jobs.step(world, job, state)
+        await alarms.check_crawls(ground.service)
+        assert await _listed(ground) == []
+        await world.store.jobs.worked(job_id, 3 * 3600.0)
+        await alarms.check_crawls(ground.service)
+        assert await _listed(ground) == []  # three hours are not more than three
+        await world.store.jobs.worked(job_id, 60.0)
+        await alarms.check_crawls(ground.service)
+        (told,) = await _listed(ground)
+        assert (told["rule"], told["jobId"]) == ("duration", job_id)
+        assert told["value"] == 3 * 3600 + 60 and told["limit"] == 3 * 3600
 
 
 @pytest.mark.req("MON-02")
-def test_half_the_pages_gone_since_the_last_run_is_an_alarm(tmp_path: Path) -> None:
-    async def work() -> None:
-        pages = {f"/{name}": page(name, text=f"All about {name}. " * 20) for name in "abc"}
-        routes = {"/": page("start", *pages, text="The start of it all. " * 20), **pages}
-        with Site(routes) as site:
-            async with serving(tmp_path) as ground:
-                await _crawled(ground, site)
-                assert await deliveries.queue_deliveries(ground.service)
-                assert await _listed(ground) == []
-                site.routes = {"/": page("start", text="Nothing is left of it. " * 20)}
-                job_id = await _crawled(ground, site)
-                await deliveries.queue_deliveries(
-                    ground.service
-                )  # the end of a crawl is when it is looked at
-                (told,) = await _listed(ground)
-                assert (told["rule"], told["jobId"]) == ("indexed_pages", job_id)
-                assert told["value"] >= told["limit"] == 0.5
-
-    run(work())
+@waits
+async def test_half_the_pages_gone_since_the_last_run_is_an_alarm(tmp_path: Path) -> None:
+    pages = {f"/{name}": page(name, text=f"All about {name}. " * 20) for name in "abc"}
+    routes = {"/": page("start", *pages, text="The start of it all. " * 20), **pages}
+    with Site(routes) as site:
+        async with serving(tmp_path) as ground:
+            await _crawled(ground, site)
+            assert await deliveries.queue_deliveries(ground.service)
+            assert await _listed(ground) == []
+            site.routes = {"/": page("start", text="Nothing is left of it. " * 20)}
+            job_id = await _crawled(ground, site)
+            await deliveries.queue_deliveries(
+                ground.service
+            )  # the end of a crawl is when it is looked at
+            (told,) = await _listed(ground)
+            assert (told["rule"], told["jobId"]) == ("indexed_pages", job_id)
+            assert told["value"] >= told["limit"] == 0.5
 
 
 async def _crawled(ground: Ground, site: Site) -> str:

@@ -11,8 +11,9 @@ from geomi.errors import StoreBusy
 from geomi.service import background_tasks
 from geomi.service.background_tasks import DUTY, BackgroundTask, run_background_tasks
 from geomi.service.service import Service
-from tests.api.asking import LOCAL, run, serving
+from tests.api.asking import LOCAL, serving
 from tests.support.crawl import Ear
+from tests.support.waiting import waits
 
 LONGEST_S = 20.0
 ENOUGH = 3
@@ -36,66 +37,62 @@ class Tally:
         return 0
 
 
-def test_a_chore_that_raises_is_told_and_does_not_end_the_others(
+@waits
+async def test_a_chore_that_raises_is_told_and_does_not_end_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work() -> None:
-        ear = Ear()
-        async with serving(tmp_path, LOCAL, ear) as ground:
-            busy = Tally(StoreBusy("the store is away", hint="it comes back"))
-            faulty, well = Tally(ZeroDivisionError("ours")), Tally()
-            made = [
-                BackgroundTask(name, 0.001, tally.work)
-                for name, tally in (("wait", busy), ("divide", faulty), ("count", well))
-            ]
-            monkeypatch.setattr(background_tasks, "BACKGROUND_TASKS", made)
-            doing = asyncio.ensure_future(run_background_tasks(ground.service))
-            try:
-                async with asyncio.timeout(LONGEST_S):
-                    for tally in (busy, faulty, well):
-                        await tally.is_enough.wait()
-                assert not doing.done()
-            finally:
-                doing.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await doing
-            assert ear.warnings.count("could not wait: the store is away") == 1
-            assert any("could not divide" in text and "ours" in text for text in ear.warnings)
-
-    run(work())
-
-
-def test_chores_are_left_to_whoever_has_the_duty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            world = ground.service.home.world
-            now_s = world.clock.now_s()
-            until_s = now_s + 3600
-            assert (
-                await world.store.workers.take(DUTY, owner="another", until_s=until_s, now_s=now_s)
-                == "another"
-            )
-            tally = Tally()
-            monkeypatch.setattr(
-                background_tasks, "BACKGROUND_TASKS", [BackgroundTask("count", 0.001, tally.work)]
-            )
-            doing = asyncio.ensure_future(run_background_tasks(ground.service))
-            for _ in range(50):  # it has looked more than once by then
-                await world.store.workers.list()
-                await asyncio.sleep(0.001)
-            assert tally.times == 0
-            await world.store.workers.drop(DUTY, owner="another")
+    ear = Ear()
+    async with serving(tmp_path, LOCAL, ear) as ground:
+        busy = Tally(StoreBusy("the store is away", hint="it comes back"))
+        faulty, well = Tally(ZeroDivisionError("ours")), Tally()
+        made = [
+            BackgroundTask(name, 0.001, tally.work)
+            for name, tally in (("wait", busy), ("divide", faulty), ("count", well))
+        ]
+        monkeypatch.setattr(background_tasks, "BACKGROUND_TASKS", made)
+        doing = asyncio.ensure_future(run_background_tasks(ground.service))
+        try:
             async with asyncio.timeout(LONGEST_S):
-                await tally.is_enough.wait()
+                for tally in (busy, faulty, well):
+                    await tally.is_enough.wait()
+            assert not doing.done()
+        finally:
             doing.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await doing
-            # Whoever leaves gives the duty up, so that the next does not wait for its silence.
-            assert (
-                await world.store.workers.take(DUTY, owner="next", until_s=until_s, now_s=now_s)
-                == "next"
-            )
+        with pytest.raises(asyncio.CancelledError):
+            await doing
+        assert ear.warnings.count("could not wait: the store is away") == 1
+        assert any("could not divide" in text and "ours" in text for text in ear.warnings)
 
-    run(work())
+
+@waits
+async def test_chores_are_left_to_whoever_has_the_duty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(tmp_path) as ground:
+        world = ground.service.home.world
+        now_s = world.clock.now_s()
+        until_s = now_s + 3600
+        assert (
+            await world.store.workers.take(DUTY, owner="another", until_s=until_s, now_s=now_s)
+            == "another"
+        )
+        tally = Tally()
+        monkeypatch.setattr(
+            background_tasks, "BACKGROUND_TASKS", [BackgroundTask("count", 0.001, tally.work)]
+        )
+        doing = asyncio.ensure_future(run_background_tasks(ground.service))
+        for _ in range(50):  # it has looked more than once by then
+            await world.store.workers.list()
+            await asyncio.sleep(0.001)
+        assert tally.times == 0
+        await world.store.workers.drop(DUTY, owner="another")
+        async with asyncio.timeout(LONGEST_S):
+            await tally.is_enough.wait()
+        doing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await doing
+        # Whoever leaves gives the duty up, so that the next does not wait for its silence.
+        assert (
+            await world.store.workers.take(DUTY, owner="next", until_s=until_s, now_s=now_s)
+            == "next"
+        )

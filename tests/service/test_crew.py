@@ -13,12 +13,14 @@ import pytest
 from geomi.adapters.machine.processes import StartedProcess, start_worker
 from geomi.processes import serve
 from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
-from tests.api.asking import LOCAL, run
+from tests.api.asking import LOCAL
 from tests.service.working import until
 from tests.support.crawl import Ear
+from tests.support.waiting import waits
 
 
-def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
+@waits
+async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serve, "FIRST_REST_S", 0.01)
@@ -30,26 +32,23 @@ def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
 
     monkeypatch.setattr(serve, "start_worker", start)
 
-    async def work() -> None:
-        ear = Ear()
-        errands = tuple(ServeOrder(tmp_path, LOCAL, calling) for calling in ServiceProcessKind)
-        many = ServiceProcesses(errands, ear)
-        assert not many.is_whole
+    ear = Ear()
+    errands = tuple(ServeOrder(tmp_path, LOCAL, calling) for calling in ServiceProcessKind)
+    many = ServiceProcesses(errands, ear)
+    assert not many.is_whole
 
-        async def are_there(count: int) -> bool:
-            return many.is_whole and len(started) == count
+    async def are_there(count: int) -> bool:
+        return many.is_whole and len(started) == count
 
-        async with asyncio.TaskGroup() as group:
-            group.create_task(many.run(), name="crew")
-            await until(partial(are_there, len(errands)))
-            os.kill(started[0].pid, signal.SIGKILL)
-            await until(partial(are_there, len(errands) + 1))
-            many.drain()
-        assert any("died; another follows" in text for text in ear.warnings)
-        assert not many.is_whole
-        assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
-
-    run(work())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(many.run(), name="crew")
+        await until(partial(are_there, len(errands)))
+        os.kill(started[0].pid, signal.SIGKILL)
+        await until(partial(are_there, len(errands) + 1))
+        many.drain()
+    assert any("died; another follows" in text for text in ear.warnings)
+    assert not many.is_whole
+    assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
 
 
 @pytest.mark.parametrize(

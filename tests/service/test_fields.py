@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.asking import CRAWL, TENANT, run, serving
+from tests.api.asking import CRAWL, TENANT, serving
 from tests.api.filling import EAGER, WEB, filled
 from tests.service.working import crawled
 from tests.support.crawl import crawl_site
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 HTML = b"""<html lang="en"><head><title>Looms</title>
 <meta name="description" content="About looms"><meta name="author" content="Ada">
@@ -33,64 +34,58 @@ HTML = b"""<html lang="en"><head><title>Looms</title>
         ({"followExternalLinks": True}, []),
     ],
 )
-def test_a_crawl_tells_its_boundaries_and_its_pace(
+@waits
+async def test_a_crawl_tells_its_boundaries_and_its_pace(
     tmp_path: Path, config: dict[str, object], domains: list[str]
 ) -> None:
-    async def work() -> None:
-        seeds = ["http://localhost:8080/", "http://localhost:8080/a", "http://127.0.0.1:8080/"]
-        async with serving(tmp_path) as ground:
-            made = await ground.mine.post("/crawls", CRAWL | {"seedUrls": seeds, "config": config})
-            told = made.json["config"]
-            assert told["allowedDomains"] == domains
-            assert (told["maxDepth"], told["maxPages"]) == (3, 100)
-            assert told["includePatterns"] == told["excludePatterns"] == []
-            assert (told["requestsPerSecond"], told["delayBetweenRequests"]) == (1, 1000)
-
-    run(work())
+    seeds = ["http://localhost:8080/", "http://localhost:8080/a", "http://127.0.0.1:8080/"]
+    async with serving(tmp_path) as ground:
+        made = await ground.mine.post("/crawls", CRAWL | {"seedUrls": seeds, "config": config})
+        told = made.json["config"]
+        assert told["allowedDomains"] == domains
+        assert (told["maxDepth"], told["maxPages"]) == (3, 100)
+        assert told["includePatterns"] == told["excludePatterns"] == []
+        assert (told["requestsPerSecond"], told["delayBetweenRequests"]) == (1, 1000)
 
 
 @pytest.mark.req("CFG-15")
-def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
+@waits
+async def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
     """5 requests a second with 300 ms between two are three a second."""
 
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                config = EAGER | {"requestsPerSecond": 5, "delayBetweenRequests": 300}
-                asked = {"collectionId": "c", "seedUrls": [site.url("/")], "config": config}
-                job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
-                await crawled(ground.desk, job_id)
-                seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
-                gaps = [two[0] - one[1] for one, two in pairwise(seen)]
-                assert len(gaps) >= 4 and min(gaps) >= 0.29
-
-    run(work())
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            config = EAGER | {"requestsPerSecond": 5, "delayBetweenRequests": 300}
+            asked = {"collectionId": "c", "seedUrls": [site.url("/")], "config": config}
+            job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
+            await crawled(ground.desk, job_id)
+            seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
+            gaps = [two[0] - one[1] for one, two in pairwise(seen)]
+            assert len(gaps) >= 4 and min(gaps) >= 0.29
 
 
 @pytest.mark.req("FRN-12", "DAT-02")
-def test_a_url_tells_all_that_is_kept_of_it(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job_id = await filled(ground.mine, ground.desk, site)
-                rows = (await ground.mine.get(f"/crawls/{job_id}/urls")).json["urls"]
-                by_path = {row["url"].removeprefix(site.url("")): row for row in rows}
-                car = by_path["/car"]
-                assert (car["crawlJobId"], car["tenantId"]) == (job_id, TENANT)
-                assert len(car["urlHash"]) == 64
-                assert (car["source"], car["parentUrl"]) == ("link", site.url("/"))
-                assert (car["depth"], car["status"], car["attempts"]) == (1, "completed", 1)
-                assert car["priority"] > 0 and car["httpStatus"] == 200
-                assert car["discoveredAt"] <= car["processedAt"]
-                assert car["nextAttemptAt"] is None and car["error"] is None
-                document = (await ground.mine.get(f"/documents/{car['documentId']}")).json
-                assert document["url"] == car["url"]
-                gone = by_path["/gone"]
-                assert (gone["status"], gone["error"]) == ("failed", "gone")
-                assert gone["documentId"] is None
-                assert by_path["/"]["source"] == "seed" and by_path["/"]["parentUrl"] is None
-
-    run(work())
+@waits
+async def test_a_url_tells_all_that_is_kept_of_it(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job_id = await filled(ground.mine, ground.desk, site)
+            rows = (await ground.mine.get(f"/crawls/{job_id}/urls")).json["urls"]
+            by_path = {row["url"].removeprefix(site.url("")): row for row in rows}
+            car = by_path["/car"]
+            assert (car["crawlJobId"], car["tenantId"]) == (job_id, TENANT)
+            assert len(car["urlHash"]) == 64
+            assert (car["source"], car["parentUrl"]) == ("link", site.url("/"))
+            assert (car["depth"], car["status"], car["attempts"]) == (1, "completed", 1)
+            assert car["priority"] > 0 and car["httpStatus"] == 200
+            assert car["discoveredAt"] <= car["processedAt"]
+            assert car["nextAttemptAt"] is None and car["error"] is None
+            document = (await ground.mine.get(f"/documents/{car['documentId']}")).json
+            assert document["url"] == car["url"]
+            gone = by_path["/gone"]
+            assert (gone["status"], gone["error"]) == ("failed", "gone")
+            assert gone["documentId"] is None
+            assert by_path["/"]["source"] == "seed" and by_path["/"]["parentUrl"] is None
 
 
 @pytest.mark.req("HTTP-13")

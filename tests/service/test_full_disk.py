@@ -13,9 +13,10 @@ from geomi.adapters.store.store import DatabaseStore
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.errors import StoreFull
 from geomi.model.worker import WorkerRole
-from tests.api.asking import CRAWL, LOCAL, Client, Ground, run, serving
+from tests.api.asking import CRAWL, LOCAL, Client, Ground, serving
 from tests.service.working import until
 from tests.support.crawl import Ear
+from tests.support.waiting import waits
 
 QUICK = replace(LOCAL, silence_s=0.5)
 WRITTEN = (
@@ -58,15 +59,15 @@ def _let_every_write_grow(db: SqliteSession) -> None:
         )
 
 
-def test_a_server_answers_on_a_full_disk_and_goes_on_when_there_is_space(tmp_path: Path) -> None:
-    async def work() -> None:
-        ear = Ear()
-        async with serving(tmp_path, QUICK, ear) as ground:
-            heart, disk = ground.service.home.heart, Disk(ground)
-            await heart.enrol(WorkerRole.SUPERVISOR)
-            await with_heartbeat(heart, _fill_and_free(ground, disk, ear), endures=True)
-
-    run(work())
+@waits
+async def test_a_server_answers_on_a_full_disk_and_goes_on_when_there_is_space(
+    tmp_path: Path,
+) -> None:
+    ear = Ear()
+    async with serving(tmp_path, QUICK, ear) as ground:
+        heart, disk = ground.service.home.heart, Disk(ground)
+        await heart.enrol(WorkerRole.SUPERVISOR)
+        await with_heartbeat(heart, _fill_and_free(ground, disk, ear), endures=True)
 
 
 async def _fill_and_free(ground: Ground, disk: Disk, ear: Ear) -> None:
@@ -88,27 +89,23 @@ async def _fill_and_free(ground: Ground, disk: Disk, ear: Ear) -> None:
     assert (await ground.mine.post("/crawls", CRAWL)).status == 202
 
 
-def test_whoever_has_nothing_but_writing_to_do_ends(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path, QUICK) as ground:
-            heart, disk = ground.service.home.heart, Disk(ground)
-            await heart.enrol(WorkerRole.WORKER)
-            disk.fill()
-            with pytest.raises(StoreFull):
-                await with_heartbeat(heart, asyncio.Event().wait())
-            disk.free()
-
-    run(work())
+@waits
+async def test_whoever_has_nothing_but_writing_to_do_ends(tmp_path: Path) -> None:
+    async with serving(tmp_path, QUICK) as ground:
+        heart, disk = ground.service.home.heart, Disk(ground)
+        await heart.enrol(WorkerRole.WORKER)
+        disk.fill()
+        with pytest.raises(StoreFull):
+            await with_heartbeat(heart, asyncio.Event().wait())
+        disk.free()
 
 
-def test_too_little_free_space_is_not_ready(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path, replace(LOCAL, min_free_bytes=10**18)) as ground:
-            answer = await Client(ground.app, prefix="").get("/readyz")
-            assert answer.status == 503 and "too little space" in answer.json["detail"]
-            assert (await ground.mine.get("/crawls")).status == 200
-
-    run(work())
+@waits
+async def test_too_little_free_space_is_not_ready(tmp_path: Path) -> None:
+    async with serving(tmp_path, replace(LOCAL, min_free_bytes=10**18)) as ground:
+        answer = await Client(ground.app, prefix="").get("/readyz")
+        assert answer.status == 503 and "too little space" in answer.json["detail"]
+        assert (await ground.mine.get("/crawls")).status == 200
 
 
 async def _is_in_trouble(heart: Heartbeat, *, again: Exception | None = None) -> bool:

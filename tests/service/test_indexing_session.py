@@ -15,10 +15,11 @@ from geomi.service.crawling.crawls import CrawlOrder
 from geomi.service.provider_runs import indexing_session, stop_large_sessions
 from geomi.service.service import Service, TenantService
 from geomi.settings.options import Settings
-from tests.api.asking import LOCAL, OTHER, Ground, run, serving
+from tests.api.asking import LOCAL, OTHER, Ground, serving
 from tests.service.working import crawled
 from tests.support.crawl import Ear, page
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 
 def crawl(name: str, began_s: float, ended_s: float | None = None, *, by: str = "p") -> CrawlJob:
@@ -58,31 +59,29 @@ def test_crawls_of_providers_that_overlap_are_one_session(
 
 @pytest.mark.slow
 @pytest.mark.req("JOB-08")
-def test_above_its_limit_a_session_stops_as_a_whole(tmp_path: Path) -> None:
+@waits
+async def test_above_its_limit_a_session_stops_as_a_whole(tmp_path: Path) -> None:
     """One provider is done, with two pages; what the other has still to do is not done then."""
 
-    async def work() -> None:
-        ear = Ear()
-        with Site({"/": page("start", "/boat"), "/boat": page("boat")}) as site:
-            async with serving(tmp_path, LOCAL, ear) as ground:
-                desk, other = ground.desk, ground.service.desk(OTHER)
-                first = await _started(desk, site, "openai")
-                second = await _started(desk, site, "stripe")
-                nobodys = await _started(desk, site, "")
-                elsewhere = await _started(other, site, "openai")
-                await jobs.complete(desk.world, await crawled(desk, first))
-                assert (await jobs.find(desk.world, first)).stats.settled == 2
-                for most in (0, 2):
-                    await stop_large_sessions(_limited(ground.service, most))
-                    assert await _state(ground, second) == ("processing", None)
-                await stop_large_sessions(_limited(ground.service, 1))
-                cause = "the indexing session has 2 pages; its limit is 1"
-                assert await _state(ground, second) == ("cancelled", cause)
-                assert f"{cause}; provider stripe stops" in ear.warnings
-                for world, name in ((desk.world, nobodys), (other.world, elsewhere)):
-                    assert (await jobs.find(world, name)).state is JobState.PROCESSING
-
-    run(work())
+    ear = Ear()
+    with Site({"/": page("start", "/boat"), "/boat": page("boat")}) as site:
+        async with serving(tmp_path, LOCAL, ear) as ground:
+            desk, other = ground.desk, ground.service.desk(OTHER)
+            first = await _started(desk, site, "openai")
+            second = await _started(desk, site, "stripe")
+            nobodys = await _started(desk, site, "")
+            elsewhere = await _started(other, site, "openai")
+            await jobs.complete(desk.world, await crawled(desk, first))
+            assert (await jobs.find(desk.world, first)).stats.settled == 2
+            for most in (0, 2):
+                await stop_large_sessions(_limited(ground.service, most))
+                assert await _state(ground, second) == ("processing", None)
+            await stop_large_sessions(_limited(ground.service, 1))
+            cause = "the indexing session has 2 pages; its limit is 1"
+            assert await _state(ground, second) == ("cancelled", cause)
+            assert f"{cause}; provider stripe stops" in ear.warnings
+            for world, name in ((desk.world, nobodys), (other.world, elsewhere)):
+                assert (await jobs.find(world, name)).state is JobState.PROCESSING
 
 
 def test_a_session_has_five_thousand_pages_unless_somebody_says_otherwise() -> None:

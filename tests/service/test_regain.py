@@ -14,56 +14,51 @@ from geomi.app.index import FOLDER, open_search_indexes
 from geomi.service import collections, enrichment
 from geomi.service.enrichment import IndexRebuild
 from geomi.service.service import open_service
-from tests.api.asking import LOCAL, TENANT, Ground, run, serving
+from tests.api.asking import LOCAL, TENANT, Ground, serving
 from tests.api.filling import WEB, filled
 from tests.service.working import understood
 from tests.support.crawl import Ear
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 COLLECTIONS, DELETED = ("harbour", "village"), "market"
 
 
 @pytest.mark.slow
-def test_every_crawl_of_a_lost_index_is_put_there_again(
+@waits
+async def test_every_crawl_of_a_lost_index_is_put_there_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enrichment, "LOOKED_BACK", 1)
 
-    async def work() -> None:
-        ear = Ear()
-        async with _lost(tmp_path, ear) as ground:
-            assert await _where_found(ground) == set()
-            await understood(ground.service, lambda: _is_whole(ground))
-            told = f"the index of `{TENANT}` is gone; it is made again from 3 crawls"
-            assert ear.warnings.count(told) == 1
-            async with open_search_indexes(ground.service.home) as shelves:
-                after = IndexRebuild(ground.service, shelves)
-                await after.look(TENANT)
-                assert await after.go_on(asyncio.Event()) == 0  # and it is over
-
-    run(work())
+    ear = Ear()
+    async with _lost(tmp_path, ear) as ground:
+        assert await _where_found(ground) == set()
+        await understood(ground.service, lambda: _is_whole(ground))
+        told = f"the index of `{TENANT}` is gone; it is made again from 3 crawls"
+        assert ear.warnings.count(told) == 1
+        async with open_search_indexes(ground.service.home) as shelves:
+            after = IndexRebuild(ground.service, shelves)
+            await after.look(TENANT)
+            assert await after.go_on(asyncio.Event()) == 0  # and it is over
 
 
 @pytest.mark.slow
-def test_whoever_is_killed_on_the_way_is_followed_by_one_that_goes_on(
+@waits
+async def test_whoever_is_killed_on_the_way_is_followed_by_one_that_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enrichment, "LOOKED_BACK", 1)
 
-    async def work() -> None:
-        ear = Ear()
-        async with _lost(tmp_path, ear) as ground:
-            async with open_search_indexes(ground.service.home) as shelves:
-                killed = IndexRebuild(ground.service, shelves)
-                await killed.look(TENANT)
-                await killed.go_on(asyncio.Event())
-            assert await _where_found(ground) == {"village"}  # the newest comes first
-            await understood(ground.service, lambda: _is_whole(ground))
-            assert f"the index of `{TENANT}` was gone; it is made again from 3 crawls" in (
-                ear.warnings
-            )
-
-    run(work())
+    ear = Ear()
+    async with _lost(tmp_path, ear) as ground:
+        async with open_search_indexes(ground.service.home) as shelves:
+            killed = IndexRebuild(ground.service, shelves)
+            await killed.look(TENANT)
+            await killed.go_on(asyncio.Event())
+        assert await _where_found(ground) == {"village"}  # the newest comes first
+        await understood(ground.service, lambda: _is_whole(ground))
+        assert f"the index of `{TENANT}` was gone; it is made again from 3 crawls" in (ear.warnings)
 
 
 @asynccontextmanager

@@ -12,8 +12,9 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.service import deliveries
 from geomi.service.deliveries import DeliveryState
 from geomi.service.service import open_service
-from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, Json, run, serving
+from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, Json, serving
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 TAKEN = Reply(b"", status=204)
 ELSEWHERE = Reply(b"", status=307, headers=(("Location", "/taken"),))
@@ -29,79 +30,71 @@ ROUTES = {"/taken": TAKEN, "/moved": ELSEWHERE, "/broken": Reply(b"no", status=5
         ("/broken", "waiting", ["/broken"]),
     ],
 )
-def test_only_2xx_is_taken(tmp_path: Path, path: str, state: str, asked: Sequence[str]) -> None:
-    async def work() -> None:
-        with Site(ROUTES) as site:
-            async with serving(tmp_path) as ground:
-                hook = await _hooked(ground, site.url(path))
-                assert await deliveries.queue_deliveries(ground.service) == 2
-                assert (
-                    await deliveries.queue_deliveries(ground.service) == 0
-                )  # nothing is told twice
-                assert await deliveries.send_due(ground.service) == 1
-                assert await deliveries.send_due(ground.service) == 0  # what waits is not due yet
-                (told,) = await _deliveries(ground, hook)
-                assert (told["state"], told["attempts"]) == (state, 1)
-                assert [seen.target for seen in site.log] == asked
-                assert site.log[0].headers["user-agent"].startswith("geomi/")
-                assert site.log[0].headers["geomi-delivery"] == told["deliveryId"]
-
-    run(work())
+@waits
+async def test_only_2xx_is_taken(
+    tmp_path: Path, path: str, state: str, asked: Sequence[str]
+) -> None:
+    with Site(ROUTES) as site:
+        async with serving(tmp_path) as ground:
+            hook = await _hooked(ground, site.url(path))
+            assert await deliveries.queue_deliveries(ground.service) == 2
+            assert await deliveries.queue_deliveries(ground.service) == 0  # nothing is told twice
+            assert await deliveries.send_due(ground.service) == 1
+            assert await deliveries.send_due(ground.service) == 0  # what waits is not due yet
+            (told,) = await _deliveries(ground, hook)
+            assert (told["state"], told["attempts"]) == (state, 1)
+            assert [seen.target for seen in site.log] == asked
+            assert site.log[0].headers["user-agent"].startswith("geomi/")
+            assert site.log[0].headers["geomi-delivery"] == told["deliveryId"]
 
 
-def test_a_delivery_that_is_never_taken_is_dead_after_four_tries(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(ROUTES) as site:
-            async with serving(tmp_path) as ground:
-                hook = await _hooked(ground, site.url("/broken"))
-                await deliveries.queue_deliveries(ground.service)
-                tries = 0
-                while await deliveries.send_due(ground.service):
-                    tries += 1
-                    await _make_due(ground)
-                (told,) = await _deliveries(ground, hook)
-                assert (tries, told["state"]) == (4, "dead")
-                assert told["lastStatus"] == 503 and len(site.log) == 4
-                names = {seen.headers["geomi-delivery"] for seen in site.log}
-                assert names == {told["deliveryId"]}  # a receiver knows it again
-
-    run(work())
+@waits
+async def test_a_delivery_that_is_never_taken_is_dead_after_four_tries(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
+        async with serving(tmp_path) as ground:
+            hook = await _hooked(ground, site.url("/broken"))
+            await deliveries.queue_deliveries(ground.service)
+            tries = 0
+            while await deliveries.send_due(ground.service):
+                tries += 1
+                await _make_due(ground)
+            (told,) = await _deliveries(ground, hook)
+            assert (tries, told["state"]) == (4, "dead")
+            assert told["lastStatus"] == 503 and len(site.log) == 4
+            names = {seen.headers["geomi-delivery"] for seen in site.log}
+            assert names == {told["deliveryId"]}  # a receiver knows it again
 
 
-def test_an_address_that_is_not_public_is_refused_at_each_try(tmp_path: Path) -> None:
+@waits
+async def test_an_address_that_is_not_public_is_refused_at_each_try(tmp_path: Path) -> None:
     """The hook was made while private addresses were allowed, or its name meant another one."""
 
-    async def work() -> None:
-        with Site(ROUTES) as site:
-            async with serving(tmp_path) as ground:
-                hook = await _hooked(ground, site.url("/taken"))
-                await deliveries.queue_deliveries(ground.service)
-            shut = replace(LOCAL, allow_private=False)
-            async with open_service(tmp_path, shut, lambda _: EventFanOut()) as service:
-                assert await deliveries.send_due(service) == 1
-                desk = service.desk(TENANT)
-                (told,), _ = await deliveries.page(desk, hook, None, before="", limit=10)
-                assert told.state is DeliveryState.WAITING and told.last_status is None
-                assert "127.0.0.1" in told.last_error
+    with Site(ROUTES) as site:
+        async with serving(tmp_path) as ground:
+            hook = await _hooked(ground, site.url("/taken"))
+            await deliveries.queue_deliveries(ground.service)
+        shut = replace(LOCAL, allow_private=False)
+        async with open_service(tmp_path, shut, lambda _: EventFanOut()) as service:
+            assert await deliveries.send_due(service) == 1
+            desk = service.desk(TENANT)
+            (told,), _ = await deliveries.page(desk, hook, None, before="", limit=10)
+            assert told.state is DeliveryState.WAITING and told.last_status is None
+            assert "127.0.0.1" in told.last_error
+        assert site.log == []
+
+
+@waits
+async def test_a_deleted_hook_is_told_nothing_more(tmp_path: Path) -> None:
+    with Site(ROUTES) as site:
+        async with serving(tmp_path) as ground:
+            hook = await _hooked(ground, site.url("/taken"))
+            await deliveries.queue_deliveries(ground.service)
+            assert (await ground.mine.delete(f"/webhooks/{hook}")).status == 204
+            assert await deliveries.send_due(ground.service) == 1
+            assert await deliveries.send_due(ground.service) == 0
             assert site.log == []
-
-    run(work())
-
-
-def test_a_deleted_hook_is_told_nothing_more(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(ROUTES) as site:
-            async with serving(tmp_path) as ground:
-                hook = await _hooked(ground, site.url("/taken"))
-                await deliveries.queue_deliveries(ground.service)
-                assert (await ground.mine.delete(f"/webhooks/{hook}")).status == 204
-                assert await deliveries.send_due(ground.service) == 1
-                assert await deliveries.send_due(ground.service) == 0
-                assert site.log == []
-                kept = await ground.desk.named_values.list(deliveries.NAMESPACE, after="", limit=10)
-                assert list(kept) == []
-
-    run(work())
+            kept = await ground.desk.named_values.list(deliveries.NAMESPACE, after="", limit=10)
+            assert list(kept) == []
 
 
 async def _hooked(ground: Ground, url: str) -> str:

@@ -16,155 +16,146 @@ from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import State
 from geomi.service import deliveries
 from geomi.service.crawling.crawls import begin_waiting
-from tests.api.asking import CRAWL, TENANT, Ground, run, serving
+from tests.api.asking import CRAWL, TENANT, Ground, serving
 from tests.api.filling import WEB, started
 from tests.service.working import crawled, is_over, understood
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 ROBOTS = Reply(b"User-agent: *\nDisallow: /\n", content_type="text/plain")
 
 
 @pytest.mark.req("WF-02")
-def test_a_crawl_that_cannot_begin_fails_with_its_cause(tmp_path: Path) -> None:
+@waits
+async def test_a_crawl_that_cannot_begin_fails_with_its_cause(tmp_path: Path) -> None:
     """C-46: its provider's terms were read anew while it waited."""
 
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            world = ground.desk.world
-            preset = await providers.find(world, "openai")
-            await world.store.providers.put(
-                replace(
-                    preset,
-                    key="village",
-                    seed_urls=("http://localhost:8080/",),
-                    tos_allows_crawling=False,
-                )
+    async with serving(tmp_path) as ground:
+        job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        world = ground.desk.world
+        preset = await providers.find(world, "openai")
+        await world.store.providers.put(
+            replace(
+                preset,
+                key="village",
+                seed_urls=("http://localhost:8080/",),
+                tos_allows_crawling=False,
             )
-            assert await begin_waiting(ground.service) == 1
-            told = (await ground.mine.get(f"/crawls/{job_id}")).json
-            assert told["status"] == "failed" and told["stopReason"] == "failed"
-            assert "village forbids crawling" in told["error"]
-            assert told["completedAt"] and told["stats"]["urlsDiscovered"] == 0
-            assert await begin_waiting(ground.service) == 0  # nobody tries it again
-
-    run(work())
+        )
+        assert await begin_waiting(ground.service) == 1
+        told = (await ground.mine.get(f"/crawls/{job_id}")).json
+        assert told["status"] == "failed" and told["stopReason"] == "failed"
+        assert "village forbids crawling" in told["error"]
+        assert told["completedAt"] and told["stats"]["urlsDiscovered"] == 0
+        assert await begin_waiting(ground.service) == 0  # nobody tries it again
 
 
 @pytest.mark.req("WF-02", "WF-03", "CFG-12")
-def test_a_crawl_begins_with_its_seeds_and_sitemaps_in_the_queue(tmp_path: Path) -> None:
-    async def work() -> None:
-        seeds = ["http://localhost:8080/", "http://localhost:8080/docs"]
-        given = "http://localhost:8080/all.xml"
-        async with serving(tmp_path) as ground:
-            asked = CRAWL | {"seedUrls": seeds, "sitemapUrls": [given]}
-            job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
-            assert await begin_waiting(ground.service) == 1
-            assert (await ground.mine.get(f"/crawls/{job_id}")).json["status"] == "processing"
-            census = ground.desk.world.store.census
-            rows = await census.rows(job_id, EntryFilter(), after=FIRST_CURSOR, limit=100)
-            waiting = {(one.kind, one.url) for one in rows.entries if one.state is State.PENDING}
-            assert {(EntryKind.PAGE, seed) for seed in seeds} <= waiting
-            assert (EntryKind.SITEMAP, given) in waiting
-            assert await begin_waiting(ground.service) == 0
-
-    run(work())
+@waits
+async def test_a_crawl_begins_with_its_seeds_and_sitemaps_in_the_queue(tmp_path: Path) -> None:
+    seeds = ["http://localhost:8080/", "http://localhost:8080/docs"]
+    given = "http://localhost:8080/all.xml"
+    async with serving(tmp_path) as ground:
+        asked = CRAWL | {"seedUrls": seeds, "sitemapUrls": [given]}
+        job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
+        assert await begin_waiting(ground.service) == 1
+        assert (await ground.mine.get(f"/crawls/{job_id}")).json["status"] == "processing"
+        census = ground.desk.world.store.census
+        rows = await census.rows(job_id, EntryFilter(), after=FIRST_CURSOR, limit=100)
+        waiting = {(one.kind, one.url) for one in rows.entries if one.state is State.PENDING}
+        assert {(EntryKind.PAGE, seed) for seed in seeds} <= waiting
+        assert (EntryKind.SITEMAP, given) in waiting
+        assert await begin_waiting(ground.service) == 0
 
 
 @pytest.mark.req("WF-02")
-def test_whoever_died_while_a_crawl_began_is_followed_by_another(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            world = ground.desk.world
-            assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
-            job = await jobs.find(world, job_id)
-            await jobs.step(world, job, JobState.DISCOVERING)
-            assert await begin_waiting(ground.service) == 1
-            assert (await jobs.find(world, job_id)).state is JobState.PROCESSING
-
-    run(work())
+@waits
+async def test_whoever_died_while_a_crawl_began_is_followed_by_another(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        world = ground.desk.world
+        assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
+        job = await jobs.find(world, job_id)
+        await jobs.step(world, job, JobState.DISCOVERING)
+        assert await begin_waiting(ground.service) == 1
+        assert (await jobs.find(world, job_id)).state is JobState.PROCESSING
 
 
 @pytest.mark.req("WF-04")
-def test_a_crawl_with_nothing_to_fetch_goes_straight_to_its_end(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site({**WEB, "/robots.txt": ROBOTS}) as site:
-            async with serving(tmp_path) as ground:
-                job_id = (await started(ground.mine, site))["jobId"]
-                job = await crawled(ground.desk, job_id)
-                assert job.state is JobState.FINALIZING and job.stop is StopReason.DONE
-                await understood(ground.service, lambda: is_over(ground.desk, job_id))
-                told = (await ground.mine.get(f"/crawls/{job_id}")).json
-                assert (told["status"], told["stopReason"]) == ("completed", "done")
-                assert told["stats"]["urlsBlocked"] == 1
-                assert told["stats"]["urlsSucceeded"] == told["stats"]["pagesIndexed"] == 0
-                assert {seen.path for seen in site.log} == {"/robots.txt"}
-
-    run(work())
+@waits
+async def test_a_crawl_with_nothing_to_fetch_goes_straight_to_its_end(tmp_path: Path) -> None:
+    with Site({**WEB, "/robots.txt": ROBOTS}) as site:
+        async with serving(tmp_path) as ground:
+            job_id = (await started(ground.mine, site))["jobId"]
+            job = await crawled(ground.desk, job_id)
+            assert job.state is JobState.FINALIZING and job.stop is StopReason.DONE
+            await understood(ground.service, lambda: is_over(ground.desk, job_id))
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert (told["status"], told["stopReason"]) == ("completed", "done")
+            assert told["stats"]["urlsBlocked"] == 1
+            assert told["stats"]["urlsSucceeded"] == told["stats"]["pagesIndexed"] == 0
+            assert {seen.path for seen in site.log} == {"/robots.txt"}
 
 
 @pytest.mark.req("WF-08", "FUT-13")
-def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site, Site({"/told": Reply(b"{}")}) as receiver:
-            async with serving(tmp_path) as ground:
-                hook = {"url": receiver.url("/told"), "events": ["crawl.completed"]}
-                assert (await ground.mine.post("/webhooks", hook)).status == 201
-                job_id = (await started(ground.mine, site))["jobId"]
-                job = await crawled(ground.desk, job_id)
-                assert job.state is JobState.FINALIZING  # nothing of it can be found yet
-                assert not await _finds(ground, "ferry")
-                await understood(ground.service, lambda: is_over(ground.desk, job_id))
-                told = (await ground.mine.get(f"/crawls/{job_id}")).json
-                assert told["status"] == "completed"
-                assert (told["stats"]["pagesIndexed"], told["stats"]["chunksCreated"]) == (3, 3)
-                assert await _finds(ground, "ferry")
-                assert await deliveries.queue_deliveries(ground.service)
-                assert await deliveries.send_due(ground.service) == 1
-                (heard,) = [orjson.loads(seen.body) for seen in receiver.log]
-                assert heard["event"] == "crawl.completed"
-                assert heard["crawl"]["jobId"] == job_id
-
-    run(work())
+@waits
+async def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(
+    tmp_path: Path,
+) -> None:
+    with Site(WEB) as site, Site({"/told": Reply(b"{}")}) as receiver:
+        async with serving(tmp_path) as ground:
+            hook = {"url": receiver.url("/told"), "events": ["crawl.completed"]}
+            assert (await ground.mine.post("/webhooks", hook)).status == 201
+            job_id = (await started(ground.mine, site))["jobId"]
+            job = await crawled(ground.desk, job_id)
+            assert job.state is JobState.FINALIZING  # nothing of it can be found yet
+            assert not await _finds(ground, "ferry")
+            await understood(ground.service, lambda: is_over(ground.desk, job_id))
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert told["status"] == "completed"
+            assert (told["stats"]["pagesIndexed"], told["stats"]["chunksCreated"]) == (3, 3)
+            assert await _finds(ground, "ferry")
+            assert await deliveries.queue_deliveries(ground.service)
+            assert await deliveries.send_due(ground.service) == 1
+            (heard,) = [orjson.loads(seen.body) for seen in receiver.log]
+            assert heard["event"] == "crawl.completed"
+            assert heard["crawl"]["jobId"] == job_id
 
 
 @pytest.mark.req("WF-15", "JOB-11")
-def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
+@waits
+async def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
     """Initialize, discovery, processing, finalize: each is told while it lasts, and afterwards."""
 
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job_id = (await started(ground.mine, site))["jobId"]
-                path, world = f"/crawls/{job_id}", ground.desk.world
-                seen = [(await ground.mine.get(path)).json["status"]]
-                assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
-                seen.append((await ground.mine.get(path)).json["status"])
-                job = await jobs.step(world, await jobs.find(world, job_id), JobState.DISCOVERING)
-                seen.append((await ground.mine.get(path)).json["status"])
-                await begin_waiting(ground.service)
-                seen.append((await ground.mine.get(path)).json["status"])
-                job = await crawled(ground.desk, job_id)
-                seen.append((await ground.mine.get(path)).json["status"])
-                await jobs.complete(world, job)
-                seen.append((await ground.mine.get(path)).json["status"])
-                phases = ["pending", "initializing", "discovering", "processing", "finalizing"]
-                assert seen == [*phases, "completed"]
-                stream = (await ground.mine.get(f"{path}/events")).body.decode()
-                told = [
-                    orjson.loads(line.removeprefix("data: "))
-                    for line in stream.splitlines()
-                    if line.startswith("data: ")
-                ]
-                states = [one["status"] for one in told if "status" in one]
-                assert states[0] == "completed"  # how it stands, before what was
-                assert list(dict.fromkeys(states[1:])) == seen
-                urls = (await ground.mine.get(f"{path}/urls?status=failed")).json["urls"]
-                assert [(one["httpStatus"], bool(one["error"])) for one in urls] == [(404, True)]
-                assert (await ground.other.get(path)).status == 404
-
-    run(work())
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job_id = (await started(ground.mine, site))["jobId"]
+            path, world = f"/crawls/{job_id}", ground.desk.world
+            seen = [(await ground.mine.get(path)).json["status"]]
+            assert await world.store.jobs.begin(job_id, most=0, wall_s=ground.desk.wall_s)
+            seen.append((await ground.mine.get(path)).json["status"])
+            job = await jobs.step(world, await jobs.find(world, job_id), JobState.DISCOVERING)
+            seen.append((await ground.mine.get(path)).json["status"])
+            await begin_waiting(ground.service)
+            seen.append((await ground.mine.get(path)).json["status"])
+            job = await crawled(ground.desk, job_id)
+            seen.append((await ground.mine.get(path)).json["status"])
+            await jobs.complete(world, job)
+            seen.append((await ground.mine.get(path)).json["status"])
+            phases = ["pending", "initializing", "discovering", "processing", "finalizing"]
+            assert seen == [*phases, "completed"]
+            stream = (await ground.mine.get(f"{path}/events")).body.decode()
+            told = [
+                orjson.loads(line.removeprefix("data: "))
+                for line in stream.splitlines()
+                if line.startswith("data: ")
+            ]
+            states = [one["status"] for one in told if "status" in one]
+            assert states[0] == "completed"  # how it stands, before what was
+            assert list(dict.fromkeys(states[1:])) == seen
+            urls = (await ground.mine.get(f"{path}/urls?status=failed")).json["urls"]
+            assert [(one["httpStatus"], bool(one["error"])) for one in urls] == [(404, True)]
+            assert (await ground.other.get(path)).status == 404
 
 
 @pytest.mark.req("JOB-03")
@@ -176,57 +167,53 @@ def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
         ("maxDuration", 86_400, 86_401),
     ],
 )
-def test_a_crawls_limits_have_ceilings(tmp_path: Path, name: str, most: int, over: int) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            told = (await ground.mine.post("/crawls", CRAWL | {"config": {name: most}})).json
-            assert told["config"][name] == most
-            refused = await ground.mine.post("/crawls", CRAWL | {"config": {name: over}})
-            assert refused.status == 400
-            assert [fault["field"] for fault in refused.json["errors"]] == [f"config.{name}"]
-
-    run(work())
+@waits
+async def test_a_crawls_limits_have_ceilings(
+    tmp_path: Path, name: str, most: int, over: int
+) -> None:
+    async with serving(tmp_path) as ground:
+        told = (await ground.mine.post("/crawls", CRAWL | {"config": {name: most}})).json
+        assert told["config"][name] == most
+        refused = await ground.mine.post("/crawls", CRAWL | {"config": {name: over}})
+        assert refused.status == 400
+        assert [fault["field"] for fault in refused.json["errors"]] == [f"config.{name}"]
 
 
 @pytest.mark.req("JOB-01", "JOB-02")
-def test_a_crawl_has_the_fields_of_the_catalogue_at_its_end(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job_id = (await started(ground.mine, site))["jobId"]
-                before = (await ground.mine.get(f"/crawls/{job_id}")).json
-                assert before["startedAt"] is before["completedAt"] is None
-                await crawled(ground.desk, job_id)
-                await understood(ground.service, lambda: is_over(ground.desk, job_id))
-                told = (await ground.mine.get(f"/crawls/{job_id}")).json
-                assert (told["jobId"], told["tenantId"]) == (job_id, TENANT)
-                assert told["collectionId"] == "village" and len(job_id) == 26
-                assert told["config"]["maxPages"] == 100 and not told["error"]
-                assert told["createdAt"] <= told["startedAt"] <= told["completedAt"]
-                stats = told["stats"]
-                assert stats["bytesDownloaded"] > 0 and stats["processingTimeMs"] > 0
-                assert stats["urlsProcessed"] == stats["urlsSucceeded"] + stats["urlsFailed"] == 4
-
-    run(work())
+@waits
+async def test_a_crawl_has_the_fields_of_the_catalogue_at_its_end(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job_id = (await started(ground.mine, site))["jobId"]
+            before = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert before["startedAt"] is before["completedAt"] is None
+            await crawled(ground.desk, job_id)
+            await understood(ground.service, lambda: is_over(ground.desk, job_id))
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert (told["jobId"], told["tenantId"]) == (job_id, TENANT)
+            assert told["collectionId"] == "village" and len(job_id) == 26
+            assert told["config"]["maxPages"] == 100 and not told["error"]
+            assert told["createdAt"] <= told["startedAt"] <= told["completedAt"]
+            stats = told["stats"]
+            assert stats["bytesDownloaded"] > 0 and stats["processingTimeMs"] > 0
+            assert stats["urlsProcessed"] == stats["urlsSucceeded"] + stats["urlsFailed"] == 4
 
 
 @pytest.mark.req("WF-08")
-def test_the_last_pages_of_a_cancelled_crawl_can_be_found(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as ground:
-                job_id = (await started(ground.mine, site))["jobId"]
-                await crawled(ground.desk, job_id)
-                assert (await ground.mine.post(f"/crawls/{job_id}/cancel")).status == 200
+@waits
+async def test_the_last_pages_of_a_cancelled_crawl_can_be_found(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job_id = (await started(ground.mine, site))["jobId"]
+            await crawled(ground.desk, job_id)
+            assert (await ground.mine.post(f"/crawls/{job_id}/cancel")).status == 200
 
-                async def is_found() -> bool:
-                    return await _finds(ground, "ferry")
+            async def is_found() -> bool:
+                return await _finds(ground, "ferry")
 
-                await understood(ground.service, is_found)
-                told = (await ground.mine.get(f"/crawls/{job_id}")).json
-                assert told["status"] == "cancelled"
-
-    run(work())
+            await understood(ground.service, is_found)
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert told["status"] == "cancelled"
 
 
 async def _finds(ground: Ground, words: str) -> bool:

@@ -17,6 +17,7 @@ from tests.api.asking import LOCAL, run, serving
 from tests.api.filling import EAGER
 from tests.support.crawl import Ear, home_in, page
 from tests.support.server import Raw, Reply, Seen, Site
+from tests.support.waiting import waits
 
 SITES = 5
 AT_ONCE = 2
@@ -83,15 +84,13 @@ def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Pa
 
 
 @pytest.mark.req("JOB-06", "FRN-15")
-def test_what_waits_in_a_service_has_a_limit(tmp_path: Path) -> None:
+@waits
+async def test_what_waits_in_a_service_has_a_limit(tmp_path: Path) -> None:
     """Of all tenants together; the operator's word counts, also where it is that there is none."""
     assert server_settings(LOCAL).max_queued == MAX_QUEUED == 1_000_000
     assert server_settings(replace(LOCAL, max_queued=0)).max_queued == 0
     assert server_settings(replace(LOCAL, max_queued=5)).max_queued == 5
 
-    async def work() -> None:
-        async with serving(tmp_path, server_settings(LOCAL)) as ground:
-            frontiers = [ground.desk.home.store.frontier, ground.service.home.store.frontier]
-            assert [frontier.max_queued for frontier in frontiers] == [MAX_QUEUED] * 2
-
-    run(work())
+    async with serving(tmp_path, server_settings(LOCAL)) as ground:
+        frontiers = [ground.desk.home.store.frontier, ground.service.home.store.frontier]
+        assert [frontier.max_queued for frontier in frontiers] == [MAX_QUEUED] * 2
