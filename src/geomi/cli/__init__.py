@@ -4,8 +4,8 @@ A command reads its flags, calls a use case and prints the result. It decides no
 or the library would have to decide again. Data goes to stdout, messages to stderr.
 
 The folders are the headings of `geomi --help`: `collect`, `read`, `look`, `keep`, `serve` and
-`prepare`. The modules beside them are shared: `program` (the registry), `options` (flags and
-settings), `data_directory`, `console` (printing) and `event_output` (live view and JSON lines).
+`prepare`. The modules beside them are shared: `program` (the registry), `flags`, `options`
+(settings), `data_directory`, `console` (printing) and `event_output` (live view and JSON lines).
 """
 
 from __future__ import annotations

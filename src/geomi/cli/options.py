@@ -1,4 +1,4 @@
-"""Flags that several commands share, and how flags, environment and files become settings.
+"""How flags, environment and files become the settings of a command.
 
 `configure` reads every layer in the order flag, environment, file, provider, profile, default.
 `warn_about_settings` warns before requests are sent: of a missing contact (C-04) and of a delay
@@ -12,11 +12,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from geomi.cli.console import note
+from geomi.cli.flags import CONFIG_FILE
 from geomi.settings.compliance import has_contact
 from geomi.settings.layers import (
     AGENT,
@@ -31,142 +29,6 @@ from geomi.settings.layers import (
 )
 from geomi.settings.options import Settings
 from geomi.settings.process import read_settings, unknown_variables
-from geomi.settings.values import refuse_blank
-
-CONFIG_FILE = "geomi.toml"
-WHAT, PACE = "What to crawl", "How gently"  # panels of the help
-Database = Annotated[
-    str | None,
-    typer.Option(
-        "--db",
-        metavar="URL",
-        help="Keep the state in this database: postgresql://user@host/name.",
-        show_default="a file in the data directory",
-    ),
-]
-Blobs = Annotated[
-    str | None,
-    typer.Option(
-        "--blobs",
-        metavar="URL",
-        help="Keep the archive in this bucket: s3://bucket/prefix.",
-        show_default="the data directory",
-    ),
-]
-Profile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="A named behaviour.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", help=f"A TOML file, or a scanner's scan.yml; ./{CONFIG_FILE} is read by itself."
-    ),
-]
-AllowPrivate = Annotated[
-    bool | None,
-    typer.Option(
-        "--allow-private", help="Let private and loopback addresses through.", show_default=False
-    ),
-]
-Assignments = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, by its full name; repeat."),
-]
-Resolve = Annotated[
-    list[str] | None,
-    typer.Option("--resolve", metavar="HOST:PORT:ADDR[:PORT]", help="Where one host is, as curl."),
-]
-CaFile = Annotated[
-    Path | None, typer.Option("--ca-file", metavar="PEM", help="Certificates to trust as well.")
-]
-UserAgent = Annotated[
-    str | None,
-    typer.Option("--user-agent", metavar="TEXT", help="Who asks.", show_default="geomi/<version>"),
-]
-Header = Annotated[
-    list[str] | None,
-    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="Sent with each request; repeat."),
-]
-JobId = Annotated[
-    str, typer.Option("--job", metavar="ID", help="A job's id, or its beginning or end.")
-]
-MaxPages = Annotated[
-    int | None,
-    typer.Option(
-        "-n",
-        "--max-pages",
-        help="Stop after so many pages; 0: no limit.",
-        show_default="100",
-        rich_help_panel=WHAT,
-    ),
-]
-Depth = Annotated[
-    int | None,
-    typer.Option(
-        "-d",
-        "--depth",
-        help="How many links away from the start; 0: the start URLs alone.",
-        show_default="3",
-        rich_help_panel=WHAT,
-    ),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-i",
-        "--include",
-        metavar="GLOB",
-        help="Take only what matches, such as '/docs/**'; repeat.",
-        rich_help_panel=WHAT,
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-x",
-        "--exclude",
-        metavar="GLOB",
-        help="Leave out what matches; wins over --include; repeat.",
-        rich_help_panel=WHAT,
-    ),
-]
-ScopeName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="host|domain|any",
-        help="The start URLs' hosts, their registrable domains, or everywhere.",
-        show_default="host",
-        rich_help_panel=WHAT,
-    ),
-]
-Delay = Annotated[
-    float | None,
-    typer.Option(
-        help="Least seconds between two requests to a host; jitter only adds to it.",
-        show_default="about 1",
-        rich_help_panel=PACE,
-    ),
-]
-
-
-def _path(text: str) -> Path:
-    """Read a path; an empty one would be the folder we are in."""
-    refuse_blank(text, "--output")
-    return Path(text)
-
-
-Directory = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="PATH",
-        parser=_path,
-        help="The data directory.",
-        show_default="./geomi-data",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,34 +20,10 @@ from geomi.app.use import providers
 from geomi.app.use.channels import ProviderRun, run_provider
 from geomi.app.use.crawl import refuse_failure
 from geomi.app.use.datasets import admitted_seeds, open_contracts
-from geomi.cli import INTERRUPTED
+from geomi.cli import INTERRUPTED, flags
 from geomi.cli.console import note, print_json, say
 from geomi.cli.event_output import CrawlPrinter
-from geomi.cli.options import (
-    PACE,
-    WHAT,
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    Blobs,
-    CaFile,
-    ConfigFile,
-    Database,
-    Delay,
-    Depth,
-    Directory,
-    Exclude,
-    Header,
-    Include,
-    MaxPages,
-    Profile,
-    Resolve,
-    ScopeName,
-    UserAgent,
-    configure,
-    process_flags,
-    warn_about_settings,
-)
+from geomi.cli.options import configure, process_flags, warn_about_settings
 from geomi.engine.inspect.status import seed_leading_out
 from geomi.engine.seeds.handover import keep_copies, read_handover
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
@@ -72,16 +48,16 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         list[str] | None,
         typer.Argument(help="The start URLs; you may leave out https://.", metavar="URL"),
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    profile: Profile = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    profile: flags.Profile = None,
     provider: Annotated[
         str | None,
         typer.Option(
             metavar="KEY",
             help="Start from a provider's seeds, within its patterns and limits.",
-            rich_help_panel=WHAT,
+            rich_help_panel=flags.WHAT,
         ),
     ] = None,
     from_prod: Annotated[
@@ -89,20 +65,20 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Option(
             metavar="PLACE",
             help="Start from a dataset's contracts, such as DATASET/prod/country=sg.",
-            rich_help_panel=WHAT,
+            rich_help_panel=flags.WHAT,
         ),
     ] = None,
-    max_pages: MaxPages = None,
-    depth: Depth = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    scope: ScopeName = None,
+    max_pages: flags.MaxPages = None,
+    depth: flags.Depth = None,
+    include: flags.Include = None,
+    exclude: flags.Exclude = None,
+    scope: flags.ScopeName = None,
     max_time: Annotated[
         float | None,
         typer.Option(
             help="Stop after so many seconds of work; 0: no limit.",
             show_default="0",
-            rich_help_panel=WHAT,
+            rich_help_panel=flags.WHAT,
         ),
     ] = None,
     max_bytes: Annotated[
@@ -110,23 +86,23 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         typer.Option(
             help="Stop after so many bytes received; 0: no limit.",
             show_default="0",
-            rich_help_panel=WHAT,
+            rich_help_panel=flags.WHAT,
         ),
     ] = None,
-    delay: Delay = None,
+    delay: flags.Delay = None,
     concurrency: Annotated[
         int | None,
         typer.Option(
             help="Requests at once over all hosts; a host gets one at a time.",
             show_default="10",
-            rich_help_panel=PACE,
+            rich_help_panel=flags.PACE,
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=PACE)
+        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=flags.PACE)
     ] = None,
-    user_agent: UserAgent = None,
-    header: Header = None,
+    user_agent: flags.UserAgent = None,
+    header: flags.Header = None,
     format_: Annotated[
         str | None,
         typer.Option(
@@ -142,12 +118,12 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     detach: Annotated[
         bool, typer.Option("--detach", help="Create the job; `geomi worker` crawls it.")
     ] = False,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
     quiet: Annotated[
         bool,
         typer.Option("-q", "--quiet", help="Print only what went wrong.", rich_help_panel=_TALK),

@@ -7,24 +7,10 @@ from typing import Annotated
 
 import typer
 
+from geomi.cli import flags
 from geomi.cli.collect.plan import PROBE_SETTING, SiteUrls, survey_sites
 from geomi.cli.console import note, print_json
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    CaFile,
-    ConfigFile,
-    Delay,
-    Directory,
-    Exclude,
-    Include,
-    Profile,
-    Resolve,
-    ScopeName,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import configure, process_flags
 from geomi.engine.survey.survey import ListedUrl
 
 
@@ -33,18 +19,18 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
     limit: Annotated[
         int, typer.Option("-n", "--limit", min=0, help="List so many at most; 0: all.")
     ] = 0,
-    include: Include = None,
-    exclude: Exclude = None,
-    scope: ScopeName = None,
-    delay: Delay = None,
-    output: Directory = None,
-    profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    include: flags.Include = None,
+    exclude: flags.Exclude = None,
+    scope: flags.ScopeName = None,
+    delay: flags.Delay = None,
+    output: flags.Directory = None,
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """List the URLs that sitemaps, /llms.txt and the start pages name; keep no page."""
     configured = configure(

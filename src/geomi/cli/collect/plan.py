@@ -19,26 +19,9 @@ import typer
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import DataDirectory, Plan, make_plan, open_directory
+from geomi.cli import flags
 from geomi.cli.console import print_json, say
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    CaFile,
-    ConfigFile,
-    Configured,
-    Delay,
-    Depth,
-    Directory,
-    Exclude,
-    Include,
-    MaxPages,
-    Profile,
-    Resolve,
-    ScopeName,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import Configured, configure, process_flags
 from geomi.engine.survey.forecast import Forecast, forecast
 from geomi.engine.survey.survey import Survey, survey
 from geomi.engine.visit.rules import read_job_rules
@@ -54,24 +37,24 @@ SiteUrls = Annotated[list[str], typer.Argument(help="Where to look.", metavar="U
 
 def plan(  # noqa: PLR0913  # one parameter a flag is what the command line is
     urls: SiteUrls,
-    max_pages: MaxPages = None,
-    depth: Depth = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    scope: ScopeName = None,
-    delay: Delay = None,
+    max_pages: flags.MaxPages = None,
+    depth: flags.Depth = None,
+    include: flags.Include = None,
+    exclude: flags.Exclude = None,
+    scope: flags.ScopeName = None,
+    delay: flags.Delay = None,
     samples: Annotated[
         int,
         typer.Option("--samples", min=0, max=50, help="Pages to fetch for size and speed."),
     ] = SAMPLES,
-    output: Directory = None,
-    profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Estimate a crawl: what it would find, how long it would take, what it would leave out."""
     configured = configure(

@@ -12,24 +12,12 @@ import typer
 from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
 from geomi.app import RecrawlResult, open_directory, preview_recrawl
 from geomi.app.use.recrawl import recrawl as run_recrawl
-from geomi.cli import INTERRUPTED
+from geomi.cli import INTERRUPTED, flags
 from geomi.cli.collect.crawl import handle_stop_signals
 from geomi.cli.console import note, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.event_output import CrawlPrinter
-from geomi.cli.options import (
-    PACE,
-    AllowPrivate,
-    AsJson,
-    Blobs,
-    CaFile,
-    Configured,
-    Database,
-    Directory,
-    Resolve,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import Configured, configure, process_flags
 from geomi.engine.recrawl import MAX_CHOSEN, RecrawlRequest
 from geomi.model.job import StopReason
 from geomi.processes.crawl import live
@@ -44,9 +32,9 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     job: Annotated[
         str, typer.Argument(metavar="JOB", help="A job of the crawl: an id, or `latest`.")
     ] = "latest",
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
     budget: Annotated[
         int | None,
         typer.Option(
@@ -64,7 +52,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         bool, typer.Option("--dry-run", help="Only say what would be asked for, and why.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=PACE)
+        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=flags.PACE)
     ] = None,
     format_: Annotated[
         str | None,
@@ -72,10 +60,10 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
             "-f", "--format", metavar="LIST", help="The outputs.", show_default="md,jsonl,warc"
         ),
     ] = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    json: AsJson = False,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    json: flags.AsJson = False,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
     ] = False,

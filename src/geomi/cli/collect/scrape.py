@@ -7,33 +7,22 @@ from typing import Annotated
 
 import typer
 
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    CaFile,
-    ConfigFile,
-    Header,
-    Profile,
-    Resolve,
-    UserAgent,
-    configure,
-    process_flags,
-)
+from geomi.cli import flags
+from geomi.cli.options import configure, process_flags
 from geomi.library import Crawler, Options, Page
 
 
 def scrape(  # noqa: PLR0913  # one parameter a flag is what the command line is
     url: Annotated[str, typer.Argument(help="The page.", metavar="URL")],
-    user_agent: UserAgent = None,
-    header: Header = None,
-    profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    user_agent: flags.UserAgent = None,
+    header: flags.Header = None,
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Fetch one page and print its markdown; obey robots.txt, store nothing."""
     configured = configure(

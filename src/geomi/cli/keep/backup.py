@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 
 from geomi.app.use import backup as use
+from geomi.cli import flags
 from geomi.cli.console import note, print_json
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Directory, data_directory_path
+from geomi.cli.options import data_directory_path
 
 
 def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The file to write.")],
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Copy a data directory into one file while crawls run; `.tar.gz` compresses it."""
     packed = in_data_directory(output, lambda home: use.backup(home, target))
@@ -25,8 +26,8 @@ def backup(
 
 def restore(
     source: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A backup.")],
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Create a data directory from a backup; refuse one that is not empty."""
     packed = use.restore(source, data_directory_path(output))

@@ -11,9 +11,9 @@ from geomi.app import DataDirectory
 from geomi.app.recovery import recover
 from geomi.app.use.retention import Cleaned, Expiry, expired_jobs
 from geomi.app.use.retention import clean as clean_now
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.model.job import Expired
 
 
@@ -28,13 +28,13 @@ class ExpiringJob:
 
 
 def clean(
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would go.", show_default=False)
     ] = False,
-    json: AsJson = False,
+    json: flags.AsJson = False,
 ) -> None:
     """Delete URLs and jobs that have expired (settings `retention.*`)."""
     if dry_run:

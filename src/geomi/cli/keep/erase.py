@@ -10,9 +10,9 @@ import typer
 from geomi.app import DataDirectory
 from geomi.app.recovery import recover
 from geomi.app.use.deletion import SiteHoldings, erase_site, site_holdings, sum_takedowns
+from geomi.cli import flags
 from geomi.cli.console import moment, note, print_json
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.cli.read.search import site_name
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.site import Takedown
@@ -28,10 +28,10 @@ def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
         str | None,
         typer.Option("--tenant", metavar="NAME", help="Whose copy goes.", show_default="everybody"),
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Erase the pages of one site, with their bytes, outputs and index entries."""
     host = site_name(site)

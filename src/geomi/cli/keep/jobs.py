@@ -12,10 +12,10 @@ import typer
 
 from geomi.app import DataDirectory
 from geomi.app.use.deletion import delete_job, refuse_unfinished
+from geomi.cli import flags
 from geomi.cli.console import moment, note, print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.look.status import job_data, job_state
-from geomi.cli.options import AsJson, Database, Directory
 from geomi.engine import jobs as use
 from geomi.engine.world import World
 from geomi.errors import ConfigError
@@ -32,7 +32,9 @@ JobArgument = Annotated[
 
 
 @commands.command("list")
-def list_jobs(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
+def list_jobs(
+    output: flags.Directory = None, db: flags.Database = None, json: flags.AsJson = False
+) -> None:
     """List jobs, the newest first."""
     found = in_data_directory(
         output, lambda home: home.world.store.jobs.list(limit=use.LISTED_JOBS), db=db
@@ -48,7 +50,10 @@ def list_jobs(output: Directory = None, db: Database = None, json: AsJson = Fals
 
 @commands.command("show")
 def show(
-    job: JobArgument = "latest", output: Directory = None, db: Database = None, json: AsJson = False
+    job: JobArgument = "latest",
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Show one job: its state, times, counters, and the settings that were given."""
     found = in_data_directory(output, lambda home: use.find(home.world, job), db=db)
@@ -72,7 +77,10 @@ def show(
 
 @commands.command("pause")
 def pause(
-    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+    job: JobArgument,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Pause a running crawl: it takes no more pages until you resume it."""
     _change(job, (output, db), json, lambda world, found: use.pause(world, found, paused=True))
@@ -80,7 +88,10 @@ def pause(
 
 @commands.command("resume")
 def resume(
-    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+    job: JobArgument,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """End the pause of a job; a running worker continues it."""
     place = (output, db)
@@ -92,7 +103,10 @@ def resume(
 
 @commands.command("cancel")
 def cancel(
-    job: JobArgument, output: Directory = None, db: Database = None, json: AsJson = False
+    job: JobArgument,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """End a job for good; its pages stay."""
     _change(job, (output, db), json, use.cancel)
@@ -102,9 +116,9 @@ def cancel(
 def delete(
     job: JobArgument,
     yes: Annotated[bool, typer.Option("--yes", help="Really delete it.")] = False,
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Delete a job and its files."""
     gone = in_data_directory(output, lambda home: _delete(home, job, is_confirmed=yes), db=db)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from geomi.app.directory import DataDirectory, TenantDirectories
+from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_check
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory
 from geomi.engine.audit.audit import Audit
 from geomi.engine.audit.audit import audit as look
 from geomi.engine.audit.checks import AddressProof, Breach, CapProof
@@ -30,9 +30,9 @@ def audit(
         str,
         typer.Option("--host", metavar="HOST", help="Only this host, with or without its port."),
     ] = "",
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Check the request log: were delays, concurrency, robots.txt and caps kept?"""
 

@@ -14,9 +14,10 @@ import typer
 
 from geomi.admit.normalize import identity
 from geomi.app import DataDirectory
+from geomi.cli import flags
 from geomi.cli.console import moment, note, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Directory, configure
+from geomi.cli.options import configure
 from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.site import Refusal
@@ -39,7 +40,7 @@ UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
 
 
 @commands.command("list")
-def list_blocked(output: Directory = None, json: AsJson = False) -> None:
+def list_blocked(output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """List blocked URLs, why, and until when."""
     found, wall_s = in_data_directory(output, _list)
     if json:
@@ -60,8 +61,8 @@ def add(
     ] = None,
     forever: Annotated[bool, typer.Option("--forever", help="For good.")] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Block a URL."""
     if forever and for_ is not None:
@@ -95,7 +96,7 @@ def add(
 
 
 @commands.command("remove")
-def remove(url: UrlArgument, output: Directory = None, json: AsJson = False) -> None:
+def remove(url: UrlArgument, output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """Unblock a URL."""
     hashes = _hashes(url)
 

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from geomi.app import DataDirectory
+from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory, configure
+from geomi.cli.options import configure
 from geomi.engine.jobs import find
 from geomi.engine.survey.cost import Estimate, estimate
 from geomi.model.index.language_model import MICROS, CostLine
@@ -31,9 +32,9 @@ def cost(
         bool,
         typer.Option("--catalogue", help="With --estimate: all parts rented, at list prices."),
     ] = False,
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Print what models cost, by day, purpose and model; or estimate what pages will cost."""
     if pages is not None:

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from geomi.app import DataDirectory
+from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.engine.inspect.quality import SiteReport, quality
 from geomi.engine.jobs import find
 from geomi.errors import UnknownName
@@ -20,13 +20,13 @@ MOST_SITES = 20  # told to a person; --json has all of them
 
 
 def report(
-    job: JobId = "latest",
+    job: flags.JobId = "latest",
     site: Annotated[
         str | None, typer.Option("--site", metavar="HOST", help="Only this site.")
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Show how well each site was extracted, and what to check."""
     found = in_data_directory(output, lambda home: _look(home, job), db=db)

@@ -16,19 +16,9 @@ from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import open_directory
 from geomi.app.use.crawl import REMEDIES
+from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_check
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    CaFile,
-    ConfigFile,
-    Configured,
-    Profile,
-    Resolve,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import Configured, configure, process_flags
 from geomi.engine.host.reserve import look_up_robots
 from geomi.engine.host.robots import UNREACHED, JobRobots, read_copy
 from geomi.engine.jobs import read_seeds
@@ -64,13 +54,13 @@ def robots(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "--file", metavar="PATH", help="Judge by this file and ask nobody; `-` is stdin."
         ),
     ] = None,
-    profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Print whether robots.txt allows a URL, and which line decides; store nothing."""
     is_bare = file is not None and url.startswith("/")

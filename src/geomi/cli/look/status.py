@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from geomi.app import DataDirectory, is_running
+from geomi.cli import flags
 from geomi.cli.console import moment, print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.engine.inspect.status import DuePages, Status
 from geomi.engine.inspect.status import status as look
 from geomi.engine.jobs import find
@@ -21,10 +21,10 @@ MOST_EXAMPLES = 2
 
 
 def status(
-    job: JobId = "latest",
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    job: flags.JobId = "latest",
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Show a job: its state, its counters, its hosts, and which rules kept links out."""
     found, is_worked_on = in_data_directory(output, lambda home: _look(home, job), db=db)

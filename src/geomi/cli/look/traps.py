@@ -9,9 +9,9 @@ import typer
 
 from geomi.app import DataDirectory
 from geomi.app.use import providers
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Directory, JobId
 from geomi.engine.inspect import traps as use
 from geomi.engine.jobs import find
 from geomi.model.site import Review, SiteRule
@@ -29,7 +29,9 @@ NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, fo
 
 
 @commands.command("list")
-def list_traps(job: JobId = "latest", output: Directory = None, json: AsJson = False) -> None:
+def list_traps(
+    job: flags.JobId = "latest", output: flags.Directory = None, json: flags.AsJson = False
+) -> None:
     """List the traps and suspected traps of a job, and the decisions about sites."""
 
     async def work(home: DataDirectory) -> use.SuspectedTraps:
@@ -48,8 +50,8 @@ def allow(
     host: HostArgument,
     pattern: PatternArgument = None,
     why: NoteOption = "",
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Declare that a pattern of a site, or anything on it, is no trap."""
     _decide(host, pattern or "", Review.ALLOW, why, output, json)
@@ -57,7 +59,10 @@ def allow(
 
 @commands.command("exclude")
 def exclude(
-    host: HostArgument, why: NoteOption = "", output: Directory = None, json: AsJson = False
+    host: HostArgument,
+    why: NoteOption = "",
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Send a site no more requests."""
     _decide(host, "", Review.EXCLUDE, why, output, json)
@@ -67,8 +72,8 @@ def exclude(
 def reset(
     host: HostArgument,
     pattern: PatternArgument = None,
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Delete the decision about a site, or about one pattern of it."""
 
@@ -86,7 +91,7 @@ def reset(
 
 
 def _decide(
-    host: str, pattern: str, review: Review, why: str, output: Directory, json: bool
+    host: str, pattern: str, review: Review, why: str, output: flags.Directory, json: bool
 ) -> None:
     async def work(home: DataDirectory) -> tuple[SiteRule, bool]:
         decided = await use.decide(home.world, host, pattern, review, why)

@@ -8,9 +8,9 @@ import typer
 
 from geomi.app import DataDirectory
 from geomi.app.use import providers
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say, say_check
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory, JobId
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
 from geomi.model.site import Channel
@@ -20,10 +20,10 @@ from geomi.url.parse import Url
 
 def why(
     url: Annotated[str, typer.Argument(help="The page in question.", metavar="URL")],
-    job: JobId = "latest",
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    job: flags.JobId = "latest",
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Print why geomi did or did not collect a page: every check in order, and which decided."""
     (asked,) = read_seeds([url])

@@ -11,16 +11,9 @@ import orjson
 import typer
 
 from geomi import __version__
+from geomi.cli import flags
 from geomi.cli.console import print_json, say
-from geomi.cli.options import (
-    AsJson,
-    Assignments,
-    ConfigFile,
-    Configured,
-    Directory,
-    Profile,
-    configure,
-)
+from geomi.cli.options import Configured, configure
 from geomi.fetch.request import user_agent
 from geomi.settings.layers import all_values
 from geomi.settings.options import Settings
@@ -41,11 +34,11 @@ def _config() -> None:
 @commands.command("show")
 def show(
     origin: Annotated[bool, typer.Option("--origin", help="Where each value comes from.")] = False,
-    profile: Profile = None,
-    assignments: Assignments = None,
-    output: Directory = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    output: flags.Directory = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Print the settings of a crawl that starts here and now."""
     configured = configure(

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say, say_pairs
-from geomi.cli.options import AsJson, ConfigFile, Database, Directory
 from geomi.cli.prepare.dataset import DatasetUrl, choose_dataset, with_seeding
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.context import SeedContext
@@ -30,10 +30,10 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 @commands.command("list")
 def list_letters(
     dataset: DatasetUrl,
-    output: Directory = None,
-    db: Database = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """List dead letters: the task of each, and why it failed."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
@@ -52,10 +52,10 @@ def list_letters(
 def show(
     dataset: DatasetUrl,
     letter: Letter,
-    output: Directory = None,
-    db: Database = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Show a dead letter with its message."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
@@ -73,10 +73,10 @@ def retry(
     dataset: DatasetUrl,
     ids: Letters = None,
     every: All = False,
-    output: Directory = None,
-    db: Database = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Put dead letters back into their queues; then run `geomi seeds work` or `run`."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
@@ -90,10 +90,10 @@ def drop(
     dataset: DatasetUrl,
     ids: Letters = None,
     every: All = False,
-    output: Directory = None,
-    db: Database = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Delete dead letters and their raw files; domains stay failed."""
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)

@@ -24,9 +24,9 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import crawl as run_crawl
 from geomi.app import make_plan, open_directory
 from geomi.app.index import SearchResult, search_pages
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say, say_check
 from geomi.cli.look.status import as_data
-from geomi.cli.options import AsJson
 from geomi.cli.read.search import as_data as search_data
 from geomi.cli.read.search import print_hits as tell_hits
 from geomi.demo import DemoSite, DemoVisit
@@ -77,7 +77,7 @@ _LAYER = Layer(
 
 def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the files go.")] = FOLDER,
-    json: AsJson = False,
+    json: flags.AsJson = False,
 ) -> None:
     """Serve the sample site on this machine, crawl it politely, and show the result."""
     note("crawling a sample web of four hosts on 127.0.0.1; nothing leaves this machine")

@@ -20,8 +20,9 @@ from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import has_store, open_directory
 from geomi.app.directory import bucket_of
+from geomi.cli import flags
 from geomi.cli.console import print_json, say_check
-from geomi.cli.options import AsJson, Configured, Directory, configure
+from geomi.cli.options import Configured, configure
 from geomi.cli.prepare.demo import crawl_sample
 from geomi.errors import GeomiError
 from geomi.settings.options import Settings
@@ -52,7 +53,7 @@ class DoctorCheck:
     detail: str
 
 
-def doctor(output: Directory = None, json: AsJson = False) -> None:
+def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """Check Python, the native parts, disk, SQLite and clock, then crawl the sample site."""
     configured = configure({"output": str(output) if output else None})
     checks = []

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from geomi.cli import flags
 from geomi.cli.console import print_json, say
-from geomi.cli.options import AsJson
 from geomi.cli.prepare.config import print_settings
 from geomi.settings.compliance import weaknesses
 from geomi.settings.layers import Profile, Range, all_values, profile_names, read_profile, resolve
@@ -17,7 +17,7 @@ commands = typer.Typer(help="List and show profiles.", no_args_is_help=True)
 
 
 @commands.command("list")
-def list_profiles(json: AsJson = False) -> None:
+def list_profiles(json: flags.AsJson = False) -> None:
     """List the profiles and what each is for."""
     profiles = [read_profile(name) for name in profile_names()]
     if json:
@@ -31,7 +31,7 @@ def list_profiles(json: AsJson = False) -> None:
 @commands.command("show")
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The profile.")],
-    json: AsJson = False,
+    json: flags.AsJson = False,
 ) -> None:
     """Print a profile's settings with their sources, its ranges, and its weak points."""
     profile = read_profile(name)

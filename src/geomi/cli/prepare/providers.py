@@ -17,9 +17,10 @@ from geomi.app import TENANT, DataDirectory
 from geomi.app.use import channels, providers
 from geomi.app.use.channels import ProviderCheck, decide_channel
 from geomi.app.use.deletion import provider_holdings, sum_takedowns, take_down_provider
+from geomi.cli import flags
 from geomi.cli.console import moment, note, print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Directory, find_data_directory
+from geomi.cli.options import find_data_directory
 from geomi.errors import ConfigError, SourceError
 from geomi.model.site import Provider, Takedown
 from geomi.ports.jobs import TenantJob
@@ -41,7 +42,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="The provider.")]
 
 
 @commands.command("list")
-def list_providers(output: Directory = None, json: AsJson = False) -> None:
+def list_providers(output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """List providers: those that come with geomi, and the registered ones."""
     known = _known_here(output)
     if json:
@@ -57,7 +58,7 @@ def list_providers(output: Directory = None, json: AsJson = False) -> None:
 
 
 @commands.command("show")
-def show(key: Key, output: Directory = None, json: AsJson = False) -> None:
+def show(key: Key, output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """Show a provider: its seeds, patterns, limits, terms, and erased data."""
     is_stored = bool(providers.stored_providers(*find_data_directory(output)))
     known = _known_here(output)
@@ -83,8 +84,8 @@ def check_providers(
     keys: Annotated[
         list[str] | None, typer.Argument(metavar="KEY", help="The providers; all if none.")
     ] = None,
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Ask Context7 which providers it has; geomi crawls only the others first."""
 
@@ -107,8 +108,8 @@ def check_providers(
 @commands.command("add")
 def add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A registration, .json or .toml.")],
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Register a provider from a file; store nothing if the file has an error."""
     payload = _read(file)
@@ -134,8 +135,8 @@ def review(
         str | None,
         typer.Option(metavar="DATE", help="When they were read.", show_default="today"),
     ] = None,
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Record what a provider's terms say, and when you read them."""
     if allows is None:
@@ -153,7 +154,7 @@ def review(
 
 
 @commands.command("remove")
-def remove(key: Key, output: Directory = None, json: AsJson = False) -> None:
+def remove(key: Key, output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """Delete a registration; collected pages stay (`takedown` erases them)."""
     removed = in_data_directory(output, lambda home: providers.remove(home.world, key))
     _conclude(removed, _forgotten(removed), json=json)
@@ -164,8 +165,8 @@ def takedown(
     key: Key,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Who asked for it, and why.")],
     yes: Annotated[bool, typer.Option("--yes", help="Really erase it.")] = False,
-    output: Directory = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Erase all collected data of a provider, and never crawl it again."""
 

@@ -9,9 +9,9 @@ import typer
 
 from geomi.app import DataDirectory
 from geomi.app.use.ranks import import_ranks
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory
 from geomi.engine.jobs import read_seeds
 from geomi.frontier.priority import names_of, traffic
 
@@ -23,9 +23,9 @@ commands = typer.Typer(
 @commands.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Lines of `rank,domain`, or .gz.")],
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Read a list of domains, the busiest first; it replaces the list before."""
 
@@ -42,9 +42,9 @@ def import_(
 @commands.command("show")
 def show(
     domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain, or a URL on it.")],
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Show a domain's rank and its traffic value."""
     (url,) = read_seeds([domain])

@@ -10,20 +10,9 @@ from typing import Annotated
 import typer
 
 from geomi.app.use.datasets import SEED_PROFILE
-from geomi.cli import INTERRUPTED
+from geomi.cli import INTERRUPTED, flags
 from geomi.cli.console import note, print_json, say, say_pairs
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    CaFile,
-    ConfigFile,
-    Database,
-    Directory,
-    Resolve,
-    process_flags,
-    warn_about_settings,
-)
+from geomi.cli.options import process_flags, warn_about_settings
 from geomi.cli.prepare import dead_letters
 from geomi.cli.prepare.dataset import (
     Category,
@@ -83,15 +72,15 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
     date: Date = None,
     force: Force = False,
     workers: Workers = None,
-    output: Directory = None,
-    db: Database = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
     profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -126,12 +115,12 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
     category: Category = None,
     date: Date = None,
     force: Force = False,
-    output: Directory = None,
-    db: Database = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
     profile: Profile = None,
-    assignments: Assignments = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    assignments: flags.Assignments = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Put raw files into the queue; `geomi seeds work` processes them."""
     chosen = choose_dataset(
@@ -161,15 +150,15 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
 def work(  # noqa: PLR0913  # one parameter a flag is what the command line is
     dataset: DatasetUrl,
     workers: Workers = None,
-    output: Directory = None,
-    db: Database = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
     profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -193,12 +182,12 @@ def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
     country: Country = None,
     category: Category = None,
     date: Date = None,
-    output: Directory = None,
-    db: Database = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
     profile: Profile = None,
-    assignments: Assignments = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    assignments: flags.Assignments = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Show the progress of a dataset: raw files, domains, what was found, and alarms."""
     chosen = choose_dataset(
@@ -233,9 +222,9 @@ def validate(  # noqa: PLR0913  # one parameter a flag is what the command line 
     category: Category = None,
     date: Date = None,
     profile: Profile = None,
-    assignments: Assignments = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    assignments: flags.Assignments = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Read a dataset and print its errors; write nothing, send no request."""
     chosen = choose_dataset(

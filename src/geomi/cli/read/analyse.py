@@ -21,23 +21,10 @@ import typer
 
 from geomi.analyse.page import analyse as analyse_page
 from geomi.app import DataDirectory
+from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_check, say_pairs
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Assignments,
-    Blobs,
-    CaFile,
-    ConfigFile,
-    Database,
-    Directory,
-    JobId,
-    Profile,
-    Resolve,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import configure, process_flags
 from geomi.engine.enrich.document import analysis_json
 from geomi.engine.inspect.index_report import (
     IndexReport,
@@ -74,14 +61,14 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
             help="Decide upon all pages of a job by the settings of two files instead.",
         ),
     ] = None,
-    job: JobId = "latest",
-    profile: Profile = None,
-    assignments: Assignments = None,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    job: flags.JobId = "latest",
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Print the analysis of a collected page, an HTML file, or a job."""
     if (compared is None) == (not page):
@@ -119,13 +106,13 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
 
 def preview(  # noqa: PLR0913  # one parameter a flag is what the command line is
     url: Annotated[str, typer.Argument(help="The page.", metavar="URL")],
-    profile: Profile = None,
-    assignments: Assignments = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    profile: flags.Profile = None,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Fetch one page and print its analysis; obey robots.txt, store nothing."""
     configured = configure(
@@ -220,8 +207,8 @@ def _told(analysis: Analysis) -> Iterator[tuple[str, str]]:
         finer = f" ({', '.join(kind.subtypes)})" if kind.subtypes else ""
         yield "type", f"{kind.page_type}{finer}, sure to {kind.confidence:.2f}: {kind.reasoning}"
     if quality is not None:
-        flags = f"; {', '.join(quality.raised)}" if quality.raised else ""
-        yield "quality", f"{quality.overall} of 10{flags}"
+        raised = f"; {', '.join(quality.raised)}" if quality.raised else ""
+        yield "quality", f"{quality.overall} of 10{raised}"
     if analysis.fields is not None:
         yield "fields", orjson.dumps(analysis.fields.data).decode()
     if summary is not None:

@@ -16,9 +16,9 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app import open_directory
 from geomi.app.index import open_search_index, update_index
-from geomi.cli import INTERRUPTED
+from geomi.cli import INTERRUPTED, flags
 from geomi.cli.console import note
-from geomi.cli.options import AsJson, Blobs, Database, Directory, find_data_directory
+from geomi.cli.options import find_data_directory
 from geomi.engine.enrich.loop import change_rules, enrich_continuously
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
@@ -41,10 +41,10 @@ def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "--set", metavar="KEY=VALUE", help="Change a job's `analysis` for good; repeat."
         ),
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Analyse and index pages while crawls collect them; SIGTERM or Ctrl-C ends it.
 

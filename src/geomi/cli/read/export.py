@@ -21,9 +21,9 @@ from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.app import DataDirectory
 from geomi.app.use.outputs import write_knowledge_base, write_output
+from geomi.cli import flags
 from geomi.cli.console import note, print_json
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Blobs, Database, Directory, JobId
 from geomi.engine.inspect.export import records
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
@@ -67,7 +67,7 @@ class Exported:
 
 def export(
     form: Annotated[ExportFormat, typer.Option("-f", "--format", help="What to write.")],
-    job: JobId = "latest",
+    job: flags.JobId = "latest",
     to: Annotated[
         Path | None,
         typer.Option(
@@ -76,10 +76,10 @@ def export(
             show_default="stdout; the job's own folder for md and kb",
         ),
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Write an output of a job again, as one file or a folder."""
     exported = in_data_directory(

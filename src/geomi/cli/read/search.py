@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from geomi.app.index import SearchResult, search_pages
+from geomi.cli import flags
 from geomi.cli.console import note, one_line, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Blobs, Database, Directory
 from geomi.engine.enrich.search import MAX_HITS
 from geomi.errors import ConfigError
 from geomi.model.index.analysis import PageType
@@ -42,10 +42,10 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Search the index as it is; put nothing there first.")
     ] = False,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Search collected pages; first index the pages that are not in the index yet."""
     if not query.strip() or len(query) > MAX_QUERY_CHARS:

@@ -7,18 +7,9 @@ from typing import Annotated
 
 import typer
 
+from geomi.cli import flags
 from geomi.cli.console import note, print_json, say
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Blobs,
-    CaFile,
-    ConfigFile,
-    Database,
-    Resolve,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import configure, process_flags
 from geomi.processes import fleet
 from geomi.processes.crawl import CONCURRENCY
 from geomi.processes.fleet import NODE, URLS_PER_WORKER, FleetPlan, FleetStatus
@@ -63,13 +54,13 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
             show_default="./geomi-data",
         ),
     ] = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Start workers on a cluster, or change the number of running ones."""
     configured = configure(
@@ -93,7 +84,7 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
 
 
 @commands.command("status")
-def status(ray: Address = "auto", json: AsJson = False) -> None:
+def status(ray: Address = "auto", json: flags.AsJson = False) -> None:
     """Show how many workers run, how many should run, and the node of each."""
     with fleet.cluster(ray) as actors:
         _tell(fleet.status(actors), json=json)
@@ -105,7 +96,7 @@ def down(
     within: Annotated[
         float, typer.Option(min=0, help="Seconds in which to finish what is in flight.")
     ] = 300.0,
-    json: AsJson = False,
+    json: flags.AsJson = False,
 ) -> None:
     """Drain all workers and end the fleet; jobs stay as they are."""
     with fleet.cluster(ray) as actors:

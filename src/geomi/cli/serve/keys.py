@@ -9,9 +9,10 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from geomi.cli import flags
 from geomi.cli.console import moment, note, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory, find_data_directory
+from geomi.cli.options import find_data_directory
 from geomi.errors import ConfigError
 from geomi.service.access import keys, tenants
 from geomi.service.access.keys import ApiKey, CreatedKey, KeyRole, KeyScope, NewKey
@@ -43,9 +44,9 @@ def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
     days: Annotated[
         float, typer.Option("--days", min=0, help="How long it is valid; 0: until revoked.")
     ] = 0.0,
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """Create a key and print it, once; create its tenant if it is missing."""
     if len(label) > keys.MAX_LABEL_CHARS:
@@ -69,9 +70,9 @@ def list_keys(
     tenant: Annotated[
         str | None, typer.Option("--tenant", metavar="NAME", help="Of this tenant alone.")
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
 ) -> None:
     """List keys; geomi does not store their secrets, so it cannot show them."""
     found = _in_service(output, db, lambda service: keys.of_tenant(service, tenant))
@@ -88,7 +89,12 @@ def list_keys(
 
 
 @commands.command("revoke")
-def revoke(key: KeyId, output: Directory = None, db: Database = None, json: AsJson = False) -> None:
+def revoke(
+    key: KeyId,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
+) -> None:
     """Revoke a key; the service refuses it from now on."""
     name = keys.id_of(key)
     revoked = _in_service(output, db, lambda service: keys.revoke(service, None, name))
@@ -99,7 +105,12 @@ def revoke(key: KeyId, output: Directory = None, db: Database = None, json: AsJs
 
 
 @commands.command("rotate")
-def rotate(key: KeyId, output: Directory = None, db: Database = None, json: AsJson = False) -> None:
+def rotate(
+    key: KeyId,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
+) -> None:
     """Create a key like another, print it once, and revoke the other."""
     name = keys.id_of(key)
     _show(_in_service(output, db, lambda service: keys.rotate(service, None, name)), json)

@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geomi.adapters.telemetry.metrics import Metrics
+from geomi.cli import flags
 from geomi.cli.console import note, say
 from geomi.cli.event_output import event_listener
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Blobs,
-    CaFile,
-    ConfigFile,
-    Database,
-    Directory,
-    Resolve,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import configure, process_flags
 from geomi.ports.runtime import Clock, EventSink
 from geomi.processes.crawl import CONCURRENCY
 from geomi.service.access.tenants import first_key
@@ -55,14 +45,14 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
             show_default=str(CONCURRENCY),
         ),
     ] = None,
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
     ] = False,

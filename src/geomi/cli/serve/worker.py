@@ -12,20 +12,10 @@ import typer
 
 from geomi.adapters.machine.processes import relax_garbage_collector
 from geomi.app import open_directory
+from geomi.cli import flags
 from geomi.cli.console import note
 from geomi.cli.event_output import event_listener
-from geomi.cli.options import (
-    AllowPrivate,
-    AsJson,
-    Blobs,
-    CaFile,
-    ConfigFile,
-    Database,
-    Directory,
-    Resolve,
-    configure,
-    process_flags,
-)
+from geomi.cli.options import configure, process_flags
 from geomi.engine.worker.job_pool import JobPool
 from geomi.ports.runtime import Clock, EventSink
 from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
@@ -33,9 +23,9 @@ from geomi.settings.options import Settings
 
 
 def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
-    output: Directory = None,
-    db: Database = None,
-    blobs: Blobs = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
     job: Annotated[
         str, typer.Option("--job", metavar="ID", help="Serve this job alone.", show_default="all")
     ] = "",
@@ -46,11 +36,11 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
             min=1, max=1000, help="Requests at once, over all jobs; each job has its own limit too."
         ),
     ] = CONCURRENCY,
-    allow_private: AllowPrivate = None,
-    resolve: Resolve = None,
-    ca_file: CaFile = None,
-    config: ConfigFile = None,
-    json: AsJson = False,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
     ] = False,

@@ -6,13 +6,15 @@ from dataclasses import asdict, dataclass
 
 from geomi.app import DataDirectory
 from geomi.app.recovery import is_dead
+from geomi.cli import flags
 from geomi.cli.console import print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import AsJson, Database, Directory
 from geomi.model.worker import WorkerCard
 
 
-def workers(output: Directory = None, db: Database = None, json: AsJson = False) -> None:
+def workers(
+    output: flags.Directory = None, db: flags.Database = None, json: flags.AsJson = False
+) -> None:
     """List the workers of a store: start, last heartbeat, hosts and speed of each."""
     found = in_data_directory(output, _look, db=db)
     if json:
