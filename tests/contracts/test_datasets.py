@@ -22,6 +22,7 @@ from geomi.model.dataset.seed import ErrorType
 from geomi.ports.dataset import Dataset, DatasetFile
 from tests.support.s3 import S3Server
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 FOLDER = "country=sg/category=news/date=2026-01-28/"
 RAW = f"raw/{FOLDER}raw_0001.json"
@@ -339,7 +340,8 @@ def test_nothing_is_written_through_a_link_to_raw_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_moved", [True, False])
-def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bool) -> None:
+@waits
+async def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bool) -> None:
     root = tmp_path / "seeds"
     root.mkdir()
     dataset = DirectoryDataset(root)
@@ -348,18 +350,15 @@ def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bool) ->
     else:
         root.rmdir()
 
-    async def work() -> None:
-        for write in (dataset.put(PROD, b"x"), dataset.add(f"{RAW}.success", b"x")):
-            with pytest.raises(StoreError, match="no dataset at"):
-                await write
+    for write in (dataset.put(PROD, b"x"), dataset.add(f"{RAW}.success", b"x")):
         with pytest.raises(StoreError, match="no dataset at"):
-            _ = [found async for found in dataset.list("raw/")]
-        # Where nothing is there any more, that one file is not says nothing about it.
-        for look in (dataset.size(PROD), dataset.read(PROD, max_bytes=100)):
-            with pytest.raises(StoreError, match="no dataset at"):
-                await look
-
-    asyncio.run(work())
+            await write
+    with pytest.raises(StoreError, match="no dataset at"):
+        _ = [found async for found in dataset.list("raw/")]
+    # Where nothing is there any more, that one file is not says nothing about it.
+    for look in (dataset.size(PROD), dataset.read(PROD, max_bytes=100)):
+        with pytest.raises(StoreError, match="no dataset at"):
+            await look
     assert not root.exists()
 
 

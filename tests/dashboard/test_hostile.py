@@ -8,11 +8,11 @@ from urllib.parse import quote
 import pytest
 
 from geomi.dashboard.markdown import MAX_BLOCK_CHARS, MAX_BLOCKS, DisplayBlockKind, blocks
-from tests.api.asking import run
 from tests.api.filling import filled
 from tests.dashboard.visiting import seen, serving, text
 from tests.support.crawl import robots
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 SCRIPT = "<script>window.broken = 1</script>"
 IMAGE = "<img src=x onerror='window.broken = 1'>"
@@ -29,54 +29,48 @@ HOSTILE: dict[str, Reply] = {
 
 
 @pytest.mark.req("FUT-17")
-def test_hostile_titles_urls_and_texts_stay_text_on_every_page(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(HOSTILE) as site:
-            async with serving(tmp_path) as house:
-                job = await filled(house.ground.mine, house.ground.desk, site)
-                links = seen(await house.mine.get("/documents")).named("a")
-                own = [one["href"] for one in links if one["href"].startswith("/documents/")]
-                url = quote(site.url("/") + SCRIPT, safe="")
-                paths = [
-                    "/",
-                    f"/crawls/{job}",
-                    f"/crawls/{job}/urls",
-                    f"/crawls/{job}/urls?url={url}&prefix={quote(IMAGE)}",
-                    "/documents",
-                    own[0],
-                    f"/search?q={quote('lighthouse ' + SCRIPT)}",
-                    f"/sites/127.0.0.1:{site.port}",
-                ]
-                told = ""
-                for path in paths:
-                    answer = await house.mine.get(path)
-                    page = seen(answer)
-                    told += page.words
-                    assert answer.status == 200, path
-                    assert len(page.named("script")) == 1, path
-                    assert [one["src"][:8] for one in page.named("img")] == ["/static/"], path
-                    assert not any("onerror" in one or "onmouseover" in one for _, one in page.tags)
-                    assert "javascript:" not in " ".join(
-                        one.get("href", "") for _, one in page.tags
-                    )
-                    assert "49" not in page.words.partition("{{ 7*7 }}")[2][:4]
-                assert told.count(SCRIPT) >= 4 and IMAGE in told, "it is shown, as text"
-
-    run(work())
-
-
-def test_a_form_shows_what_it_was_sent_as_text(tmp_path: Path) -> None:
-    async def work() -> None:
+@waits
+async def test_hostile_titles_urls_and_texts_stay_text_on_every_page(tmp_path: Path) -> None:
+    with Site(HOSTILE) as site:
         async with serving(tmp_path) as house:
-            fields = {"seedUrls": f"</textarea>{SCRIPT}", "collectionId": f'">{IMAGE}'}
-            answer = await house.mine.send("/crawls/new", "/crawls/new", fields)
-            page = seen(answer)
-            assert answer.status == 422 and len(page.named("script")) == 1
-            assert SCRIPT not in text(answer) and IMAGE not in text(answer)
-            values = [one["value"] for one in page.named("input") if one["name"] == "collectionId"]
-            assert values == [f'">{IMAGE}']
+            job = await filled(house.ground.mine, house.ground.desk, site)
+            links = seen(await house.mine.get("/documents")).named("a")
+            own = [one["href"] for one in links if one["href"].startswith("/documents/")]
+            url = quote(site.url("/") + SCRIPT, safe="")
+            paths = [
+                "/",
+                f"/crawls/{job}",
+                f"/crawls/{job}/urls",
+                f"/crawls/{job}/urls?url={url}&prefix={quote(IMAGE)}",
+                "/documents",
+                own[0],
+                f"/search?q={quote('lighthouse ' + SCRIPT)}",
+                f"/sites/127.0.0.1:{site.port}",
+            ]
+            told = ""
+            for path in paths:
+                answer = await house.mine.get(path)
+                page = seen(answer)
+                told += page.words
+                assert answer.status == 200, path
+                assert len(page.named("script")) == 1, path
+                assert [one["src"][:8] for one in page.named("img")] == ["/static/"], path
+                assert not any("onerror" in one or "onmouseover" in one for _, one in page.tags)
+                assert "javascript:" not in " ".join(one.get("href", "") for _, one in page.tags)
+                assert "49" not in page.words.partition("{{ 7*7 }}")[2][:4]
+            assert told.count(SCRIPT) >= 4 and IMAGE in told, "it is shown, as text"
 
-    run(work())
+
+@waits
+async def test_a_form_shows_what_it_was_sent_as_text(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        fields = {"seedUrls": f"</textarea>{SCRIPT}", "collectionId": f'">{IMAGE}'}
+        answer = await house.mine.send("/crawls/new", "/crawls/new", fields)
+        page = seen(answer)
+        assert answer.status == 422 and len(page.named("script")) == 1
+        assert SCRIPT not in text(answer) and IMAGE not in text(answer)
+        values = [one["value"] for one in page.named("input") if one["name"] == "collectionId"]
+        assert values == [f'">{IMAGE}']
 
 
 @pytest.mark.parametrize(

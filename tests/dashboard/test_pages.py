@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from geomi.service.crawling.orders import CrawlOrder
 
 from geomi.dashboard.pages import CSP
 from geomi.dashboard.views import live, overview
@@ -14,11 +15,11 @@ from geomi.service import alarms
 from geomi.service.access import keys
 from geomi.service.alarms import KeptAlarm
 from geomi.service.crawling import crawls
-from geomi.service.crawling.crawls import CrawlOrder
-from tests.api.asking import TENANT, run
+from tests.api.asking import TENANT
 from tests.api.filling import FERRY, WEB, filled
 from tests.dashboard.visiting import Person, seen, serving, text
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 HEADINGS = {
     "/": ("Overview", "개요"),
@@ -37,18 +38,18 @@ ORDER = CrawlOrder("handbook", ("http://localhost:8080/",))
 
 
 @pytest.mark.req("FUT-17")
-def test_every_page_is_there_in_both_languages_before_and_after_a_crawl(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as house:
-                await _look_everywhere(house.mine, [])
-                job = await filled(house.ground.mine, house.ground.desk, site)
-                host = f"127.0.0.1:{site.port}"
-                await _look_everywhere(
-                    house.mine, [f"/crawls/{job}", f"/crawls/{job}/urls", f"/sites/{host}"]
-                )
-
-    run(work())
+@waits
+async def test_every_page_is_there_in_both_languages_before_and_after_a_crawl(
+    tmp_path: Path,
+) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as house:
+            await _look_everywhere(house.mine, [])
+            job = await filled(house.ground.mine, house.ground.desk, site)
+            host = f"127.0.0.1:{site.port}"
+            await _look_everywhere(
+                house.mine, [f"/crawls/{job}", f"/crawls/{job}/urls", f"/sites/{host}"]
+            )
 
 
 async def _look_everywhere(somebody: Person, more: list[str]) -> None:
@@ -87,242 +88,216 @@ def test_the_policy_lets_nothing_run_that_is_not_our_own() -> None:
     assert rules["form-action"] == "'self'"
 
 
-def test_a_browsers_report_is_counted(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as house:
-            assert house.app.state.violations == 0
-            answer = await house.stranger()._ask("POST", "/csp-report", b'{"csp-report": {}}')
-            assert answer.status == 204 and house.app.state.violations == 1
-
-    run(work())
+@waits
+async def test_a_browsers_report_is_counted(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        assert house.app.state.violations == 0
+        answer = await house.stranger()._ask("POST", "/csp-report", b'{"csp-report": {}}')
+        assert answer.status == 204 and house.app.state.violations == 1
 
 
-def test_files_are_our_own_and_may_be_kept(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as house:
-            page = seen(await house.mine.get("/"))
-            paths = [one["href"] for one in page.named("link")]
-            paths += [one["src"] for one in page.named("script") + page.named("img")]
-            for path in paths:
-                answer = await house.stranger().get(path)
-                assert answer.status == 200 and "immutable" in answer.headers["cache-control"]
-            for path in ("/static/en.toml", "/static/..%2fpages.py", "/static/"):
-                assert (await house.stranger().get(path)).status == 404
-
-    run(work())
+@waits
+async def test_files_are_our_own_and_may_be_kept(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        page = seen(await house.mine.get("/"))
+        paths = [one["href"] for one in page.named("link")]
+        paths += [one["src"] for one in page.named("script") + page.named("img")]
+        for path in paths:
+            answer = await house.stranger().get(path)
+            assert answer.status == 200 and "immutable" in answer.headers["cache-control"]
+        for path in ("/static/en.toml", "/static/..%2fpages.py", "/static/"):
+            assert (await house.stranger().get(path)).status == 404
 
 
-def test_the_language_is_kept_and_leads_back(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as house:
-            page = seen(await house.mine.get("/crawls?state=failed"))
-            (link,) = [one["href"] for one in page.named("a") if one.get("hreflang") == "ko"]
-            answer = await house.mine.get(link)
-            assert (answer.status, answer.headers["location"]) == (303, "/crawls?state=failed")
-            assert "크롤" in text(await house.mine.get("/crawls"))
-            away = await house.mine.get("/language/en?next=//evil.test")
-            assert away.headers["location"] == "/"
-            assert (await house.mine.get("/language/xx")).status == 404
-
-    run(work())
+@waits
+async def test_the_language_is_kept_and_leads_back(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        page = seen(await house.mine.get("/crawls?state=failed"))
+        (link,) = [one["href"] for one in page.named("a") if one.get("hreflang") == "ko"]
+        answer = await house.mine.get(link)
+        assert (answer.status, answer.headers["location"]) == (303, "/crawls?state=failed")
+        assert "크롤" in text(await house.mine.get("/crawls"))
+        away = await house.mine.get("/language/en?next=//evil.test")
+        assert away.headers["location"] == "/"
+        assert (await house.mine.get("/language/xx")).status == 404
 
 
 @pytest.mark.req("JOB-11", "WF-15")
-def test_a_crawl_is_shown_with_its_phases_counters_and_reasons(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as house:
-                job = await filled(house.ground.mine, house.ground.desk, site)
-                page = seen(await house.mine.get(f"/crawls/{job}")).words
-                for phase in ("Initialize", "Discover", "Process", "Finalize"):
-                    assert phase in page
-                for told in ("Not found", "404", "200", "village", f"127.0.0.1:{site.port}"):
-                    assert told in page
-                assert f"/crawls/{job}" in text(await house.mine.get("/"))
-
-    run(work())
+@waits
+async def test_a_crawl_is_shown_with_its_phases_counters_and_reasons(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as house:
+            job = await filled(house.ground.mine, house.ground.desk, site)
+            page = seen(await house.mine.get(f"/crawls/{job}")).words
+            for phase in ("Initialize", "Discover", "Process", "Finalize"):
+                assert phase in page
+            for told in ("Not found", "404", "200", "village", f"127.0.0.1:{site.port}"):
+                assert told in page
+            assert f"/crawls/{job}" in text(await house.mine.get("/"))
 
 
 @pytest.mark.req("JOB-11")
-def test_urls_are_filtered_and_each_says_why(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as house:
-                job = await filled(house.ground.mine, house.ground.desk, site)
-                every = text(await house.mine.get(f"/crawls/{job}/urls"))
-                assert "/car<" in every and "/gone<" in every
-                failed = text(await house.mine.get(f"/crawls/{job}/urls?status=failed"))
-                assert "/gone<" in failed and "/car<" not in failed
-                gone = text(await house.mine.get(f"/crawls/{job}/urls?outcome=gone"))
-                assert "/gone<" in gone and "/car<" not in gone
-                prefix = text(await house.mine.get(f"/crawls/{job}/urls?prefix={site.url('/b')}"))
-                assert "/boat<" in prefix and "/car<" not in prefix
-                why = seen(await house.mine.get(f"/crawls/{job}/urls?url={site.url('/gone')}"))
-                assert "Fetched without success" in why.words and "HTTP 404" in why.words
-                never = seen(await house.mine.get(f"/crawls/{job}/urls?url={site.url('/never')}"))
-                assert "Not fetched" in never.words and "never_seen" in never.words
-                wrong = await house.mine.get(f"/crawls/{job}/urls?url=nonsense")
-                assert wrong.status == 200 and "nonsense" in text(wrong)
-                stale = await house.mine.get(f"/crawls/{job}/urls?status=x&outcome=y&cursor=z")
-                assert stale.status == 200 and "/car<" in text(stale)
-
-    run(work())
+@waits
+async def test_urls_are_filtered_and_each_says_why(tmp_path: Path) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as house:
+            job = await filled(house.ground.mine, house.ground.desk, site)
+            every = text(await house.mine.get(f"/crawls/{job}/urls"))
+            assert "/car<" in every and "/gone<" in every
+            failed = text(await house.mine.get(f"/crawls/{job}/urls?status=failed"))
+            assert "/gone<" in failed and "/car<" not in failed
+            gone = text(await house.mine.get(f"/crawls/{job}/urls?outcome=gone"))
+            assert "/gone<" in gone and "/car<" not in gone
+            prefix = text(await house.mine.get(f"/crawls/{job}/urls?prefix={site.url('/b')}"))
+            assert "/boat<" in prefix and "/car<" not in prefix
+            why = seen(await house.mine.get(f"/crawls/{job}/urls?url={site.url('/gone')}"))
+            assert "Fetched without success" in why.words and "HTTP 404" in why.words
+            never = seen(await house.mine.get(f"/crawls/{job}/urls?url={site.url('/never')}"))
+            assert "Not fetched" in never.words and "never_seen" in never.words
+            wrong = await house.mine.get(f"/crawls/{job}/urls?url=nonsense")
+            assert wrong.status == 200 and "nonsense" in text(wrong)
+            stale = await house.mine.get(f"/crawls/{job}/urls?status=x&outcome=y&cursor=z")
+            assert stale.status == 200 and "/car<" in text(stale)
 
 
 @pytest.mark.req("JOB-11")
-def test_documents_are_listed_read_found_and_deleted(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as house:
-                await filled(house.ground.mine, house.ground.desk, site)
-                listed = await house.mine.get("/documents?collection=village&state=indexed")
-                links = [one["href"] for one in seen(listed).named("a")]
-                boats = [one for one in links if one.startswith("/documents/village:")]
-                pages = [(path, text(await house.mine.get(path))) for path in boats]
-                ((path, boat),) = [one for one in pages if FERRY in one[1]]
-                assert '<p class="h h1" role="heading" aria-level="2">boat</p>' in boat
-                found = text(await house.mine.get("/search?q=ferry+noon&collection=village"))
-                assert "<mark>ferry</mark>" in found and path in found
-                assert "Nothing was found" in text(await house.mine.get("/search?q=zeppelin"))
-                deleted = await house.mine.send(path, f"{path}/delete")
-                assert deleted.status == 303 and (await house.mine.get(path)).status == 404
-
-    run(work())
-
-
-def test_an_alarm_is_on_the_first_page_and_in_its_list(tmp_path: Path) -> None:
-    async def work() -> None:
+@waits
+async def test_documents_are_listed_read_found_and_deleted(tmp_path: Path) -> None:
+    with Site(WEB) as site:
         async with serving(tmp_path) as house:
-            desk = house.ground.desk
-            job = await crawls.start(desk, ORDER)
-            alarm = Alarm(AlarmRule.ERRORS, 0.5, 0.2, "50.0% of answers are 4xx or 5xx")
-            kept = KeptAlarm(f"{job.id}-{'0' * 16}", desk.wall_s, job.id, "handbook", alarm)
-            await alarms._values(desk).add(kept.id, kept)
-            for path in ("/", "/alerts"):
-                assert alarm.message in text(await house.mine.get(path))
-                assert alarm.message not in text(await house.other.get(path))
+            await filled(house.ground.mine, house.ground.desk, site)
+            listed = await house.mine.get("/documents?collection=village&state=indexed")
+            links = [one["href"] for one in seen(listed).named("a")]
+            boats = [one for one in links if one.startswith("/documents/village:")]
+            pages = [(path, text(await house.mine.get(path))) for path in boats]
+            ((path, boat),) = [one for one in pages if FERRY in one[1]]
+            assert '<p class="h h1" role="heading" aria-level="2">boat</p>' in boat
+            found = text(await house.mine.get("/search?q=ferry+noon&collection=village"))
+            assert "<mark>ferry</mark>" in found and path in found
+            assert "Nothing was found" in text(await house.mine.get("/search?q=zeppelin"))
+            deleted = await house.mine.send(path, f"{path}/delete")
+            assert deleted.status == 303 and (await house.mine.get(path)).status == 404
 
-    run(work())
+
+@waits
+async def test_an_alarm_is_on_the_first_page_and_in_its_list(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        desk = house.ground.desk
+        job = await crawls.start(desk, ORDER)
+        alarm = Alarm(AlarmRule.ERRORS, 0.5, 0.2, "50.0% of answers are 4xx or 5xx")
+        kept = KeptAlarm(f"{job.id}-{'0' * 16}", desk.wall_s, job.id, "handbook", alarm)
+        await alarms._values(desk).add(kept.id, kept)
+        for path in ("/", "/alerts"):
+            assert alarm.message in text(await house.mine.get(path))
+            assert alarm.message not in text(await house.other.get(path))
 
 
-def test_a_crawl_at_work_is_on_the_first_page_however_many_came_after_it(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as house:
-            desk = house.ground.desk
-            first, done = await crawls.start(desk, ORDER), await crawls.start(desk, ORDER)
-            assert await desk.world.store.jobs.begin(first.id, most=0, wall_s=desk.wall_s)
-            for _ in range(overview.SHOWN):
-                await crawls.start(desk, ORDER)
-            page = text(await house.mine.get("/"))
-            assert f"/crawls/{first.id}" in page and f"/crawls/{done.id}" not in page
-
-    run(work())
+@waits
+async def test_a_crawl_at_work_is_on_the_first_page_however_many_came_after_it(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as house:
+        desk = house.ground.desk
+        first, done = await crawls.start(desk, ORDER), await crawls.start(desk, ORDER)
+        assert await desk.world.store.jobs.begin(first.id, most=0, wall_s=desk.wall_s)
+        for _ in range(overview.SHOWN):
+            await crawls.start(desk, ORDER)
+        page = text(await house.mine.get("/"))
+        assert f"/crawls/{first.id}" in page and f"/crawls/{done.id}" not in page
 
 
 @pytest.mark.req("JOB-11")
-def test_nobody_sees_what_belongs_to_another_tenant(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Site(WEB) as site:
-            async with serving(tmp_path) as house:
-                job = await filled(house.ground.mine, house.ground.desk, site)
-                links = seen(await house.mine.get("/documents")).named("a")
-                own = [one["href"] for one in links if one["href"].startswith("/documents/")]
-                paths = [f"/crawls/{job}", f"/crawls/{job}/urls", f"/crawls/{job}/live", own[0]]
-                for path in [*paths, f"/sites/127.0.0.1:{site.port}"]:
-                    assert (await house.other.get(path)).status == 404, path
-                assert (await house.mine.get(f"/sites/127.0.0.1:{site.port}")).status == 200
-                for path in ("/", "/crawls", "/documents", "/search?q=ferry", "/sites"):
-                    page = text(await house.other.get(path))
-                    assert "village" not in page and str(site.port) not in page, path
-                for act in ("cancel", "pause", "retry", "delete"):
-                    answer = await house.other.send("/", f"/crawls/{job}/{act}")
-                    assert answer.status == 404
-                assert TENANT not in text(await house.other.get("/settings"))
-
-    run(work())
-
-
-def test_what_is_not_there_is_a_page_that_says_so(tmp_path: Path) -> None:
-    async def work() -> None:
+@waits
+async def test_nobody_sees_what_belongs_to_another_tenant(tmp_path: Path) -> None:
+    with Site(WEB) as site:
         async with serving(tmp_path) as house:
-            for path in ("/crawls/nonsense", "/documents/x", "/sites/x", "/crawls/x/live"):
-                answer = await house.mine.get(path)
-                assert answer.status == 404 and "There is nothing here" in text(answer)
-            assert (await house.mine.get("/crawls?cursor=!!")).status == 404
-            assert (await house.mine.send("/", "/crawls/x/nonsense")).status == 404
+            job = await filled(house.ground.mine, house.ground.desk, site)
+            links = seen(await house.mine.get("/documents")).named("a")
+            own = [one["href"] for one in links if one["href"].startswith("/documents/")]
+            paths = [f"/crawls/{job}", f"/crawls/{job}/urls", f"/crawls/{job}/live", own[0]]
+            for path in [*paths, f"/sites/127.0.0.1:{site.port}"]:
+                assert (await house.other.get(path)).status == 404, path
+            assert (await house.mine.get(f"/sites/127.0.0.1:{site.port}")).status == 200
+            for path in ("/", "/crawls", "/documents", "/search?q=ferry", "/sites"):
+                page = text(await house.other.get(path))
+                assert "village" not in page and str(site.port) not in page, path
+            for act in ("cancel", "pause", "retry", "delete"):
+                answer = await house.other.send("/", f"/crawls/{job}/{act}")
+                assert answer.status == 404
+            assert TENANT not in text(await house.other.get("/settings"))
 
-    run(work())
+
+@waits
+async def test_what_is_not_there_is_a_page_that_says_so(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        for path in ("/crawls/nonsense", "/documents/x", "/sites/x", "/crawls/x/live"):
+            answer = await house.mine.get(path)
+            assert answer.status == 404 and "There is nothing here" in text(answer)
+        assert (await house.mine.get("/crawls?cursor=!!")).status == 404
+        assert (await house.mine.send("/", "/crawls/x/nonsense")).status == 404
 
 
-def test_a_crawl_that_is_over_is_told_once_and_the_stream_ends(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as house:
-            job = await crawls.start(house.ground.desk, ORDER)
-            await crawls.cancel(house.ground.desk, job.id)
-            answer = await house.mine.get(f"/crawls/{job.id}/live")
-            assert answer.headers["content-type"].startswith("text/event-stream")
-            figures, over, _ = text(answer).split("\n\n")
-            assert figures.startswith("event: figures\ndata: ") and "Visited" in figures
-            assert all(line.startswith(("event: ", "data:")) for line in figures.split("\n"))
-            assert over == "event: over\ndata: "
-            assert house.app.state.streams == 0
-
-    run(work())
+@waits
+async def test_a_crawl_that_is_over_is_told_once_and_the_stream_ends(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        job = await crawls.start(house.ground.desk, ORDER)
+        await crawls.cancel(house.ground.desk, job.id)
+        answer = await house.mine.get(f"/crawls/{job.id}/live")
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        figures, over, _ = text(answer).split("\n\n")
+        assert figures.startswith("event: figures\ndata: ") and "Visited" in figures
+        assert all(line.startswith(("event: ", "data:")) for line in figures.split("\n"))
+        assert over == "event: over\ndata: "
+        assert house.app.state.streams == 0
 
 
 @pytest.mark.parametrize("end", ["cancel", "sign out", "revoke"])
-def test_a_stream_ends_with_the_crawl_the_session_and_the_key(
+@waits
+async def test_a_stream_ends_with_the_crawl_the_session_and_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     monkeypatch.setattr(live, "LOOK_S", 0.005)
 
-    async def work() -> None:
-        async with serving(tmp_path) as house, asyncio.timeout(20):
-            desk, somebody = house.ground.desk, house.mine
-            job = await crawls.start(desk, ORDER)
-            async with asyncio.TaskGroup() as group:
-                stream = group.create_task(somebody.get(f"/crawls/{job.id}/live"))
-                while not house.app.state.streams:  # noqa: ASYNC110  # a count has no event
-                    await asyncio.sleep(0)
-                if end == "cancel":
-                    await crawls.cancel(desk, job.id)
-                elif end == "revoke":
-                    await keys.revoke(house.ground.service, TENANT, somebody.key.split("_")[1])
-                else:
-                    other_tab = Person(house.app, cookies=dict(somebody.cookies))
-                    await other_tab.send("/", "/sign-out")
-            assert text(stream.result()).endswith("event: over\ndata: \n\n")
-            assert house.app.state.streams == 0
-
-    run(work())
+    async with serving(tmp_path) as house, asyncio.timeout(20):
+        desk, somebody = house.ground.desk, house.mine
+        job = await crawls.start(desk, ORDER)
+        async with asyncio.TaskGroup() as group:
+            stream = group.create_task(somebody.get(f"/crawls/{job.id}/live"))
+            while not house.app.state.streams:  # noqa: ASYNC110  # a count has no event
+                await asyncio.sleep(0)
+            if end == "cancel":
+                await crawls.cancel(desk, job.id)
+            elif end == "revoke":
+                await keys.revoke(house.ground.service, TENANT, somebody.key.split("_")[1])
+            else:
+                other_tab = Person(house.app, cookies=dict(somebody.cookies))
+                await other_tab.send("/", "/sign-out")
+        assert text(stream.result()).endswith("event: over\ndata: \n\n")
+        assert house.app.state.streams == 0
 
 
-def test_a_stream_ends_with_the_service_and_the_browser_comes_back(
+@waits
+async def test_a_stream_ends_with_the_service_and_the_browser_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "LOOK_S", 3600.0)
 
-    async def work() -> None:
-        async with serving(tmp_path) as house, asyncio.timeout(20):
-            job = await crawls.start(house.ground.desk, ORDER)
-            async with asyncio.TaskGroup() as group:
-                stream = group.create_task(house.mine.get(f"/crawls/{job.id}/live"))
-                while not house.app.state.streams:  # noqa: ASYNC110  # a count has no event
-                    await asyncio.sleep(0)
-                house.ground.service.leaving.set()
-            assert "event: over" not in text(stream.result())
-
-    run(work())
+    async with serving(tmp_path) as house, asyncio.timeout(20):
+        job = await crawls.start(house.ground.desk, ORDER)
+        async with asyncio.TaskGroup() as group:
+            stream = group.create_task(house.mine.get(f"/crawls/{job.id}/live"))
+            while not house.app.state.streams:  # noqa: ASYNC110  # a count has no event
+                await asyncio.sleep(0)
+            house.ground.service.leaving.set()
+        assert "event: over" not in text(stream.result())
 
 
-def test_so_many_pages_are_followed_and_no_more(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as house:
-            job = await crawls.start(house.ground.desk, ORDER)
-            await crawls.cancel(house.ground.desk, job.id)
-            house.app.state.streams = live.MAX_STREAMS
-            assert (await house.mine.get(f"/crawls/{job.id}/live")).status == 503
-            house.app.state.streams = live.MAX_STREAMS - 1
-            assert (await house.mine.get(f"/crawls/{job.id}/live")).status == 200
-
-    run(work())
+@waits
+async def test_so_many_pages_are_followed_and_no_more(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        job = await crawls.start(house.ground.desk, ORDER)
+        await crawls.cancel(house.ground.desk, job.id)
+        house.app.state.streams = live.MAX_STREAMS
+        assert (await house.mine.get(f"/crawls/{job.id}/live")).status == 503
+        house.app.state.streams = live.MAX_STREAMS - 1
+        assert (await house.mine.get(f"/crawls/{job.id}/live")).status == 200

@@ -15,6 +15,7 @@ import pytest
 import geomi
 from geomi.library.options import read_options
 from tests.support.server import End, Raw, Reply, Route, Site
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 WEB = random_web(7, pages=12)
@@ -127,17 +128,15 @@ def test_leaving_early_ends_the_crawl_and_what_came_is_committed(tmp_path: Path)
     assert {page.url for page in rest} == {site.url(path) for path in web.reachable}
 
 
-def test_the_crawler_shares_politeness_and_a_directory(tmp_path: Path) -> None:
-    async def work(site: Site) -> list[str]:
+@waits
+async def test_the_crawler_shares_politeness_and_a_directory(tmp_path: Path) -> None:
+    with Site(WEB.routes) as site:
         async with geomi.Crawler(tmp_path, allow_private=True, delay=0.2, max_pages=3) as crawler:
             crawled = [page.url async for page in crawler.crawl(site.url("/"))]
             assert crawler.report is not None
             assert crawler.report.stop == "max_pages"
             scraped = await crawler.scrape(site.url("/"))
-            return [*crawled, scraped.url]
-
-    with Site(WEB.routes) as site:
-        assert len(asyncio.run(work(site))) == 4
+            assert len([*crawled, scraped.url]) == 4
         gaps = [
             later.started_s - (earlier.ended_s or earlier.started_s)
             for earlier, later in zip(site.log, site.log[1:], strict=False)
@@ -146,16 +145,14 @@ def test_the_crawler_shares_politeness_and_a_directory(tmp_path: Path) -> None:
     assert (tmp_path / "geomi.db").exists()
 
 
-def test_leaving_the_crawler_ends_a_crawl_that_nobody_reads() -> None:
+@waits
+async def test_leaving_the_crawler_ends_a_crawl_that_nobody_reads() -> None:
     web = random_web(4, pages=300)
 
-    async def work(site: Site) -> None:
+    with Site(web.routes) as site:
         async with geomi.Crawler(**(FAST | {"delay": 0.02})) as crawler:
             async for _ in crawler.crawl(site.url("/")):
                 break
-
-    with Site(web.routes) as site:
-        asyncio.run(work(site))
         assert len(site.log) < 300
 
 

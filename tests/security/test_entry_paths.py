@@ -6,7 +6,6 @@ lost for another reason proves nothing.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from html import escape
 
@@ -26,6 +25,7 @@ from tests.security.ground import ALONE, EVIL, Ground, Numbered, in_one_line, nu
 from tests.security.spellings import SCHEMES, SPELLINGS
 from tests.support.crawl import LOCAL, crawl_site, page, robots, to
 from tests.support.server import Reply, Route, Seen, Site
+from tests.support.waiting import waits
 
 HOME = f"http://{EVIL}/"
 MAP = f"http://{EVIL}/map.xml"
@@ -210,30 +210,25 @@ def test_redirects_of_robots_txt(ground: Ground) -> None:
 
 @pytest.mark.req("SEC-01", "SEC-02", "SEC-03")
 @pytest.mark.parametrize("half", [0, 1])
-def test_one_page_alone(ground: Ground, half: int) -> None:
+@waits
+async def test_one_page_alone(ground: Ground, half: int) -> None:
     """`geomi scrape`, the preview, has no way of its own to the network."""
     tried = _typed()[half::2]
 
-    async def scrape_all() -> dict[int, str]:
-        async with Crawler() as crawler:
-            return {n: await _problem(crawler, ground.text((n, one))) for n, one in tried}
-
-    told = asyncio.run(scrape_all())
+    async with Crawler() as crawler:
+        told = {n: await _problem(crawler, ground.text((n, one))) for n, one in tried}
     ground.assert_untouched()
     assert [one.written for n, one in tried if one.rule and f"({one.rule}:" not in told[n]] == []
     assert [one.written for n, one in tried if not one.rule and "not a URL" not in told[n]] == []
 
 
 @pytest.mark.req("SEC-02")
-def test_one_page_alone_follows_no_redirect_inside(ground: Ground) -> None:
+@waits
+async def test_one_page_alone_follows_no_redirect_inside(ground: Ground) -> None:
     routes = {"/": to(f"http://localhost:{ground.port}/s0")}
     with ground.evil(routes) as overrides:
-
-        async def scrape() -> str:
-            async with Crawler(resolve=overrides, delay=0.0) as crawler:
-                return await _problem(crawler, HOME)
-
-        assert "address_refused" in asyncio.run(scrape())
+        async with Crawler(resolve=overrides, delay=0.0) as crawler:
+            assert "address_refused" in await _problem(crawler, HOME)
 
 
 def test_the_guard_is_what_keeps_the_canary_safe(ground: Ground) -> None:

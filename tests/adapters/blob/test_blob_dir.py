@@ -20,6 +20,7 @@ from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.errors import StoreError, StoreFull
 from geomi.model.page import Capture, Ref
 from tests.contracts.suites.archiving import JOB, capture, kinds
+from tests.support.waiting import waits
 
 
 def opened(root: Path, *, segment_bytes: int = directory.SEGMENT_BYTES) -> DirectoryArchive:
@@ -80,17 +81,15 @@ def test_large_pages_are_compressed_beside_the_loop(tmp_path: Path) -> None:
     asyncio.run(archive.aclose())
 
 
-def test_only_so_many_segments_stay_open(tmp_path: Path) -> None:
-    async def crowd() -> int:
-        archive = opened(tmp_path)
-        before = open_files()
-        for number in range(directory.MAX_OPEN_SEGMENTS + 1):
-            await archive.append(f"job-{number}", [capture(number)])
-        extra = open_files() - before
-        await archive.aclose()
-        return extra
-
-    assert asyncio.run(crowd()) <= directory.MAX_OPEN_SEGMENTS
+@waits
+async def test_only_so_many_segments_stay_open(tmp_path: Path) -> None:
+    archive = opened(tmp_path)
+    before = open_files()
+    for number in range(directory.MAX_OPEN_SEGMENTS + 1):
+        await archive.append(f"job-{number}", [capture(number)])
+    extra = open_files() - before
+    await archive.aclose()
+    assert extra <= directory.MAX_OPEN_SEGMENTS
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,8 @@ def test_trim_cuts_what_was_never_committed(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_mend_puts_a_dead_workers_segments_in_order(tmp_path: Path) -> None:
+@waits
+async def test_mend_puts_a_dead_workers_segments_in_order(tmp_path: Path) -> None:
     def segment(job: str, name: str, content: bytes) -> str:
         path = tmp_path / "jobs" / job / "warc" / f"{name}.warc.gz"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ def test_mend_puts_a_dead_workers_segments_in_order(tmp_path: Path) -> None:
     alive = [segment("c", name, b"alive") for name in ("dead-0001-0001", "dead2-0001", "w1-0001")]
     gone = "jobs/c/warc/dead-0004.warc.gz"
     ends = {torn: 5, whole: 5, short: 5, gone: 5}
-    lost = asyncio.run(opened(tmp_path).mend("dead", ends))
+    lost = await opened(tmp_path).mend("dead", ends)
     assert lost == [short, gone]
     assert (tmp_path / torn).read_bytes() == b"whole"
     assert (tmp_path / whole).read_bytes() == b"whole"

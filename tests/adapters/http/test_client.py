@@ -28,6 +28,7 @@ from tests.adapters.http.support import (
     request,
 )
 from tests.support.server import End, Raw, Reply, Seen, Site
+from tests.support.waiting import waits
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = b"<p>hello</p>" * 400
@@ -52,16 +53,14 @@ def test_brings_a_page_with_its_facts() -> None:
     assert site.log[0].host == f"127.0.0.1:{site.port}"
 
 
-def test_times_come_from_the_clock_it_was_given() -> None:
-    async def run(url: str) -> Fetched:
+@waits
+async def test_times_come_from_the_clock_it_was_given() -> None:
+    with Site({"/": Reply(PAGE)}) as site:
+        url = site.url()
         clock = HandClock()
         client = HttpClient(Egress(LOOPBACK, clock), clock)
         fetched = await client.fetch(request(url))
         await client.aclose()
-        return fetched
-
-    with Site({"/": Reply(PAGE)}) as site:
-        fetched = asyncio.run(run(site.url()))
     assert (fetched.started_s, fetched.ended_s, fetched.fetch_ms) == (1000.0, 1000.0, 0)
 
 
@@ -140,21 +139,18 @@ def test_an_answer_that_had_begun_is_not_asked_for_again() -> None:
     assert len(site.log) == 2
 
 
-def test_words_nobody_asked_for_cost_the_connection() -> None:
+@waits
+async def test_words_nobody_asked_for_cost_the_connection() -> None:
     """What a server says between two requests must not become the answer to the second."""
     whole = OK + b"Content-Length: 2\r\n\r\nhi"
     stray = OK + b"Content-Length: 4\r\n\r\nevil"
     with Site({"/": Raw((whole, 0.02, stray), End.KEEP)}) as site:
-
-        async def run() -> list[bytes]:
-            client = HttpClient(Egress(LOOPBACK, RealClock()), RealClock())
-            first = await client.fetch(request(site.url()))
-            await asyncio.sleep(0.1)
-            second = await client.fetch(request(site.url()))
-            await client.aclose()
-            return [first.body, second.body]
-
-        assert asyncio.run(run()) == [b"hi", b"hi"]
+        client = HttpClient(Egress(LOOPBACK, RealClock()), RealClock())
+        first = await client.fetch(request(site.url()))
+        await asyncio.sleep(0.1)
+        second = await client.fetch(request(site.url()))
+        await client.aclose()
+        assert [first.body, second.body] == [b"hi", b"hi"]
     assert site.connections == 2
 
 
@@ -168,10 +164,12 @@ def test_idle_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [seen.connection for seen in site.log] == [1, 2, 3, 3, 2, 4]
 
 
-def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "IDLE_S", 0.05)
 
-    async def run(url: str) -> None:
+    with Site({"/": Reply(PAGE)}) as site:
+        url = site.url()
         client = HttpClient(Egress(LOOPBACK, RealClock()), RealClock())
         await client.fetch(request(url))
         assert len(client._pool) == 1
@@ -179,9 +177,6 @@ def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPat
         assert len(client._pool) == 0
         await client.fetch(request(url))
         await client.aclose()
-
-    with Site({"/": Reply(PAGE)}) as site:
-        asyncio.run(run(site.url()))
     assert [seen.connection for seen in site.log] == [1, 2]
 
 
@@ -219,18 +214,17 @@ def test_nobody_listening_is_a_connect_error() -> None:
     assert str(port) in fetched.detail
 
 
-def test_a_cancelled_fetch_leaves_no_connection_behind() -> None:
-    async def run(url: str) -> int:
+@waits
+async def test_a_cancelled_fetch_leaves_no_connection_behind() -> None:
+    with Site({"/": Raw((), End.SILENCE)}) as site:
+        url = site.url()
         client = HttpClient(Egress(LOOPBACK, RealClock()), RealClock())
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await client.fetch(request(url))
         idle = len(client._pool)
         await client.aclose()
-        return idle
-
-    with Site({"/": Raw((), End.SILENCE)}) as site:
-        assert asyncio.run(run(site.url())) == 0
+        assert idle == 0
 
 
 def test_a_fetch_leaves_no_body_to_the_garbage_collector() -> None:

@@ -18,6 +18,7 @@ from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 from tests.adapters.http.support import RealClock, fetch, request
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 PAGE = b"<p>hello</p>" * 500
 SECRET = "Basic bWU6c2VjcmV0"
@@ -179,23 +180,20 @@ def test_a_private_target_is_refused_before_the_proxy_hears_of_it(url: str) -> N
         (b"", "within"),
     ],
 )
-def test_a_refused_tunnel_is_a_failure(answer: bytes, words: str) -> None:
+@waits
+async def test_a_refused_tunnel_is_a_failure(answer: bytes, words: str) -> None:
     with Site({}) as site:
         proxy = ForwardProxy(site.port, tunnel_answer=answer)
 
-        async def run() -> Fetched:
-            async with proxy.running():
-                hop = Proxy("127.0.0.1", proxy.port)
-                clock = RealClock()
-                egress = Egress(EgressRules(allow_private=True, proxies=Proxies(hop, hop)), clock)
-                client = HttpClient(egress, clock)
-                fetched = await client.fetch(
-                    request(f"https://127.0.0.1:{site.port}/", connect_timeout_s=0.3)
-                )
-                await client.aclose()
-                return fetched
-
-        fetched = asyncio.run(run())
+        async with proxy.running():
+            hop = Proxy("127.0.0.1", proxy.port)
+            clock = RealClock()
+            egress = Egress(EgressRules(allow_private=True, proxies=Proxies(hop, hop)), clock)
+            client = HttpClient(egress, clock)
+            fetched = await client.fetch(
+                request(f"https://127.0.0.1:{site.port}/", connect_timeout_s=0.3)
+            )
+            await client.aclose()
     assert fetched.failure in (Outcome.CONNECT_ERROR, Outcome.TIMEOUT)
     assert words in fetched.detail
 

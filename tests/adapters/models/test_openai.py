@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from geomi.adapters.http import Egress, EgressRules, HttpClient
@@ -13,6 +11,7 @@ from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled
 from geomi.model.index.language_model import ModelReply, Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.support.models import ModelServer, Scripted, completion
+from tests.support.waiting import waits
 
 FORM = {"type": "object", "properties": {"category": {"type": "string"}}}
 PROMPT = Prompt("Say what it is.", "PAGE: a text", "kind", FORM, max_tokens=50)
@@ -45,9 +44,10 @@ def category(told: object) -> str:
     return str(told["category"])
 
 
-def test_a_question_and_its_answer() -> None:
+@waits
+async def test_a_question_and_its_answer() -> None:
     with ModelServer(['{"category": "faq"}']) as server:
-        answer = asyncio.run(ask(server.endpoint, key="s3cret"))
+        answer = await ask(server.endpoint, key="s3cret")
     assert answer == ModelReply('{"category": "faq"}', "tiny", 100, 20)
     (asked,) = server.asked
     assert asked["path"] == "/v1/chat/completions"
@@ -59,9 +59,10 @@ def test_a_question_and_its_answer() -> None:
     assert server.headers[0]["authorization"] == "Bearer s3cret"
 
 
-def test_without_a_key_none_is_sent() -> None:
+@waits
+async def test_without_a_key_none_is_sent() -> None:
     with ModelServer(["{}"]) as server:
-        asyncio.run(ask(server.endpoint))
+        await ask(server.endpoint)
     assert "authorization" not in server.headers[0]
 
 
@@ -81,56 +82,63 @@ def test_without_a_key_none_is_sent() -> None:
     ],
     ids=lambda value: "" if isinstance(value, type) else str(value)[:30],
 )
-def test_what_is_no_answer(told: Scripted, error: type[ModelError], words: str) -> None:
+@waits
+async def test_what_is_no_answer(told: Scripted, error: type[ModelError], words: str) -> None:
     with ModelServer([told]) as server, pytest.raises(ModelError, match=words) as caught:
-        asyncio.run(ask(server.endpoint, key="s3cret"))
+        await ask(server.endpoint, key="s3cret")
     assert type(caught.value) is error
     assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("told", [completion(None), completion("{}", finish="length")])
-def test_half_an_answer_is_none_and_paid_for(told: Scripted) -> None:
+@waits
+async def test_half_an_answer_is_none_and_paid_for(told: Scripted) -> None:
     with ModelServer([told, '{"category": "faq"}']) as server:
-        consulted = asyncio.run(ask_twice(server.endpoint))
+        consulted = await ask_twice(server.endpoint)
     assert consulted.value is None
     assert [(answer.tokens_in, answer.tokens_out) for answer in consulted.bill] == [(100, 20)]
     assert consulted.problem == "`tiny` wrote no whole answer in 50 tokens"
 
 
-def test_a_server_that_is_not_there() -> None:
+@waits
+async def test_a_server_that_is_not_there() -> None:
     with ModelServer([]) as server:
         endpoint = server.endpoint
     with pytest.raises(ModelBusy, match="cannot be asked"):
-        asyncio.run(ask(endpoint))
+        await ask(endpoint)
 
 
-def test_the_gate_stands_before_it() -> None:
+@waits
+async def test_the_gate_stands_before_it() -> None:
     with ModelServer(["{}"]) as server, pytest.raises(ModelBusy, match="not public"):
-        asyncio.run(ask(server.endpoint, rules=EgressRules()))
+        await ask(server.endpoint, rules=EgressRules())
     assert not server.asked
 
 
 @pytest.mark.parametrize("endpoint", ["", "model", "ftp://a/v1", "http://key@a.test/v1"])
-def test_an_endpoint_that_is_none(endpoint: str) -> None:
+@waits
+async def test_an_endpoint_that_is_none(endpoint: str) -> None:
     with pytest.raises(ConfigError, match="plain http or https URL"):
-        asyncio.run(ask(endpoint))
+        await ask(endpoint)
 
 
 @pytest.mark.parametrize(
     "text",
     ['{"category": "faq"}', ' \n{"category": "faq"}\n', '```json\n{"category": "faq"}\n```'],
 )
-def test_an_answer_that_makes_sense(text: str) -> None:
+@waits
+async def test_an_answer_that_makes_sense(text: str) -> None:
     with ModelServer([text]) as server:
-        consulted = asyncio.run(ask_twice(server.endpoint))
+        consulted = await ask_twice(server.endpoint)
     assert consulted.value == "faq"
     assert len(consulted.bill) == len(server.asked) == 1
 
 
 @pytest.mark.parametrize("first", ["no idea", "[]", '{"categories": 1}', "[" * 100_000])
-def test_an_answer_that_is_mended(first: str) -> None:
+@waits
+async def test_an_answer_that_is_mended(first: str) -> None:
     with ModelServer([first, '{"category": "faq"}']) as server:
-        consulted = asyncio.run(ask_twice(server.endpoint))
+        consulted = await ask_twice(server.endpoint)
     assert consulted.value == "faq"
     assert len(consulted.bill) == 2
     again = server.asked[1]["messages"]
@@ -139,15 +147,17 @@ def test_an_answer_that_is_mended(first: str) -> None:
     assert first[:30] not in again[0]["content"]
 
 
-def test_nonsense_is_asked_twice_and_paid_for() -> None:
+@waits
+async def test_nonsense_is_asked_twice_and_paid_for() -> None:
     with ModelServer(["one", "two", '{"category": "faq"}']) as server:
-        consulted = asyncio.run(ask_twice(server.endpoint))
+        consulted = await ask_twice(server.endpoint)
     assert consulted.value is None
     assert len(consulted.bill) == len(server.asked) == 2
     assert "made no sense twice" in consulted.problem
 
 
-def test_a_model_that_is_busy_costs_nothing() -> None:
+@waits
+async def test_a_model_that_is_busy_costs_nothing() -> None:
     with ModelServer([(429, "later")]) as server:
-        consulted = asyncio.run(ask_twice(server.endpoint))
+        consulted = await ask_twice(server.endpoint)
     assert consulted == ParsedAnswer(None, (), f"{server.endpoint} answered 429: later")

@@ -22,6 +22,7 @@ from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.support.crawl import Ear, crawl_in, home_in, page, plan, robots, run, to
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 ROUTES = {
     "/robots.txt": robots("User-agent: *", "Disallow: /private"),
@@ -298,22 +299,19 @@ def _hash(url: str) -> bytes:
     return url_hash(identity(parsed, UrlRules()))
 
 
-def test_status_tells_the_same(why: Why) -> None:
+@waits
+async def test_status_tells_the_same(why: Why) -> None:
     """Counters by state, outcomes, hosts, problems and the rules that kept links out."""
 
-    async def work() -> None:
-        async with home_in(why.root, Ear()) as home:
-            told = await status(home.world, why.job)
-        assert told.is_whole
-        assert told.states[State.COMPLETED] == told.outcomes["ok"] == 6
-        assert told.states[State.BLOCKED] == told.outcomes["robots"] == 1
-        assert told.outcomes["redirected"] == 1
-        assert {problem.url for problem in told.problems} == {
-            why.site.url(path)
-            for path in ("/private/x", "/old", "/gone", "/empty", "/meta", "/header")
-        }
-        assert told.exclusions["exclude"] == (1, (why.site.url("/out/1"),))
-        assert list(told.hosts) == [f"127.0.0.1:{why.site.port}"]
-        assert (told.leased, told.next_in_s) == (0, None)
-
-    run(work())
+    async with home_in(why.root, Ear()) as home:
+        told = await status(home.world, why.job)
+    assert told.is_whole
+    assert told.states[State.COMPLETED] == told.outcomes["ok"] == 6
+    assert told.states[State.BLOCKED] == told.outcomes["robots"] == 1
+    assert told.outcomes["redirected"] == 1
+    assert {problem.url for problem in told.problems} == {
+        why.site.url(path) for path in ("/private/x", "/old", "/gone", "/empty", "/meta", "/header")
+    }
+    assert told.exclusions["exclude"] == (1, (why.site.url("/out/1"),))
+    assert list(told.hosts) == [f"127.0.0.1:{why.site.port}"]
+    assert (told.leased, told.next_in_s) == (0, None)
