@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from geomi.service.crawling.orders import CrawlOrder
 
 from geomi.dashboard.pages import CSP
 from geomi.dashboard.views import live, overview
@@ -15,6 +14,7 @@ from geomi.service import alarms
 from geomi.service.access import keys
 from geomi.service.alarms import KeptAlarm
 from geomi.service.crawling import crawls
+from geomi.service.crawling.crawls import CrawlOrder
 from tests.api.asking import TENANT
 from tests.api.filling import FERRY, WEB, filled
 from tests.dashboard.visiting import Person, seen, serving, text
