@@ -9,15 +9,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from geomi.adapters.store.accounting.budget import JobTerms, QueueRoom, beside, terms_of
 from geomi.adapters.store.accounting.opic import CashPayment, UrlCash, inherit, once, pay, pays
+from geomi.adapters.store.rows import Row
 from geomi.adapters.store.sqlite.connection import SqliteSession
-from geomi.adapters.store.sqlite.look_up import by_size, look_up
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.jobs import number_of
 from geomi.frontier.importance import points
 from geomi.model.entry import Settlement, Target
 
 SQL = statements("store.sqlite", "cash")
-_PURSES = by_size(SQL["purses"])
+_MOST_AT_ONCE = 256
+# With room for 1, 2, 4, … URLs: each size is prepared once.
+_PURSES = {
+    size: SQL["purses"].replace("/* hashes */", ",".join("?" * size))
+    for size in (1 << power for power in range(_MOST_AT_ONCE.bit_length()))
+}
 FindQueue = Callable[[str], int | None]  # a host's queue in one job
 
 
@@ -64,10 +69,21 @@ def _write(db: SqliteSession, terms: JobTerms, payment: CashPayment, queue_of: F
         db.execute(SQL["to_root"], {"job": terms.number, "more": payment.to_root})
 
 
+def _purses(db: SqliteSession, queue: int, hashes: list[bytes]) -> list[Row]:
+    """Return what URLs of one queue hold; up to the next size the last of them is repeated."""
+    rows: list[Row] = []
+    for start in range(0, len(hashes), _MOST_AT_ONCE):
+        part = hashes[start : start + _MOST_AT_ONCE]
+        size = 1 << (len(part) - 1).bit_length()
+        padding = part[-1:] * (size - len(part))
+        rows += db.execute(_PURSES[size], (queue, *part, *padding)).fetchall()
+    return rows
+
+
 def _given(
     db: SqliteSession, queue: int, gifts: Mapping[bytes, float], share: float
 ) -> Iterable[tuple[float, int, int]]:
-    for seq, url_hash, cash, priority in look_up(db, _PURSES, queue, list(gifts)):
+    for seq, url_hash, cash, priority in _purses(db, queue, list(gifts)):
         purse = UrlCash(cash or 0.0, priority).plus(gifts[url_hash], share)
         yield purse.cash, purse.priority, seq
 
