@@ -56,6 +56,14 @@ def print_json(value: object) -> None:
         print(json.dumps(value, default=_fields, separators=(",", ":")))
 
 
+def conclude(data: object, text: str, *, json: bool) -> None:
+    """Say what a command has done: as JSON on stdout, or in a note."""
+    if json:
+        print_json(data)
+    else:
+        note(text)
+
+
 def moment(at_s: float) -> str:
     """Write a time of the wall clock as people read it."""
     return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -59,7 +59,10 @@ def configure(
     env = dict(os.environ)
     file, table = _file(config, env)
     settings = read_settings(env, table, process or {})
-    flags = flags_layer(options, assignments or ())
+    flags = flags_layer(
+        {name: str(one) if isinstance(one, Path) else one for name, one in options.items()},
+        assignments or (),
+    )
     layers = [flags, env_layer(env), file, settings_layer(settings)]
     if source is not None:
         layers.append(source(layers, settings))
@@ -93,9 +96,7 @@ def find_data_directory(
     output: Path | None, db: str | None = None, blobs: str | None = None
 ) -> tuple[Path, Settings]:
     """Return the data directory of a command, and the settings that name its store and archive."""
-    configured = configure(
-        {"output": str(output) if output else None}, process={"db": db, "blobs": blobs}
-    )
+    configured = configure({"output": output}, process={"db": db, "blobs": blobs})
     return Path(configured.resolved.run.output), configured.settings
 
 

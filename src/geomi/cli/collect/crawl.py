@@ -136,12 +136,12 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     named = CrawlSource(provider, from_prod)
     configured = configure(
         {
-            "output": str(output) if output else None,
+            "output": output,
             "profile": profile,
             "max_pages": max_pages,
             "depth": depth,
-            "include": tuple(include or ()),
-            "exclude": tuple(exclude or ()),
+            "include": include,
+            "exclude": exclude,
             "scope": scope,
             "delay": delay,
             "concurrency": concurrency,
@@ -149,7 +149,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "max_time": max_time,
             "max_bytes": max_bytes,
             "user_agent": user_agent,
-            "header": tuple(header or ()),
+            "header": header,
             "format": format_,
         },
         assignments=assignments,

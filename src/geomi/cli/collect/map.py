@@ -36,8 +36,8 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
     configured = configure(
         {
             "profile": profile,
-            "include": tuple(include or ()),
-            "exclude": tuple(exclude or ()),
+            "include": include,
+            "exclude": exclude,
             "scope": scope,
             "delay": delay,
         },

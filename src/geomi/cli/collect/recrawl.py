@@ -77,7 +77,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         _tell_plan(crawl.id, chosen, as_json=json)
         return
     configured = configure(
-        {"output": str(output) if output else None, "workers": workers, "format": format_},
+        {"output": output, "workers": workers, "format": format_},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
     )
     show = CrawlPrinter(json=json, quiet=quiet, verbose=False)

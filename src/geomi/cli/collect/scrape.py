@@ -26,7 +26,7 @@ def scrape(  # noqa: PLR0913  # one parameter a flag is what the command line is
 ) -> None:
     """Fetch one page and print its markdown; obey robots.txt, store nothing."""
     configured = configure(
-        {"profile": profile, "user_agent": user_agent, "header": tuple(header or ())},
+        {"profile": profile, "user_agent": user_agent, "header": header},
         assignments=assignments,
         process=process_flags(allow_private, resolve, ca_file),
         config=config,

@@ -9,7 +9,7 @@ import typer
 
 from geomi.app.use import backup as use
 from geomi.cli import flags
-from geomi.cli.console import note, print_json
+from geomi.cli.console import conclude
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import data_directory_path
 
@@ -35,7 +35,4 @@ def restore(
 
 
 def _tell(packed: use.BackupSummary, verb: str, *, json: bool) -> None:
-    if json:
-        print_json(packed)
-    else:
-        note(f"{packed.jobs} jobs, {packed.files:,} files {verb} {packed.path}")
+    conclude(packed, f"{packed.jobs} jobs, {packed.files:,} files {verb} {packed.path}", json=json)

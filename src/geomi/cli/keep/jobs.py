@@ -13,7 +13,7 @@ import typer
 from geomi.app import DataDirectory
 from geomi.app.use.deletion import delete_job, refuse_unfinished
 from geomi.cli import flags
-from geomi.cli.console import moment, note, print_json, say, say_pairs
+from geomi.cli.console import conclude, moment, note, print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.look.status import job_data, job_state
 from geomi.engine import jobs as use
@@ -122,10 +122,7 @@ def delete(
 ) -> None:
     """Delete a job and its files."""
     gone = in_data_directory(output, lambda home: _delete(home, job, is_confirmed=yes), db=db)
-    if json:
-        print_json({"deleted": gone.id})
-    else:
-        note(f"job {gone.id} and its files are gone")
+    conclude({"deleted": gone.id}, f"job {gone.id} and its files are gone", json=json)
 
 
 def _change(
@@ -139,10 +136,7 @@ def _change(
 
     output, db = place
     changed = in_data_directory(output, work, db=db)
-    if json:
-        print_json(job_data(changed))
-    else:
-        note(f"job {changed.id}: {job_state(changed)}")
+    conclude(job_data(changed), f"job {changed.id}: {job_state(changed)}", json=json)
     return changed
 
 

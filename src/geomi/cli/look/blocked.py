@@ -15,7 +15,7 @@ import typer
 from geomi.admit.normalize import identity
 from geomi.app import DataDirectory
 from geomi.cli import flags
-from geomi.cli.console import moment, note, print_json, say
+from geomi.cli.console import conclude, moment, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import configure
 from geomi.engine.jobs import read_seeds
@@ -89,10 +89,9 @@ def add(
         return kept[0], now_s
 
     refusal, wall_s = in_data_directory(output, work, create=True)
-    if json:
-        print_json(_data(refusal, wall_s))
-    else:
-        note(f"{refusal.url} is left alone {_until(refusal, wall_s)}")
+    conclude(
+        _data(refusal, wall_s), f"{refusal.url} is left alone {_until(refusal, wall_s)}", json=json
+    )
 
 
 @commands.command("remove")
@@ -105,10 +104,7 @@ def remove(url: UrlArgument, output: flags.Directory = None, json: flags.AsJson 
 
     if not in_data_directory(output, work):
         raise UnknownName(f"`{url}` is not blocked", hint="geomi blocked list")
-    if json:
-        print_json({"removed": url})
-    else:
-        note(f"{url} may be asked for again")
+    conclude({"removed": url}, f"{url} may be asked for again", json=json)
 
 
 async def _list(home: DataDirectory) -> tuple[list[Refusal], float]:

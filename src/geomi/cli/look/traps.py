@@ -10,7 +10,7 @@ import typer
 from geomi.app import DataDirectory
 from geomi.app.use import providers
 from geomi.cli import flags
-from geomi.cli.console import note, print_json, say
+from geomi.cli.console import conclude, note, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.engine.inspect import traps as use
 from geomi.engine.jobs import find
@@ -100,10 +100,9 @@ def _decide(
     rule, is_known = in_data_directory(output, work, create=True)
     if not is_known:
         note(f"note: no request to `{rule.host}` is in the log here")
-    if json:
-        print_json(asdict(rule))
-    else:
-        note(f"{_told(rule)}; crawls that start or resume from now on obey")
+    conclude(
+        asdict(rule), f"{_told(rule)}; crawls that start or resume from now on obey", json=json
+    )
 
 
 def _data(found: use.SuspectedTraps) -> dict[str, object]:

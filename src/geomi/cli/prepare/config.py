@@ -42,7 +42,7 @@ def show(
 ) -> None:
     """Print the settings of a crawl that starts here and now."""
     configured = configure(
-        {"profile": profile, "output": str(output) if output else None},
+        {"profile": profile, "output": output},
         assignments=assignments,
         config=config,
     )

@@ -102,13 +102,12 @@ def choose_dataset(
     """Read what was asked for; whatever could not work is refused before anything is opened.
 
     Args:
-        options: flags that crawls have, too, by name; `output` is a path.
+        options: flags that crawls have, too, by name.
         process: flags of the process, by name.
         which: country, category and date.
     """
-    output = options.get("output")
     configured = configure(
-        {**options, "output": str(output) if output else None},
+        options,
         assignments=assignments,
         process=process,
         config=config,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from geomi.cli import flags
-from geomi.cli.console import note, print_json, say, say_pairs
+from geomi.cli.console import conclude, note, print_json, say, say_pairs
 from geomi.cli.prepare.dataset import DatasetUrl, choose_dataset, with_seeding
 from geomi.engine.seeds import dead_letters
 from geomi.engine.seeds.context import SeedContext
@@ -82,7 +82,7 @@ def retry(
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.retry))
-    _conclude({"retried": many}, f"{many} dead letters wait again", json=json)
+    conclude({"retried": many}, f"{many} dead letters wait again", json=json)
 
 
 @commands.command("drop")
@@ -99,7 +99,7 @@ def drop(
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.drop))
-    _conclude({"dropped": many}, f"{many} dead letters are forgotten", json=json)
+    conclude({"dropped": many}, f"{many} dead letters are forgotten", json=json)
 
 
 async def _every(seeding: SeedContext) -> list[DeadLetter]:
@@ -128,10 +128,3 @@ def _named(ids: list[str] | None, *, every: bool) -> Sequence[str]:
 def _data(letter: DeadLetter) -> dict[str, object]:
     about = {"id": letter.id, "queue": letter.message.queue, "task": letter.message.task}
     return about | {"error_info": asdict(letter.error_info), "context": asdict(letter.context)}
-
-
-def _conclude(data: dict[str, int], text: str, *, json: bool) -> None:
-    if json:
-        print_json(data)
-    else:
-        note(text)

@@ -55,7 +55,7 @@ class DoctorCheck:
 
 def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """Check Python, the native parts, disk, SQLite and clock, then crawl the sample site."""
-    configured = configure({"output": str(output) if output else None})
+    configured = configure({"output": output})
     checks = []
     for check in _checks(configured):
         checks.append(check)

@@ -18,7 +18,7 @@ from geomi.app.use import channels, providers
 from geomi.app.use.channels import ProviderCheck, decide_channel
 from geomi.app.use.deletion import provider_holdings, sum_takedowns, take_down_provider
 from geomi.cli import flags
-from geomi.cli.console import moment, note, print_json, say, say_pairs
+from geomi.cli.console import conclude, moment, note, print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import find_data_directory
 from geomi.errors import ConfigError, SourceError
@@ -122,7 +122,7 @@ def add(
         lambda home: providers.add(home.world, provider, has_own_id=has_own_id),
         create=True,
     )
-    _conclude(added, f"provider {added.key} is registered: {_terms(added)}", json=json)
+    conclude(_data(added), f"provider {added.key} is registered: {_terms(added)}", json=json)
 
 
 @commands.command("review")
@@ -150,14 +150,14 @@ def review(
         )
 
     reviewed = in_data_directory(output, work, create=True)
-    _conclude(reviewed, f"provider {key}: {_terms(reviewed)}", json=json)
+    conclude(_data(reviewed), f"provider {key}: {_terms(reviewed)}", json=json)
 
 
 @commands.command("remove")
 def remove(key: Key, output: flags.Directory = None, json: flags.AsJson = False) -> None:
     """Delete a registration; collected pages stay (`takedown` erases them)."""
     removed = in_data_directory(output, lambda home: providers.remove(home.world, key))
-    _conclude(removed, _forgotten(removed), json=json)
+    conclude(_data(removed), _forgotten(removed), json=json)
 
 
 @commands.command("takedown")
@@ -256,13 +256,6 @@ def _forgotten(removed: Provider) -> str:
     )
     what = "review" if removed == reviewed else "registration"
     return f"the {what} of provider {removed.key} is forgotten; it is as it comes with geomi"
-
-
-def _conclude(provider: Provider, text: str, *, json: bool) -> None:
-    if json:
-        print_json(_data(provider))
-    else:
-        note(text)
 
 
 def _data(provider: Provider) -> dict[str, object]:

@@ -10,7 +10,7 @@ import typer
 from geomi.app import DataDirectory
 from geomi.app.use.ranks import import_ranks
 from geomi.cli import flags
-from geomi.cli.console import note, print_json, say
+from geomi.cli.console import conclude, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.engine.jobs import read_seeds
 from geomi.frontier.priority import names_of, traffic
@@ -33,10 +33,11 @@ def import_(
         return await import_ranks(home.world, file)
 
     many = in_data_directory(output, work, db=db, create=True)
-    if json:
-        print_json({"domains": many})
-    else:
-        note(f"{many:,} domains have a rank; crawls with order=weighted use it from now on")
+    conclude(
+        {"domains": many},
+        f"{many:,} domains have a rank; crawls with order=weighted use it from now on",
+        json=json,
+    )
 
 
 @commands.command("show")

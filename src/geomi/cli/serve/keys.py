@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from geomi.cli import flags
-from geomi.cli.console import moment, note, print_json, say
+from geomi.cli.console import conclude, moment, note, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import find_data_directory
 from geomi.errors import ConfigError
@@ -98,10 +98,7 @@ def revoke(
     """Revoke a key; the service refuses it from now on."""
     name = keys.id_of(key)
     revoked = _in_service(output, db, lambda service: keys.revoke(service, None, name))
-    if json:
-        print_json(_data(revoked))
-    else:
-        note(f"key {revoked.id} of tenant {revoked.tenant} is revoked")
+    conclude(_data(revoked), f"key {revoked.id} of tenant {revoked.tenant} is revoked", json=json)
 
 
 @commands.command("rotate")

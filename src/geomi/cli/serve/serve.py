@@ -60,7 +60,7 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
 ) -> None:
     """Serve the API and the dashboard; the first start creates a tenant and prints its key."""
     configured = configure(
-        {"output": str(output) if output else None},
+        {"output": output},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
         config=config,
     )

@@ -48,7 +48,7 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
 ) -> None:
     """Join a store and crawl its jobs until SIGTERM or Ctrl-C drains the worker."""
     configured = configure(
-        {"output": str(output) if output else None},
+        {"output": output},
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
         config=config,
     )
