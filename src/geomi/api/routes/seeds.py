@@ -57,7 +57,7 @@ async def status(
     wanted: Annotated[PartitionQuery, Query()], desk: TenantServiceDep
 ) -> SeedStatusResponse:
     """Count raw files and domains by what became of them, and what was found of domains."""
-    return SeedStatusResponse.of(make_report(await seeds.standing(desk, wanted.which())))
+    return SeedStatusResponse.from_fields(make_report(await seeds.standing(desk, wanted.which())))
 
 
 @router.get(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field
 
@@ -80,16 +80,6 @@ class QuotaResponse(ResponseModel):
     max_daily_pages: int
     max_storage_bytes: int
 
-    @classmethod
-    def of(cls, quota: Quota) -> QuotaResponse:
-        """Write a quota."""
-        return cls(
-            max_concurrent_crawls=quota.max_concurrent_crawls,
-            max_waiting=quota.max_waiting,
-            max_daily_pages=quota.max_daily_pages,
-            max_storage_bytes=quota.max_storage_bytes,
-        )
-
 
 class TenantResponse(ResponseModel):
     """A tenant."""
@@ -102,10 +92,9 @@ class TenantResponse(ResponseModel):
     @classmethod
     def of(cls, tenant: Tenant) -> TenantResponse:
         """Write a tenant."""
-        return cls(
-            name=tenant.name,
-            title=tenant.title,
-            quota=QuotaResponse.of(tenant.quota),
+        return cls.from_fields(
+            tenant,
+            quota=QuotaResponse.from_fields(tenant.quota),
             created_at=moment(tenant.created_at_s),
         )
 
@@ -152,23 +141,17 @@ class KeyResponse(ResponseModel):
     revoked_at: datetime | None
 
     @classmethod
-    def of(cls, key: ApiKey) -> KeyResponse:
+    def of(cls, key: ApiKey, /, **more: str) -> Self:
         """Write a key."""
-        return cls.model_validate(_key(key))
-
-
-def _key(key: ApiKey) -> dict[str, object]:
-    return {
-        "key_id": key.id,
-        "tenant": key.tenant,
-        "role": key.role,
-        "scopes": key.scopes,
-        "label": key.label,
-        "created_at": moment(key.created_at_s),
-        "expires_at": moment_or_none(key.expires_at_s),
-        "last_used_at": moment_or_none(key.used_at_s),
-        "revoked_at": moment_or_none(key.revoked_at_s),
-    }
+        return cls.from_fields(
+            key,
+            key_id=key.id,
+            created_at=moment(key.created_at_s),
+            expires_at=moment_or_none(key.expires_at_s),
+            last_used_at=moment_or_none(key.used_at_s),
+            revoked_at=moment_or_none(key.revoked_at_s),
+            **more,
+        )
 
 
 class KeyCreatedResponse(KeyResponse):
@@ -177,9 +160,9 @@ class KeyCreatedResponse(KeyResponse):
     key: str
 
     @classmethod
-    def minted(cls, minted: CreatedKey) -> KeyCreatedResponse:
+    def minted(cls, minted: CreatedKey) -> Self:
         """Write a new key."""
-        return cls.model_validate(_key(minted.key) | {"key": minted.text})
+        return cls.of(minted.key, key=minted.text)
 
 
 class KeyListResponse(ResponseModel):
@@ -202,7 +185,7 @@ class UsageResponse(ResponseModel):
     def of(cls, used: UsageReport) -> UsageResponse:
         """Write usage."""
         return cls(
-            quota=QuotaResponse.of(used.quota),
+            quota=QuotaResponse.from_fields(used.quota),
             day=used.standing.day,
             pages_today=used.standing.pages,
             stored_bytes=used.standing.stored_bytes,
@@ -228,18 +211,7 @@ class CostLineResponse(ResponseModel):
     @classmethod
     def of(cls, line: CostLine) -> CostLineResponse:
         """Write a line of the ledger."""
-        return cls(
-            job_id=line.job,
-            day=line.day,
-            purpose=line.purpose,
-            provider=line.provider,
-            model=line.model,
-            calls=line.calls,
-            failures=line.failures,
-            tokens_in=line.tokens_in,
-            tokens_out=line.tokens_out,
-            usd=line.micros / MICROS,
-        )
+        return cls.from_fields(line, job_id=line.job, usd=line.micros / MICROS)
 
 
 class CostListResponse(ResponseModel):
@@ -264,16 +236,7 @@ class AuditEntryResponse(ResponseModel):
     @classmethod
     def of(cls, entry: AuditEntry) -> AuditEntryResponse:
         """Write an entry of the log."""
-        return cls(
-            id=entry.id,
-            at=moment(entry.at_s),
-            tenant=entry.tenant,
-            key_id=entry.key,
-            operation=entry.operation,
-            method=entry.method,
-            path=entry.path,
-            status=entry.status,
-        )
+        return cls.from_fields(entry, at=moment(entry.at_s), key_id=entry.key)
 
 
 class AuditLogResponse(ResponseModel):

@@ -31,17 +31,12 @@ class AlarmResponse(ResponseModel):
     @classmethod
     def of(cls, kept: KeptAlarm) -> Self:
         """Write an alarm as the wire has it."""
-        alarm = kept.alarm
-        return cls(
+        return cls.from_fields(
+            kept.alarm,
             id=kept.id,
             at=moment(kept.at_s),
             job_id=kept.job,
             collection_id=kept.collection,
-            rule=alarm.rule,
-            subject=alarm.subject,
-            value=alarm.value,
-            limit=alarm.limit,
-            message=alarm.message,
             dataset=kept.dataset,
             cleared_at=moment_or_none(kept.cleared_at_s),
         )

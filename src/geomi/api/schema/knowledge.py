@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field
 
@@ -108,9 +108,18 @@ class DocumentResponse(ResponseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, row: DocumentRow) -> DocumentResponse:
+    def of(cls, row: DocumentRow, **more: object) -> Self:
         """Write a document."""
-        return cls.model_validate(_document(row))
+        return cls.from_fields(
+            row,
+            document_id=wire_id(row.id),
+            collection_id=row.collection,
+            crawl_job_id=row.job,
+            page_type=row.page_type or None,
+            language=row.language or None,
+            updated_at=moment(row.updated_at_s),
+            **more,
+        )
 
 
 class DocumentListResponse(ResponseModel):
@@ -127,10 +136,9 @@ class FullDocumentResponse(DocumentResponse):
     analysis: dict[str, object]
 
     @classmethod
-    def read(cls, reading: DocumentText) -> FullDocumentResponse:
+    def read(cls, reading: DocumentText) -> Self:
         """Write a document with its text."""
-        more = {"markdown": reading.markdown, "analysis": reading.analysis}
-        return cls.model_validate(_document(reading.row) | more)
+        return cls.of(reading.row, markdown=reading.markdown, analysis=reading.analysis)
 
 
 class SearchRequest(RequestModel):
@@ -181,16 +189,13 @@ class SearchHitResponse(ResponseModel):
     def of(cls, hit: Hit) -> SearchHitResponse:
         """Write an answer."""
         passage = hit.passage
-        return cls(
-            url=passage.url,
-            title=passage.title,
-            headings=passage.headings,
+        return cls.from_fields(
+            passage,
             quotation=hit.snippet.text,
             marks=hit.snippet.marks,
             score=round(hit.score, 6),
             document_id=wire_id(passage.key.document),
             collection_id=passage.collection,
-            site=passage.site,
             page_type=passage.page_type or None,
             language=passage.language or None,
             date=moment(passage.date_s),
@@ -236,40 +241,10 @@ class WhyResponse(ResponseModel):
     @classmethod
     def of(cls, told: Explanation) -> WhyResponse:
         """Write an explanation."""
-        return cls(
-            url=told.url,
+        return cls.from_fields(
+            told,
             job_id=told.job,
-            answer=told.answer,
-            decided_by=told.decided_by,
-            detail=told.detail,
-            hint=told.hint,
             steps=tuple(
-                WhyStepResponse(
-                    name=step.name,
-                    admitted=step.verdict.admitted,
-                    rule=step.verdict.rule,
-                    detail=step.verdict.detail,
-                    hint=step.verdict.hint,
-                )
-                for step in told.steps
+                WhyStepResponse.from_fields(step.verdict, name=step.name) for step in told.steps
             ),
         )
-
-
-def _document(row: DocumentRow) -> dict[str, object]:
-    return {
-        "document_id": wire_id(row.id),
-        "collection_id": row.collection,
-        "url": row.url,
-        "title": row.title,
-        "site": row.site,
-        "crawl_job_id": row.job,
-        "state": row.state,
-        "reason": row.reason,
-        "detail": row.detail,
-        "page_type": row.page_type or None,
-        "language": row.language or None,
-        "quality": row.quality,
-        "chunks": row.chunks,
-        "updated_at": moment(row.updated_at_s),
-    }

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from geomi.api.schema.crawl import CrawlResponse
 from geomi.api.schema.wire import WHOLE, Flag, HttpUrl, Name, RequestModel, ResponseModel
 from geomi.engine.survey.preview import Preview
-from geomi.model.index.analysis import Classification, PageQuality, PageType
+from geomi.model.index.analysis import PageQuality, PageType
 from geomi.service.crawling.previews import MAX_LINKS, MAX_PREVIEW_CHARS
 from geomi.url.parse import parse as parse_url
 
@@ -33,16 +33,6 @@ class ClassificationResponse(ResponseModel):
     subtypes: tuple[str, ...]
     reasoning: str
 
-    @classmethod
-    def of(cls, found: Classification) -> ClassificationResponse:
-        """Write a classification."""
-        return cls(
-            page_type=found.page_type,
-            confidence=found.confidence,
-            subtypes=found.subtypes,
-            reasoning=found.reasoning,
-        )
-
 
 class QualityResponse(ResponseModel):
     """How good a page is, from 0 to 10; null is "cannot be known"."""
@@ -57,14 +47,7 @@ class QualityResponse(ResponseModel):
     @classmethod
     def of(cls, found: PageQuality) -> QualityResponse:
         """Write a quality."""
-        return cls(
-            overall=found.overall,
-            depth=found.depth,
-            readability=found.readability,
-            relevance=found.relevance,
-            originality=found.originality,
-            flags={flag.value: is_up for flag, is_up in found.flags},
-        )
+        return cls.from_fields(found, flags={flag.value: is_up for flag, is_up in found.flags})
 
 
 class LinkResponse(ResponseModel):
@@ -99,7 +82,7 @@ class PreviewResponse(ResponseModel):
             final_url=seen.final_url,
             title=seen.article.title,
             content_preview=seen.article.text[:MAX_PREVIEW_CHARS],
-            classification=ClassificationResponse.of(kind) if kind else None,
+            classification=ClassificationResponse.from_fields(kind) if kind else None,
             quality=QualityResponse.of(quality) if quality else None,
             should_index=analysis.decision.should_index,
             index_reason=analysis.decision.reason,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from geomi.api.schema.schedule import CronLine
@@ -18,6 +18,7 @@ from geomi.api.schema.wire import (
     Pattern,
     RequestModel,
     ResponseModel,
+    WireModel,
     moment,
 )
 from geomi.app.use.channels import ChannelDecision
@@ -36,20 +37,14 @@ _EXAMPLE: JsonDict = {
 Selector = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class _Literal(BaseModel):
-    """A shape whose fields keep their names."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ProviderSelectors(_Literal):
+class ProviderSelectors(WireModel):
     """Where the content of a page is, and what is cut out of it."""
 
     content: Selector = ""
     remove: Annotated[tuple[Selector, ...], Field(max_length=100)] = ()
 
 
-class ProviderRequest(_Literal):
+class ProviderRequest(WireModel):
     """A provider to be registered (CFG-03…CFG-11)."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
@@ -118,7 +113,7 @@ class ErasureQuery(RequestModel):
     reason: Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class ProviderResponse(_Literal):
+class ProviderResponse(WireModel):
     """A provider (CFG-03)."""
 
     provider_id: str
@@ -179,25 +174,9 @@ def provider_response(
     provider: Provider, decision: ChannelDecision, *, is_preset: bool
 ) -> ProviderResponse:
     """Write a provider, and by which channel its documents come."""
-    selectors = provider.custom_selectors
-    return ProviderResponse(
-        provider_id=provider.provider_id,
-        key=provider.key,
-        name=provider.name,
-        seed_urls=provider.seed_urls,
-        allowed_path_patterns=provider.allowed_path_patterns,
-        blocked_path_patterns=provider.blocked_path_patterns,
-        max_depth=provider.max_depth,
-        max_pages=provider.max_pages,
-        request_delay_ms=provider.request_delay_ms,
-        custom_selectors=ProviderSelectors(content=selectors.content, remove=selectors.remove),
-        sitemap_url=provider.sitemap_url,
-        spa_rendering=provider.spa_rendering,
-        category=provider.category,
-        channel=provider.channel,
-        rationale=provider.rationale,
-        tos_reviewed_at=provider.tos_reviewed_at,
-        tos_allows_crawling=provider.tos_allows_crawling,
+    return ProviderResponse.from_fields(
+        provider,
+        custom_selectors=ProviderSelectors.from_fields(provider.custom_selectors),
         origin="preset" if is_preset else "registered",
         channel_now=decision.channel,
         channel_why=decision.why,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict, JsonValue
@@ -189,9 +189,15 @@ class WebhookResponse(ResponseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, hook: Webhook) -> WebhookResponse:
+    def of(cls, hook: Webhook, **more: str) -> Self:
         """Write a webhook."""
-        return cls.model_validate(_hook(hook))
+        return cls.from_fields(
+            hook,
+            webhook_id=hook.id,
+            enabled=hook.is_enabled,
+            created_at=moment(hook.created_at_s),
+            **more,
+        )
 
 
 class WebhookCreatedResponse(WebhookResponse):
@@ -200,9 +206,9 @@ class WebhookCreatedResponse(WebhookResponse):
     secret: str
 
     @classmethod
-    def made(cls, hook: Webhook) -> WebhookCreatedResponse:
+    def made(cls, hook: Webhook) -> Self:
         """Write a new webhook."""
-        return cls.model_validate(_hook(hook) | {"secret": hook.secret})
+        return cls.of(hook, secret=hook.secret)
 
 
 class WebhookListResponse(ResponseModel):
@@ -235,16 +241,13 @@ class DeliveryResponse(ResponseModel):
     @classmethod
     def of(cls, one: Delivery) -> DeliveryResponse:
         """Write a delivery."""
-        return cls(
+        return cls.from_fields(
+            one,
             delivery_id=one.id,
-            event=one.event,
             job_id=one.job,
-            state=one.state,
-            attempts=one.attempts,
             created_at=moment(one.created_at_s),
             next_attempt_at=moment_or_none(one.next_at_s),
             last_attempt_at=moment_or_none(one.last_at_s),
-            last_status=one.last_status,
             last_error=one.last_error or None,
         )
 
@@ -254,14 +257,3 @@ class DeliveryListResponse(ResponseModel):
 
     deliveries: tuple[DeliveryResponse, ...]
     next_cursor: str | None = None
-
-
-def _hook(hook: Webhook) -> dict[str, object]:
-    return {
-        "webhook_id": hook.id,
-        "url": hook.url,
-        "events": hook.events,
-        "metadata": hook.metadata,
-        "enabled": hook.is_enabled,
-        "created_at": moment(hook.created_at_s),
-    }

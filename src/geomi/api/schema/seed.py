@@ -5,24 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from geomi.api.schema.wire import Flag, RequestModel, ResponseModel
+from geomi.api.schema.wire import Flag, RequestModel, ResponseModel, WireModel
 from geomi.dataset.partition import checked_filter
 from geomi.engine.seeds.dead_letters import letter_json
-from geomi.engine.seeds.report import CollectionStats, ProcessingStats, SeedReport
+from geomi.engine.seeds.report import CollectionStats, ProcessingStats
 from geomi.model.dataset.queue import DeadLetter, ErrorContext, ErrorInfo
 from geomi.model.dataset.seed import ErrorType, OrchestrationReport, PartitionFilter
 
 Country = Annotated[str, Field(pattern=r"^[A-Za-z]{2}$", description="Two letters.")]
 Category = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Date = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description="`YYYY-MM-DD`.")]
-
-
-class _Literal(BaseModel):
-    """A shape whose fields keep their names."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class PartitionQuery(RequestModel):
@@ -47,7 +41,7 @@ class OrchestrateRequest(PartitionQuery):
     force: Annotated[Flag, Field(description="Those that are processed, too.")] = False
 
 
-class OrchestratedFiles(_Literal):
+class OrchestratedFiles(WireModel):
     """What an orchestration found."""
 
     files_found: int = Field(description="Raw files of these partitions.")
@@ -55,7 +49,7 @@ class OrchestratedFiles(_Literal):
     skipped: int = Field(description="Those that are processed already.")
 
 
-class OrchestrateResponse(_Literal):
+class OrchestrateResponse(WireModel):
     """What an orchestration found (SED-18)."""
 
     success: bool = Field(description="False where some of them could not be sent.")
@@ -67,21 +61,14 @@ class OrchestrateResponse(_Literal):
         return cls(success=not found.unsent, data=OrchestratedFiles(**asdict(found)))
 
 
-class SeedStatusResponse(_Literal):
+class SeedStatusResponse(WireModel):
     """How far a dataset is (RPT-04)."""
 
     processing_stats: ProcessingStats
     collection_stats: CollectionStats
 
-    @classmethod
-    def of(cls, report: SeedReport) -> Self:
-        """Write a report."""
-        return cls(
-            processing_stats=report.processing_stats, collection_stats=report.collection_stats
-        )
 
-
-class DeadLetterResponse(_Literal):
+class DeadLetterResponse(WireModel):
     """A message that nobody tries any more (SED-43)."""
 
     original_message: object
@@ -107,14 +94,9 @@ class DeadLetterSummary(ResponseModel):
     @classmethod
     def of(cls, letter: DeadLetter) -> Self:
         """Write a dead letter's line."""
-        info = letter.error_info
-        return cls(
-            letter_id=letter.id,
-            task=letter.message.task,
-            queue=letter.message.queue,
-            error_type=info.error_type,
-            error_message=info.error_message,
-            failed_at=info.failed_at,
+        message = letter.message
+        return cls.from_fields(
+            letter.error_info, letter_id=letter.id, task=message.task, queue=message.queue
         )
 
 

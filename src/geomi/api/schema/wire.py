@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import (
     AwareDatetime,
@@ -69,18 +69,28 @@ Line = Annotated[str, Field(max_length=2000, pattern=PRINTABLE)]
 Pattern = Annotated[str, Field(min_length=1, max_length=1000, pattern=PRINTABLE)]
 
 
-class RequestModel(BaseModel):
+class WireModel(BaseModel):
+    """A part of a request or an answer whose fields are named as they are here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def from_fields(cls, value: object, **others: object) -> Self:
+        """Take each field from the value's own of the same name, but for those that are given."""
+        names = cls.model_fields.keys() - others.keys()
+        return cls.model_validate({name: getattr(value, name) for name in names} | others)
+
+
+class RequestModel(WireModel):
     """A part of a request."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel)
 
 
-class ResponseModel(BaseModel):
+class ResponseModel(WireModel):
     """A part of an answer."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, validate_by_name=True
-    )
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
 
 
 class ListQuery(RequestModel):
