@@ -49,6 +49,14 @@ NO_LINKS = FoundLinks()
 
 
 @dataclass(frozen=True, slots=True)
+class Visit:
+    """One attempt to fetch an entry, through the session of its host."""
+
+    entry: UrlEntry
+    session: HostSession
+
+
+@dataclass(frozen=True, slots=True)
 class ClosedVisit:
     """A closed visit on its way to the store; `fetch_ms` and `links` are for its event.
 
@@ -104,57 +112,54 @@ class VisitEndings:
 
     # nothing was asked
 
-    def expanded(self, entry: UrlEntry, session: HostSession, found: FoundLinks) -> ClosedVisit:
+    def expanded(self, visit: Visit, found: FoundLinks) -> ClosedVisit:
         """Close a page once more, whose links were found to lie less deep; it stays as it was."""
+        entry = visit.entry
         assert entry.outcome is not None, "only a page that was kept is expanded"
         answer = Fetched(entry.url, entry.status or 0)
         end = _End(detail=entry.detail, found=found, is_asked=False)
-        return replace(self._close(entry, session, entry.outcome, answer, end), is_news=False)
+        return replace(self._close(visit, entry.outcome, answer, end), is_news=False)
 
-    def put_off(self, entry: UrlEntry, session: HostSession, wait_s: float) -> ClosedVisit:
+    def put_off(self, visit: Visit, wait_s: float) -> ClosedVisit:
         """Let a page that was kept wait, with its outcome: its bytes are not here yet."""
-        visit = self.expanded(entry, session, NO_LINKS)
+        closed = self.expanded(visit, NO_LINKS)
         due_s = self._world.clock.now_s() + wait_s
-        state = change_state(StateChange.RETRY, entry.state)
-        settlement = replace(visit.settlement, state=state, due_s=due_s)
-        return replace(visit, settlement=settlement)
+        state = change_state(StateChange.RETRY, visit.entry.state)
+        settlement = replace(closed.settlement, state=state, due_s=due_s)
+        return replace(closed, settlement=settlement)
 
-    def dropped(self, entry: UrlEntry, session: HostSession, verdict: Verdict) -> ClosedVisit:
+    def dropped(self, visit: Visit, verdict: Verdict) -> ClosedVisit:
         """Close a URL that a rule no longer wants."""
+        entry = visit.entry
         is_trap = verdict.rule.startswith("trap.")
         outcome = Outcome.TRAPPED if is_trap else Outcome.EXCLUDED
         detail = f"{verdict.rule}: {verdict.detail}" if verdict.detail else verdict.rule
         found = FoundLinks(excluded=(Exclusion(verdict.rule, entry.url, verdict.detail),))
         end = _End(detail=detail, found=found, is_asked=False)
-        return self._close(entry, session, outcome, Fetched(entry.url), end)
+        return self._close(visit, outcome, Fetched(entry.url), end)
 
-    def left_alone(self, entry: UrlEntry, session: HostSession, refusal: Refusal) -> ClosedVisit:
+    def left_alone(self, visit: Visit, refusal: Refusal) -> ClosedVisit:
         """Close a URL whose site refused it before (ERR-04, C-91)."""
         until = "for good" if refusal.until_s is None else f"until {_day(refusal.until_s)}"
         detail = f"{refusal.reason} on {_day(refusal.since_s)}; left alone {until}"
         end = _End(detail=detail, is_asked=False)
-        return self._close(entry, session, Outcome.LEFT_ALONE, Fetched(entry.url), end)
+        return self._close(visit, Outcome.LEFT_ALONE, Fetched(visit.entry.url), end)
 
-    def blocked(
-        self, entry: UrlEntry, session: HostSession, robots: JobRobots, verdict: Verdict
-    ) -> ClosedVisit:
+    def blocked(self, visit: Visit, robots: JobRobots, verdict: Verdict) -> ClosedVisit:
         """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
+        entry = visit.entry
         waits = robots.policy.is_temporary and entry.attempts + 1 < ROBOTS_TRIES
         wait_s = robots.policy.expires_s - self._world.clock.now_s() if waits else None
         end = _End(detail=verdict.detail, wait_s=wait_s)
-        return self._close(entry, session, Outcome.ROBOTS, Fetched(entry.url), end)
+        return self._close(visit, Outcome.ROBOTS, Fetched(entry.url), end)
 
     # no page came
 
     def failed(
-        self,
-        entry: UrlEntry,
-        session: HostSession,
-        outcome: Outcome,
-        detail: str,
-        fetched: Fetched | None = None,
+        self, visit: Visit, outcome: Outcome, detail: str, fetched: Fetched | None = None
     ) -> ClosedVisit:
         """Close a visit that brought no page; the retry table says whether it is tried again."""
+        entry = visit.entry
         if outcome is Outcome.GONE and _is_guess(entry):
             outcome, detail = Outcome.EMPTY, "there is none"
         answer = fetched or Fetched(entry.url)
@@ -164,10 +169,11 @@ class VisitEndings:
             wait_s=self._wait_s(entry, outcome, answer),
             refusal=self._refusal(entry, answer),
         )
-        return self._close(entry, session, outcome, answer, end)
+        return self._close(visit, outcome, answer, end)
 
-    def redirected(self, entry: UrlEntry, session: HostSession, fetched: Fetched) -> ClosedVisit:
+    def redirected(self, visit: Visit, fetched: Fetched) -> ClosedVisit:
         """Close a redirect: its target becomes an entry of its own, judged like any other."""
+        entry = visit.entry
         target = response.redirect_target(fetched) or ""
         outcome, detail, found = Outcome.REDIRECTED, f"redirects to {target}", NO_LINKS
         if entry.hops >= self._config.http.max_redirects:
@@ -180,38 +186,31 @@ class VisitEndings:
         else:
             found = FoundLinks(discovered=(answer,))
         end = _End(detail=detail, found=found, novelty=self._gate.redirect_novelty(entry, found))
-        return self._close(entry, session, outcome, fetched, end)
+        return self._close(visit, outcome, fetched, end)
 
     # something was read
 
     def listed(
-        self,
-        entry: UrlEntry,
-        session: HostSession,
-        fetched: Fetched,
-        found: FoundLinks,
-        problem: str,
+        self, visit: Visit, fetched: Fetched, found: FoundLinks, problem: str
     ) -> ClosedVisit:
         """Close a list of URLs: what it names is found, the file itself is not a page."""
-        return self._close(entry, session, Outcome.OK, fetched, _End(detail=problem, found=found))
+        return self._close(visit, Outcome.OK, fetched, _End(detail=problem, found=found))
 
     def passed_over(
         self,
-        entry: UrlEntry,
-        session: HostSession,
+        visit: Visit,
         outcome: Outcome,
         fetched: Fetched,
         findings: VisitFindings,
         detail: str = "",
     ) -> ClosedVisit:
         """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
-        end = _End(detail=detail, found=findings.all_found, novelty=self._novelty(entry, findings))
-        return self._close(entry, session, outcome, fetched, end)
+        end = _End(detail=detail, found=findings.all_found, novelty=self._novelty(visit, findings))
+        return self._close(visit, outcome, fetched, end)
 
     def kept(
         self,
-        entry: UrlEntry,
-        session: HostSession,
+        visit: Visit,
         outcome: Outcome,
         fetched: Fetched,
         findings: VisitFindings,
@@ -221,10 +220,10 @@ class VisitEndings:
         end = _End(
             detail=describe_duplicate(findings.duplicate),
             found=findings.all_found,
-            novelty=self._novelty(entry, findings),
+            novelty=self._novelty(visit, findings),
             stored=stored,
         )
-        return self._close(entry, session, outcome, fetched, end)
+        return self._close(visit, outcome, fetched, end)
 
     def _wait_s(self, entry: UrlEntry, outcome: Outcome, fetched: Fetched) -> float | None:
         if entry.attempts >= self._config.http.max_retries:
@@ -254,19 +253,18 @@ class VisitEndings:
             until_s=now_s + long_s if long_s else None,
         )
 
-    def _novelty(self, entry: UrlEntry, findings: VisitFindings) -> Novelty | None:
+    def _novelty(self, visit: Visit, findings: VisitFindings) -> Novelty | None:
         repeats = exact_duplicate(findings.duplicate) is not None
-        return self._gate.novelty(entry, findings.found, findings.text, repeats=repeats)
+        return self._gate.novelty(visit.entry, findings.found, findings.text, repeats=repeats)
 
-    def _close(
-        self, entry: UrlEntry, session: HostSession, outcome: Outcome, fetched: Fetched, end: _End
-    ) -> ClosedVisit:
+    def _close(self, visit: Visit, outcome: Outcome, fetched: Fetched, end: _End) -> ClosedVisit:
+        entry = visit.entry
         now_s = self._world.clock.now_s()
         state = settle_state(entry.state, outcome, will_retry=end.wait_s is not None)
-        totals = session.spend()
+        totals = visit.session.spend()
         settlement = Settlement(
             entry=entry,
-            token=session.lease.token,
+            token=visit.session.lease.token,
             outcome=outcome,
             state=state,
             settled_s=now_s,

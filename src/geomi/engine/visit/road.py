@@ -21,7 +21,7 @@ from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.directives import Directives, canonical_target, read_directives
 from geomi.engine.visit.duplicates import Duplicates, exact_duplicate
-from geomi.engine.visit.endings import NO_LINKS, ClosedVisit, VisitEndings, VisitFindings
+from geomi.engine.visit.endings import NO_LINKS, ClosedVisit, Visit, VisitEndings, VisitFindings
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.parsing import ListReader, PageReader, Soft404
 from geomi.engine.visit.preview_text import kept_capture
@@ -43,7 +43,7 @@ from geomi.fetch import response
 from geomi.fetch.response import decide_rendering, respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob
-from geomi.model.page import Article, Fetched, KnownPage
+from geomi.model.page import Article, Fetched, Fingerprint, KnownPage
 from geomi.model.verdict import Outcome, Verdict
 from geomi.recrawl.due import first_due_s
 from geomi.robots.signals import still_said
@@ -82,14 +82,15 @@ class Road:
         None where robots.txt asks for a rest that is too long to hold the host for: nothing was
         asked for, and the entry waits with its host.
         """
-        if (closed := await self._admit(entry, session)) is not None:
+        visit = Visit(entry, session)
+        if (closed := await self._admit(visit)) is not None:
             return await self._changes.put_off(closed) if self._changes.is_again else closed
         url = split(entry.url)
         robots = await self._robots.read(url, session)
         if session.must_rest() and robots.unreached is None and robots.judge(url).admitted:
             return None
         earlier = await self._revisits.known(entry)
-        closed = await self._ask(entry, session, robots, earlier)
+        closed = await self._ask(visit, robots, earlier)
         if earlier is not None:
             closed = await self._changes.learn(closed, earlier.page)
         if self._changes.is_again:
@@ -100,73 +101,85 @@ class Road:
 
     def unvisited(self, entry: UrlEntry, session: HostSession) -> ClosedVisit:
         """Close an entry without asking a host that has just failed again and again."""
+        visit = Visit(entry, session)
         if entry.outcome in KEPT_OUTCOMES:
-            return self._endings.expanded(entry, session, NO_LINKS)
+            return self._endings.expanded(visit, NO_LINKS)
         detail = f"`{entry.host}` failed {session.state.errors} times in a row; not asked again now"
-        return self._endings.failed(entry, session, Outcome.CONNECT_ERROR, detail)
+        return self._endings.failed(visit, Outcome.CONNECT_ERROR, detail)
 
-    async def _admit(self, entry: UrlEntry, session: HostSession) -> ClosedVisit | None:
+    async def _admit(self, visit: Visit) -> ClosedVisit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
+        entry = visit.entry
         if entry.outcome in KEPT_OUTCOMES:
-            return await self._expand(entry, session)
+            return await self._expand(visit)
         if (verdict := self._gate.recheck(entry)) is not None:
-            return self._endings.dropped(entry, session, verdict)
+            return self._endings.dropped(visit, verdict)
         if entry.kind is EntryKind.PAGE and entry.is_known:
             wall_s = self._world.clock.wall_s()
             refusal = await self._world.store.refusals.find(entry.url_hash, wall_s=wall_s)
             if refusal is not None:
-                return self._endings.left_alone(entry, session, refusal)
+                return self._endings.left_alone(visit, refusal)
         return None
 
+    async def _expand(self, visit: Visit) -> ClosedVisit:
+        """Follow the links of a kept page anew; a worker elsewhere may still have its bytes."""
+        entry = visit.entry
+        try:
+            earlier = await self._revisits.again(entry)
+        except BytesMissing:
+            if entry.attempts < UNSENT_TRIES:
+                return self._endings.put_off(visit, UNSENT_WAIT_S)
+            earlier = None
+        found = NO_LINKS if earlier is None else await self._links_again(entry, earlier)
+        return self._endings.expanded(visit, found)
+
+    async def _links_again(self, entry: UrlEntry, earlier: EarlierPage) -> FoundLinks:
+        """Judge the links of a page of this job once more, from where it was found now."""
+        twin = await self._duplicates.exact(entry, earlier.page.fingerprint)
+        follows = await self._follows(entry, twin, nofollow=earlier.nofollow)
+        return self._admit_links(entry, earlier.page.final_url, earlier.links, nofollow=not follows)
+
     async def _ask(
-        self,
-        entry: UrlEntry,
-        session: HostSession,
-        robots: JobRobots,
-        earlier: EarlierPage | None,
+        self, visit: Visit, robots: JobRobots, earlier: EarlierPage | None
     ) -> ClosedVisit:
         """Fetch an entry, and close the visit by what the answer is."""
         if robots.unreached is not None:
-            return self._endings.failed(entry, session, robots.unreached, robots.copy.detail)
-        reader = ListReader(entry)
-        fetched = await self._fetch(entry, session, robots, earlier, reader)
+            return self._endings.failed(visit, robots.unreached, robots.copy.detail)
+        entry, reader = visit.entry, ListReader(visit.entry)
+        fetched = await self._fetch(visit, robots, earlier, reader)
         if isinstance(fetched, Verdict):
-            return self._endings.blocked(entry, session, robots, fetched)
+            return self._endings.blocked(visit, robots, fetched)
         is_conditional = bool(self._revisits.conditions(earlier, fetched.url))
         outcome = respond(fetched, is_conditional=is_conditional)
         if outcome is Outcome.REDIRECTED:
-            return self._endings.redirected(entry, session, fetched)
+            return self._endings.redirected(visit, fetched)
         fetched = self._privacy.answer(fetched)
         if outcome is Outcome.NOT_MODIFIED and earlier is not None:
             directives = read_directives(robots, fetched)
-            return await self._keep_unchanged(entry, session, fetched, earlier, directives)
+            return await self._keep_unchanged(visit, fetched, earlier, directives)
         if outcome is not Outcome.OK:
             self._soft404.learn(entry.host, fetched)
             detail = fetched.detail or (last_seen(earlier) if outcome is Outcome.GONE else "")
-            return self._endings.failed(entry, session, outcome, detail, fetched)
+            return self._endings.failed(visit, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
             wall_s = self._world.clock.wall_s()
             found, problem = reader.found(fetched, self._gate, wall_s=wall_s)
-            return self._endings.listed(entry, session, fetched, found, problem)
-        article = await self._parse(entry, session, fetched)
+            return self._endings.listed(visit, fetched, found, problem)
+        article = await self._parse(visit, fetched)
         if isinstance(article, ClosedVisit):
             return article
         directives = read_directives(robots, fetched, article)
-        return await self._keep(entry, session, fetched, article, directives)
+        return await self._keep(visit, fetched, article, directives)
 
     async def _fetch(
-        self,
-        entry: UrlEntry,
-        session: HostSession,
-        robots: JobRobots,
-        earlier: EarlierPage | None,
-        reader: ListReader,
+        self, visit: Visit, robots: JobRobots, earlier: EarlierPage | None, reader: ListReader
     ) -> Fetched | Verdict:
         """Ask for an entry, and again where it redirects to another spelling of its own URL.
 
         `/docs` and `/docs/` have one identity (C-18): the frontier would take the target for the
         entry that it has already, and the page would be lost.
         """
+        entry, session = visit.entry, visit.session
         url, asked = split(entry.url), set[str]()
         while True:
             verdict = robots.judge(url)
@@ -182,111 +195,38 @@ class Road:
                 return fetched
             url = respelled
 
-    async def _parse(
-        self, entry: UrlEntry, session: HostSession, fetched: Fetched
-    ) -> Article | ClosedVisit:
+    async def _parse(self, visit: Visit, fetched: Fetched) -> Article | ClosedVisit:
         """Read a page; close the visit where it cannot be read, or says that there is nothing."""
         if not is_readable(kind := fetched.header("content-type")):
             outcome, problem = Outcome.WRONG_TYPE, f"`{kind}` cannot be read as text"
-        elif (article := await self._reader.read(fetched, session)) is None:
+        elif (article := await self._reader.read(fetched, visit.session)) is None:
             outcome, problem = Outcome.TOO_COMPLEX, "parsing took too long"
         elif article.unreadable:
             outcome, problem = Outcome.WRONG_TYPE, article.unreadable
-        elif (sign := self._soft404.sign(entry.host, fetched, article)) is not None:
+        elif (sign := self._soft404.sign(visit.entry.host, fetched, article)) is not None:
             outcome, problem = Outcome.SOFT_404, sign
         else:
             return article
-        return self._endings.failed(entry, session, outcome, problem, fetched)
+        return self._endings.failed(visit, outcome, problem, fetched)
 
-    async def _keep(
+    async def _find(
         self,
         entry: UrlEntry,
-        session: HostSession,
-        fetched: Fetched,
-        article: Article,
-        directives: Directives,
-    ) -> ClosedVisit:
-        """Decide what is kept of a page that was read, and which links it adds."""
-        nofollow = directives.nofollow
-        offered = self._gate.offered(article.links)
-        body = self._privacy.body(fetched, article)
-        mark = self._fingerprint(article.text, body, offered, nofollow=nofollow)
-        named = canonical_target(entry, article.canonical, self._rules)
-        duplicate = await self._duplicates.find(entry, mark, named)
+        final_url: str,
+        page: Article | EarlierPage,
+        fingerprint: Fingerprint,
+        *,
+        nofollow: bool,
+        left_out: int = 0,
+    ) -> VisitFindings:
+        """Find which page a page repeats, and judge its links."""
+        named = canonical_target(entry, page.canonical, self._rules)
+        duplicate = await self._duplicates.find(entry, fingerprint, named)
         follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
         found = self._admit_links(
-            entry, fetched.url, article.links, nofollow=not follows, left_out=article.links_left_out
+            entry, final_url, page.links, nofollow=not follows, left_out=left_out
         )
-        findings = VisitFindings(found, article.text, duplicate, named if follows else None)
-        if directives.noindex:
-            return self._not_indexed(entry, session, fetched, findings, directives)
-        rendering = decide_rendering(self._config.render, article.needs_browser)
-        if not article.text and not (article.needs_browser and rendering.is_wanted):
-            return self._endings.passed_over(
-                entry, session, Outcome.EMPTY, fetched, findings, article.needs_browser
-            )
-        if held := self._privacy.objection(article):
-            return self._endings.passed_over(
-                entry, session, Outcome.PRIVATE, fetched, findings, held
-            )
-        at_s = self._world.clock.wall_s()
-        page = KeptPage(
-            entry,
-            fetched,
-            article,
-            mark,
-            duplicate,
-            rendering,
-            nofollow,
-            directives.signals,
-            self._revisits.rules,
-            at_s,
-        )
-        self._reader.learn(article, session)
-        row = page_record(page, due_s=self._due_s(entry, at_s))
-        stored = StoredPage(row, kept_capture(page, self._config))
-        return self._kept(entry, session, Outcome.OK, fetched, findings, stored)
-
-    async def _keep_unchanged(
-        self,
-        entry: UrlEntry,
-        session: HostSession,
-        fetched: Fetched,
-        earlier: EarlierPage,
-        directives: Directives,
-    ) -> ClosedVisit:
-        """Keep a page that has not changed since the last visit as a page of this job."""
-        nofollow = earlier.nofollow or directives.nofollow
-        named = canonical_target(entry, earlier.canonical, self._rules)
-        duplicate = await self._duplicates.find(entry, earlier.page.fingerprint, named)
-        follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
-        found = self._admit_links(entry, fetched.url, earlier.links, nofollow=not follows)
-        findings = VisitFindings(found, earlier.text, duplicate, named if follows else None)
-        if directives.noindex:
-            return self._not_indexed(entry, session, fetched, findings, directives)
-        at_s = self._world.clock.wall_s()
-        signals = still_said(earlier.signals, directives.signals)
-        due_s = self._due_s(entry, at_s)
-        visit = UnchangedVisit(entry, fetched, duplicate, signals, fetched_at_s=at_s, due_s=due_s)
-        stored = StoredPage(unchanged_row(earlier, visit), unchanged_capture(earlier, visit))
-        return self._kept(entry, session, Outcome.NOT_MODIFIED, fetched, findings, stored)
-
-    async def _expand(self, entry: UrlEntry, session: HostSession) -> ClosedVisit:
-        """Follow the links of a kept page anew; a worker elsewhere may still have its bytes."""
-        try:
-            earlier = await self._revisits.again(entry)
-        except BytesMissing:
-            if entry.attempts < UNSENT_TRIES:
-                return self._endings.put_off(entry, session, UNSENT_WAIT_S)
-            earlier = None
-        found = NO_LINKS if earlier is None else await self._links_again(entry, earlier)
-        return self._endings.expanded(entry, session, found)
-
-    async def _links_again(self, entry: UrlEntry, earlier: EarlierPage) -> FoundLinks:
-        """Judge the links of a page of this job once more, from where it was found now."""
-        twin = await self._duplicates.exact(entry, earlier.page.fingerprint)
-        follows = await self._follows(entry, twin, nofollow=earlier.nofollow)
-        return self._admit_links(entry, earlier.page.final_url, earlier.links, nofollow=not follows)
+        return VisitFindings(found, page.text, duplicate, named if follows else None)
 
     async def _follows(self, entry: UrlEntry, twin: KnownPage | None, *, nofollow: bool) -> bool:
         """Whether links are followed; those that an exact twin has brought add nothing (C-41)."""
@@ -294,22 +234,79 @@ class Road:
             return not nofollow
         return not await self._duplicates.speaks_for(twin, entry)
 
+    async def _keep(
+        self, visit: Visit, fetched: Fetched, article: Article, directives: Directives
+    ) -> ClosedVisit:
+        """Decide what is kept of a page that was read, and which links it adds."""
+        entry, nofollow = visit.entry, directives.nofollow
+        offered = self._gate.offered(article.links)
+        body = self._privacy.body(fetched, article)
+        fingerprint = self._fingerprint(article.text, body, offered, nofollow=nofollow)
+        findings = await self._find(
+            entry,
+            fetched.url,
+            article,
+            fingerprint,
+            nofollow=nofollow,
+            left_out=article.links_left_out,
+        )
+        if directives.noindex:
+            return self._not_indexed(visit, fetched, findings, directives)
+        rendering = decide_rendering(self._config.render, article.needs_browser)
+        if not article.text and not (article.needs_browser and rendering.is_wanted):
+            return self._endings.passed_over(
+                visit, Outcome.EMPTY, fetched, findings, article.needs_browser
+            )
+        if held := self._privacy.objection(article):
+            return self._endings.passed_over(visit, Outcome.PRIVATE, fetched, findings, held)
+        at_s = self._world.clock.wall_s()
+        page = KeptPage(
+            entry,
+            fetched,
+            article,
+            fingerprint,
+            findings.duplicate,
+            rendering,
+            nofollow,
+            directives.signals,
+            self._revisits.rules,
+            at_s,
+        )
+        self._reader.learn(article, visit.session)
+        row = page_record(page, due_s=self._due_s(entry, at_s))
+        stored = StoredPage(row, kept_capture(page, self._config))
+        return self._kept(visit, Outcome.OK, fetched, findings, stored)
+
+    async def _keep_unchanged(
+        self, visit: Visit, fetched: Fetched, earlier: EarlierPage, directives: Directives
+    ) -> ClosedVisit:
+        """Keep a page that has not changed since the last visit as a page of this job."""
+        entry, nofollow = visit.entry, earlier.nofollow or directives.nofollow
+        findings = await self._find(
+            entry, fetched.url, earlier, earlier.page.fingerprint, nofollow=nofollow
+        )
+        if directives.noindex:
+            return self._not_indexed(visit, fetched, findings, directives)
+        at_s = self._world.clock.wall_s()
+        signals = still_said(earlier.signals, directives.signals)
+        due_s = self._due_s(entry, at_s)
+        unchanged = UnchangedVisit(
+            entry, fetched, findings.duplicate, signals, fetched_at_s=at_s, due_s=due_s
+        )
+        row, capture = unchanged_row(earlier, unchanged), unchanged_capture(earlier, unchanged)
+        stored = StoredPage(row, capture)
+        return self._kept(visit, Outcome.NOT_MODIFIED, fetched, findings, stored)
+
     def _not_indexed(
-        self,
-        entry: UrlEntry,
-        session: HostSession,
-        fetched: Fetched,
-        findings: VisitFindings,
-        directives: Directives,
+        self, visit: Visit, fetched: Fetched, findings: VisitFindings, directives: Directives
     ) -> ClosedVisit:
         """Pass over a page that asks not to be kept, and say where it asks (ROB-33)."""
         detail = f"its {directives.noindex} says noindex"
-        return self._endings.passed_over(entry, session, Outcome.NOINDEX, fetched, findings, detail)
+        return self._endings.passed_over(visit, Outcome.NOINDEX, fetched, findings, detail)
 
     def _kept(
         self,
-        entry: UrlEntry,
-        session: HostSession,
+        visit: Visit,
         outcome: Outcome,
         fetched: Fetched,
         findings: VisitFindings,
@@ -319,7 +316,7 @@ class Road:
         self._duplicates.remember(stored.page)
         if exact_duplicate(findings.duplicate) is not None:
             outcome = Outcome.DUPLICATE
-        return self._endings.kept(entry, session, outcome, fetched, findings, stored)
+        return self._endings.kept(visit, outcome, fetched, findings, stored)
 
     def _due_s(self, entry: UrlEntry, at_s: float) -> float:
         """Return when a page met for the first time is due; `ChangeTracker` decides for others."""
