@@ -13,9 +13,10 @@ from geomi.app.use.outputs import write_knowledge_base
 from geomi.engine.jobs import find
 from geomi.settings.options import Settings
 from tests.engine.visit.test_revisits import tagged
-from tests.support.crawl import LOCAL, Ear, crawl_site, home_in, page, robots, run
+from tests.support.crawl import LOCAL, Ear, crawl_site, home_in, page, robots
 from tests.support.s3 import S3Server
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 ROUTES = {
     "/robots.txt": robots("User-agent: *", "Disallow: /private"),
@@ -25,13 +26,11 @@ ROUTES = {
 }
 
 
-def _written(root: Path, to: Path, settings: Settings) -> tuple[str, int]:
-    async def write() -> tuple[str, int]:
-        async with home_in(root, Ear(), settings) as home:
-            job = await find(home.world, "latest")
-            return job.id, await write_knowledge_base(home, job, to)
-
-    return run(write())
+@waits
+async def _written(root: Path, to: Path, settings: Settings) -> tuple[str, int]:
+    async with home_in(root, Ear(), settings) as home:
+        job = await find(home.world, "latest")
+        return job.id, await write_knowledge_base(home, job, to)
 
 
 def _check(root: Path, to: Path, settings: Settings) -> None:

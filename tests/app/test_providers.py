@@ -56,17 +56,17 @@ def plan_for(provider: Provider, *, resume: bool = False, **options: object) -> 
     )
 
 
-def crawl_for(root: Path, site: Site, provider: Provider, *, registers: bool = True) -> Crawled:
+@waits
+async def crawl_for(
+    root: Path, site: Site, provider: Provider, *, registers: bool = True
+) -> Crawled:
     """Register a provider and crawl it."""
 
-    async def work() -> Crawled:
-        ear = Ear()
-        async with home_in(root, ear) as home:
-            if registers:
-                await providers.add(home.world, provider)
-            return await crawl_in(home, ear, plan_for(provider))
-
-    return run(work())
+    ear = Ear()
+    async with home_in(root, ear) as home:
+        if registers:
+            await providers.add(home.world, provider)
+        return await crawl_in(home, ear, plan_for(provider))
 
 
 @pytest.mark.req("CFG-01")

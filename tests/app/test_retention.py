@@ -27,7 +27,7 @@ from geomi.model.job import CrawlJob, Expired
 from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.settings.options import RunOptions
 from geomi.url.parse import parse
-from tests.support.crawl import LOCAL, Ear, crawl_in, crawl_site, home_in, page, plan, run
+from tests.support.crawl import LOCAL, Ear, crawl_in, crawl_seeds, home_in, page, plan
 from tests.support.server import Route, Site
 from tests.support.stores import world_with
 from tests.support.waiting import waits
@@ -73,17 +73,14 @@ def _with(store: Any, **parts: Any) -> Any:
     return changed
 
 
-def _crawl(root: Path, site: Site, *, urls_days: float = 0, jobs_days: float = 0) -> CrawlJob:
+async def _crawl(root: Path, site: Site, *, urls_days: float = 0, jobs_days: float = 0) -> CrawlJob:
     kept = [f"retention.urls_days={urls_days}", f"retention.jobs_days={jobs_days}"]
-    return crawl_site(root, site.url("/"), assignments=kept).report.job
+    return (await crawl_seeds(root, site.url("/"), assignments=kept)).report.job
 
 
-def _clean(root: Path) -> Cleaned:
-    async def work() -> Cleaned:
-        async with home_in(root, Ear()) as home:
-            return await clean(home)
-
-    return run(work())
+async def _clean(root: Path) -> Cleaned:
+    async with home_in(root, Ear()) as home:
+        return await clean(home)
 
 
 async def _job(home: DataDirectory, job: CrawlJob) -> CrawlJob | None:
@@ -122,60 +119,58 @@ async def _check_readable(home: DataDirectory, job: CrawlJob) -> None:
 
 
 @pytest.mark.req("FRN-14", "G-04")
-def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
+@waits
+async def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
     with Site(OLD) as site:
-        job = _crawl(tmp_path, site, urls_days=AT_ONCE, jobs_days=FOR_A_WHILE)
-        assert _clean(tmp_path) == Cleaned([job.id], [], {})
-        assert _clean(tmp_path) == Cleaned([], [], {})
+        job = await _crawl(tmp_path, site, urls_days=AT_ONCE, jobs_days=FOR_A_WHILE)
+        assert await _clean(tmp_path) == Cleaned([job.id], [], {})
+        assert await _clean(tmp_path) == Cleaned([], [], {})
         asked = len(site.log)
 
-        async def work() -> None:
-            async with home_in(tmp_path, Ear()) as home:
-                found = await _job(home, job)
-                assert found is not None
-                assert (found.expired, found.stats.collected) == (Expired.URLS, 3)
-                assert len(await home.world.store.pages.feed(job.id, after=0, limit=9)) == 3
-                url = parse(site.url("/old"))
-                assert url is not None
-                told = await explain(home.world, found, url, ())
-                assert (told.answer, told.decided_by) == ("not fetched", "retention.urls_days")
-                with pytest.raises(ConfigError, match="have expired"):
-                    await recrawl(home, job.id, RecrawlRequest(), RunOptions())
-                assert len(site.log) == asked
-                again = await crawl_in(home, Ear(), plan([site.url("/")], resume=True))
-                assert again.report.job.id != job.id
-
-        run(work())
+        async with home_in(tmp_path, Ear()) as home:
+            found = await _job(home, job)
+            assert found is not None
+            assert (found.expired, found.stats.collected) == (Expired.URLS, 3)
+            assert len(await home.world.store.pages.feed(job.id, after=0, limit=9)) == 3
+            url = parse(site.url("/old"))
+            assert url is not None
+            told = await explain(home.world, found, url, ())
+            assert (told.answer, told.decided_by) == ("not fetched", "retention.urls_days")
+            with pytest.raises(ConfigError, match="have expired"):
+                await recrawl(home, job.id, RecrawlRequest(), RunOptions())
+            assert len(site.log) == asked
+            again = await crawl_in(home, Ear(), plan([site.url("/")], resume=True))
+            assert again.report.job.id != job.id
 
 
 @pytest.mark.req("STO-06", "JOB-13")
-def test_a_job_goes_with_everything_but_what_a_younger_one_has(tmp_path: Path) -> None:
+@waits
+async def test_a_job_goes_with_everything_but_what_a_younger_one_has(tmp_path: Path) -> None:
     with Site(OLD) as site:
-        old = _crawl(tmp_path, site, jobs_days=AT_ONCE)
+        old = await _crawl(tmp_path, site, jobs_days=AT_ONCE)
         site.routes = BOTH
-        young = _crawl(tmp_path, site, jobs_days=FOR_A_WHILE)
+        young = await _crawl(tmp_path, site, jobs_days=FOR_A_WHILE)
         before = len(site.log)
-        assert _clean(tmp_path) == Cleaned([], [old.id], {})
+        assert await _clean(tmp_path) == Cleaned([], [old.id], {})
         assert len(site.log) == before
     assert set(_rows(tmp_path, 1, old.id).values()) == {0}
     assert [path.name for path in (tmp_path / "jobs").iterdir()] == [young.id]
 
-    async def work() -> None:
-        async with home_in(tmp_path, Ear()) as home:
-            await _check_readable(home, young)
-
-    run(work())
+    async with home_in(tmp_path, Ear()) as home:
+        await _check_readable(home, young)
 
 
-def test_nothing_expires_by_default(tmp_path: Path) -> None:
+@waits
+async def test_nothing_expires_by_default(tmp_path: Path) -> None:
     with Site(BOTH) as site:
-        _crawl(tmp_path, site)
-    assert _clean(tmp_path) == Cleaned([], [], {})
+        await _crawl(tmp_path, site)
+    assert await _clean(tmp_path) == Cleaned([], [], {})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_done", [False, True])
-def test_killed_at_any_point_it_loses_nothing_and_is_finished_by_the_next(
+@waits
+async def test_killed_at_any_point_it_loses_nothing_and_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_done: bool
 ) -> None:
     monkeypatch.setattr(cleaning, "ROWS", 2)
@@ -183,16 +178,16 @@ def test_killed_at_any_point_it_loses_nothing_and_is_finished_by_the_next(
     monkeypatch.setattr(cleaning, "REST_S", 0.0)
     original = tmp_path / "original"
     with Site(OLD) as site:
-        old = _crawl(original, site, jobs_days=AT_ONCE)
+        old = await _crawl(original, site, jobs_days=AT_ONCE)
         site.routes = BOTH
-        young = _crawl(original, site, jobs_days=FOR_A_WHILE)
+        young = await _crawl(original, site, jobs_days=FOR_A_WHILE)
     calls, was_killed = 0, True
     while was_killed:
         root = tmp_path / f"{calls}"
         shutil.copytree(original, root, symlinks=True)
-        was_killed = run(_killed(root, calls, young, is_done=is_done))
+        was_killed = await _killed(root, calls, young, is_done=is_done)
         left = [old.id] if _is_left(root, old) else []
-        assert _clean(root) == Cleaned([], left, {})
+        assert await _clean(root) == Cleaned([], left, {})
         assert set(_rows(root, 1, old.id).values()) == {0}
         assert [path.name for path in (root / "jobs").iterdir()] == [young.id]
         calls += 1
@@ -230,17 +225,15 @@ async def _killed(root: Path, calls: int, young: CrawlJob, *, is_done: bool) -> 
         return False
 
 
-def test_a_job_that_somebody_uses_stays(tmp_path: Path) -> None:
+@waits
+async def test_a_job_that_somebody_uses_stays(tmp_path: Path) -> None:
     with Site(BOTH) as site:
-        job = _crawl(tmp_path, site, jobs_days=AT_ONCE)
+        job = await _crawl(tmp_path, site, jobs_days=AT_ONCE)
 
-    async def work() -> None:
-        async with home_in(tmp_path, Ear()) as home:
-            with PresenceLock(home.root, f"job-{job.id}"):
-                assert list((await clean(home)).left) == [job.id]
-            assert await _job(home, job) is not None
-
-    run(work())
+    async with home_in(tmp_path, Ear()) as home:
+        with PresenceLock(home.root, f"job-{job.id}"):
+            assert list((await clean(home)).left) == [job.id]
+        assert await _job(home, job) is not None
 
 
 @waits
@@ -252,18 +245,16 @@ async def test_one_cleans_at_a_time(tmp_path: Path) -> None:
             await clean(home)
 
 
-def test_a_worker_cleans_beside_its_jobs(tmp_path: Path) -> None:
+@waits
+async def test_a_worker_cleans_beside_its_jobs(tmp_path: Path) -> None:
     with Site(BOTH) as site:
-        job = _crawl(tmp_path, site, jobs_days=AT_ONCE)
+        job = await _crawl(tmp_path, site, jobs_days=AT_ONCE)
 
-    async def work() -> None:
-        async with home_in(tmp_path, Ear(), LOCAL) as home:
-            shifts: list[JobPool] = []
-            async with asyncio.TaskGroup() as group:
-                group.create_task(serve_jobs(home, WorkerTask(), on_start=shifts.append))
-                while await _job(home, job) is not None:  # noqa: ASYNC110  # nobody tells
-                    await asyncio.sleep(0.01)
-                shifts[0].interrupt()
-
-    run(work())
+    async with home_in(tmp_path, Ear(), LOCAL) as home:
+        shifts: list[JobPool] = []
+        async with asyncio.TaskGroup() as group:
+            group.create_task(serve_jobs(home, WorkerTask(), on_start=shifts.append))
+            while await _job(home, job) is not None:  # noqa: ASYNC110  # nobody tells
+                await asyncio.sleep(0.01)
+            shifts[0].interrupt()
     assert list((tmp_path / "jobs").iterdir()) == []

@@ -76,11 +76,9 @@ def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
     return Ground(open_dataset(url), to_bucket)
 
 
-def _run(work: Callable[[], Awaitable[None]]) -> None:
-    async def inside() -> None:
-        await work()
-
-    asyncio.run(inside())
+@waits
+async def _run(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
 
 
 @pytest.mark.req("SED-04", "STO-03")

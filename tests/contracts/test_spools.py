@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from geomi.adapters.bucket_url import read_bucket_url
 from geomi.errors import StoreError
 from geomi.ports.archive import Spool
 from tests.support.s3 import S3Server
+from tests.support.waiting import waits
 
 FIRST, SECOND = f"100-{'a' * 32}", f"200-{'b' * 32}"
 
@@ -35,11 +35,9 @@ def spools(request: pytest.FixtureRequest, tmp_path: Path) -> Spools:
     return in_bucket
 
 
-def _run(work: Callable[[], Awaitable[None]]) -> None:
-    async def inside() -> None:
-        await work()
-
-    asyncio.run(inside())
+@waits
+async def _run(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
 
 
 def test_a_text_waits_until_it_is_dropped(spools: Spools) -> None:

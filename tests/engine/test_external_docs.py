@@ -59,7 +59,7 @@ from geomi.settings.options import RunOptions, Settings
 from geomi.settings.providers import presets
 from tests.app.test_providers import plan_for, provider_of
 from tests.support.clock import HandClock
-from tests.support.crawl import LOCAL, Ear, page, paths, read_records, run
+from tests.support.crawl import LOCAL, Ear, page, paths, read_records
 from tests.support.postgres import Cluster
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy
 from tests.support.server import Raw, Reply, Site
@@ -96,7 +96,8 @@ class Scene:
         return sum(seen.path == path for seen in self.source.log)
 
 
-def play(
+@waits
+async def play(
     root: Path,
     stock: Stock,
     work: Callable[[Scene, DataDirectory], Awaitable[None]],
@@ -105,15 +106,12 @@ def play(
 ) -> Scene:
     """Open a data directory where a provider is registered and a source is named."""
 
-    async def opened(scene: Scene) -> None:
+    with Site(ROUTES) as site, Site(stock.routes) as source:
+        scene = Scene(root, site, stock, source, Ear())
         settings = replace(scene.settings, db=db)
         async with open_directory(root, settings, lambda _: scene.ear) as home:
             await providers.add(home.world, scene.provider)
             await work(scene, home)
-
-    with Site(ROUTES) as site, Site(stock.routes) as source:
-        scene = Scene(root, site, stock, source, Ear())
-        run(opened(scene))
     return scene
 
 
@@ -427,23 +425,23 @@ class Script:
         """Have nothing to close."""
 
 
-def rests_of(*answers: Exception | ExternalDocument) -> tuple[list[float], ExternalDocument | None]:
+@waits
+async def rests_of(
+    *answers: Exception | ExternalDocument,
+) -> tuple[list[float], ExternalDocument | None]:
     """Ask once, and return how long was waited between tries, and what came."""
 
-    async def work() -> tuple[list[float], ExternalDocument | None]:
-        clock = HandClock()
-        librarian = ExternalDocsClient(Script(*answers), clock)
-        rests: list[float] = []
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(_or_none(librarian), name="ask")
-            while not task.done():
-                await asyncio.sleep(0)
-                if (wake_s := clock.next_wake_s) is not None:
-                    rests.append(wake_s - clock.now_s())
-                    clock.advance(rests[-1])
-        return rests, task.result()
-
-    return run(work())
+    clock = HandClock()
+    librarian = ExternalDocsClient(Script(*answers), clock)
+    rests: list[float] = []
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(_or_none(librarian), name="ask")
+        while not task.done():
+            await asyncio.sleep(0)
+            if (wake_s := clock.next_wake_s) is not None:
+                rests.append(wake_s - clock.now_s())
+                clock.advance(rests[-1])
+    return rests, task.result()
 
 
 async def _or_none(librarian: ExternalDocsClient) -> ExternalDocument | None:

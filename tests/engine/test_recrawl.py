@@ -25,7 +25,7 @@ from geomi.model.verdict import Outcome, State
 from geomi.recrawl.rate import stage
 from geomi.recrawl.report import Changes, PageChange
 from tests.engine.visit.test_revisits import tagged
-from tests.support.crawl import page, paths, profile_config, robots, run
+from tests.support.crawl import page, paths, profile_config, robots
 from tests.support.server import Reply, Route, Site
 from tests.support.timed_crawl import Hand, hand_in
 from tests.support.waiting import waits
@@ -59,22 +59,20 @@ def routes(site: Site) -> dict[str, Route]:
     return site.routes
 
 
-def by_hand(
+@waits
+async def by_hand(
     root: Path,
     work: Callable[[Hand, Site, CrawlJob], Awaitable[T]],
     config: CrawlConfig = CONFIG,
 ) -> T:
     """Crawl the web to its end and then do some work, in a world whose time is turned by hand."""
 
-    async def all_of_it() -> T:
-        async with hand_in(root) as hand:
-            with web() as site:
-                job = await hand.crawl(config, site.url("/"))
-                await jobs.finish(hand.world, job, StopReason.DONE)
-                site.log.clear()
-                return await work(hand, site, await hand.job(job))
-
-    return run(all_of_it())
+    async with hand_in(root) as hand:
+        with web() as site:
+            job = await hand.crawl(config, site.url("/"))
+            await jobs.finish(hand.world, job, StopReason.DONE)
+            site.log.clear()
+            return await work(hand, site, await hand.job(job))
 
 
 async def again(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -16,6 +15,7 @@ from tests.security.ground import Ground, numbered
 from tests.security.spellings import HOSTS, NAMES, NO_HOSTS, PUBLIC, SCHEMES
 from tests.support.clock import HandClock
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 REFUSED = (Outcome.ADDRESS_REFUSED, Outcome.DNS_ERROR)
 
@@ -56,28 +56,24 @@ def test_a_proxy_hears_of_no_forbidden_target(ground: Ground) -> None:
         assert (public.status, proxy.log[0].target) == (404, f"http://{PUBLIC}/")
 
 
-def resolve_all(hosts: Sequence[str]) -> list[Resolution]:
+@waits
+async def resolve_all(hosts: Sequence[str]) -> list[Resolution]:
     """Ask the gate about some hosts, with the guard on."""
 
-    async def run() -> list[Resolution]:
-        egress = Egress(EgressRules(), HandClock())
-        try:
-            return [await egress.resolve(host, 80) for host in hosts]
-        finally:
-            egress.close()
-
-    return asyncio.run(run())
+    egress = Egress(EgressRules(), HandClock())
+    try:
+        return [await egress.resolve(host, 80) for host in hosts]
+    finally:
+        egress.close()
 
 
-def fetch_all(rules: EgressRules, urls: Sequence[str]) -> list[Fetched]:
+@waits
+async def fetch_all(rules: EgressRules, urls: Sequence[str]) -> list[Fetched]:
     """Send requests one after another through one client."""
 
-    async def run() -> list[Fetched]:
-        clock = HandClock()
-        client = HttpClient(Egress(rules, clock), clock)
-        try:
-            return [await client.fetch(request(url)) for url in urls]
-        finally:
-            await client.aclose()
-
-    return asyncio.run(run())
+    clock = HandClock()
+    client = HttpClient(Egress(rules, clock), clock)
+    try:
+        return [await client.fetch(request(url)) for url in urls]
+    finally:
+        await client.aclose()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from tests.security.ground import EVIL, Ground
 from tests.security.spellings import OTHER_PUBLIC, PUBLIC
 from tests.support.clock import HandClock
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 THIRD_PUBLIC = "8.8.4.4"
 CLOSING = Reply(b"<p>hello", headers=(("Connection", "close"),))
@@ -48,19 +48,17 @@ class Visitor:
         return await self.client.fetch(request(f"http://{EVIL}:{port}/", connect_timeout_s=1.0))
 
 
-def visit(lookup: Turning, steps: Callable[[Visitor], Awaitable[None]]) -> None:
+@waits
+async def visit(lookup: Turning, steps: Callable[[Visitor], Awaitable[None]]) -> None:
     """Run some steps with the guard on."""
 
-    async def run() -> None:
-        clock = HandClock()
-        egress = Egress(EgressRules(), clock, lookup)
-        client = HttpClient(egress, clock)
-        try:
-            await steps(Visitor(clock, egress, client))
-        finally:
-            await client.aclose()
-
-    asyncio.run(run())
+    clock = HandClock()
+    egress = Egress(EgressRules(), clock, lookup)
+    client = HttpClient(egress, clock)
+    try:
+        await steps(Visitor(clock, egress, client))
+    finally:
+        await client.aclose()
 
 
 @pytest.mark.req("HTTP-15", "SEC-02")

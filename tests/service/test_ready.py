@@ -16,12 +16,13 @@ from geomi.service import deliveries, providers
 from geomi.service.access import tenants
 from geomi.service.background_tasks import BACKGROUND_TASKS
 from geomi.settings.providers import presets
-from tests.api.asking import LOCAL, Ground, run, serving
+from tests.api.asking import LOCAL, Ground, serving
 from tests.api.test_admin import PROVIDER
 from tests.service.working import crawled, is_over, understood
 from tests.support.crawl import Ear, page
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 VILLAGE = "/the/village"
 FERRY = "The ferry leaves at noon and returns before the night. " * 6
@@ -29,18 +30,16 @@ FERRY = "The ferry leaves at noon and returns before the night. " * 6
 Work = Callable[[Ground, Site, Site, Ear], Awaitable[None]]
 
 
-def play(root: Path, stock: Stock, work: Work) -> None:
+@waits
+async def play(root: Path, stock: Stock, work: Work) -> None:
     """Serve a provider whose documents a source may have."""
 
-    async def served(site: Site, source: Site) -> None:
+    with Site({"/": page("start", text=FERRY)}) as site, Site(stock.routes) as source:
         ear = Ear()
         settings = replace(LOCAL, context7_url=source.url(""))
         async with serving(root, settings, ear) as ground:
             await ground.admin.post("/admin/providers", PROVIDER | {"seed_url": site.url("/")})
             await work(ground, site, source, ear)
-
-    with Site({"/": page("start", text=FERRY)}) as site, Site(stock.routes) as source:
-        run(served(site, source))
 
 
 async def done(ground: Ground, job_id: str) -> None:

@@ -24,6 +24,7 @@ from geomi.model.verdict import State
 from geomi.settings.layers import flags_layer, resolve, resolve_under_profile, settings_layer
 from geomi.settings.options import Settings
 from tests.support.server import Reply, Seen, Site
+from tests.support.waiting import waits
 from tests.support.webs import WORDS
 
 LOCAL = Settings(allow_private=True, contact="https://crawler.test/about")
@@ -147,7 +148,7 @@ async def crawl_in(
     )
 
 
-def crawl_site(
+async def crawl_seeds(
     root: Path,
     *seeds: str,
     resume: bool = False,
@@ -156,14 +157,13 @@ def crawl_site(
     **options: Any,
 ) -> Crawled:
     """Crawl from some URLs to the end."""
+    ear = Ear()
+    async with home_in(root, ear, settings) as home:
+        planned = plan(seeds, resume=resume, assignments=assignments, **options)
+        return await crawl_in(home, ear, planned)
 
-    async def work() -> Crawled:
-        ear = Ear()
-        async with home_in(root, ear, settings) as home:
-            planned = plan(seeds, resume=resume, assignments=assignments, **options)
-            return await crawl_in(home, ear, planned)
 
-    return run(work())
+crawl_site = waits(crawl_seeds)  # for a test that waits for nothing else
 
 
 def read_records(root: Path) -> list[dict[str, Any]]:

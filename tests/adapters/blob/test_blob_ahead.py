@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 
 from hypothesis import given, settings
@@ -26,8 +25,9 @@ class Bucket:
         return FILE[start : start + length]
 
 
-def read(reader: ReadAhead, start: int, length: int, name: str = "a") -> bytes:
-    return asyncio.run(reader.range(name, start, length))
+@waits
+async def read(reader: ReadAhead, start: int, length: int, name: str = "a") -> bytes:
+    return await reader.range(name, start, length)
 
 
 @settings(deadline=None)  # megabytes are compared, and an event loop is started for each example

@@ -27,12 +27,14 @@ def opened(root: Path, *, segment_bytes: int = directory.SEGMENT_BYTES) -> Direc
     return DirectoryArchive(root, worker="w1", software="geomi/test", segment_bytes=segment_bytes)
 
 
-def append(archive: DirectoryArchive, *captures: Capture) -> list[tuple[Ref, Ref | None]]:
-    return asyncio.run(archive.append(JOB, captures))
+@waits
+async def append(archive: DirectoryArchive, *captures: Capture) -> list[tuple[Ref, Ref | None]]:
+    return await archive.append(JOB, captures)
 
 
-def read(archive: DirectoryArchive, ref: Ref) -> bytes:
-    return asyncio.run(archive.read(ref))
+@waits
+async def read(archive: DirectoryArchive, ref: Ref) -> bytes:
+    return await archive.read(ref)
 
 
 def open_files() -> int:

@@ -45,18 +45,16 @@ AT_ONCE_S = 0.01
 AMPLE_S = 60.0
 
 
-def using(act: Callable[[ChildCompute], Awaitable[None]]) -> None:
+@waits
+async def using(act: Callable[[ChildCompute], Awaitable[None]]) -> None:
     """Run a test with a compute of its own, and leave nothing behind."""
 
-    async def run() -> None:
-        compute = ChildCompute()
-        try:
-            await act(compute)
-        finally:
-            await compute.aclose()
-        assert compute.pid is None
-
-    asyncio.run(run())
+    compute = ChildCompute()
+    try:
+        await act(compute)
+    finally:
+        await compute.aclose()
+    assert compute.pid is None
 
 
 async def ask(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -28,6 +27,7 @@ from geomi.model.external_docs import ExternalDocument, LibraryCandidate
 from tests.adapters.http.support import LOOPBACK, RealClock
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy, library, told
 from tests.support.server import Answer, End, Raw, Reply, Route, Site
+from tests.support.waiting import waits
 
 KEY = "ctx7sk-0123456789"
 ACME = "/acme/docs"
@@ -35,19 +35,17 @@ ACME = "/acme/docs"
 T = TypeVar("T")
 
 
-def asked(site: Site, ask: Callable[[Context7Client], Awaitable[T]]) -> T:
+@waits
+async def asked(site: Site, ask: Callable[[Context7Client], Awaitable[T]]) -> T:
     """Ask a source that lies on a site."""
 
-    async def work() -> T:
-        clock = RealClock()
-        client = HttpClient(Egress(LOOPBACK, clock), clock)
-        source = Context7Client(client, clock, site.url(""), key=KEY)
-        try:
-            return await ask(source)
-        finally:
-            await source.aclose()
-
-    return asyncio.run(work())
+    clock = RealClock()
+    client = HttpClient(Egress(LOOPBACK, clock), clock)
+    source = Context7Client(client, clock, site.url(""), key=KEY)
+    try:
+        return await ask(source)
+    finally:
+        await source.aclose()
 
 
 def searched(site: Site) -> list[LibraryCandidate]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 from pathlib import Path
@@ -17,22 +16,21 @@ from geomi.errors import ConfigError
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Resolution
 from tests.adapters.http.support import HandClock, fetch
+from tests.support.waiting import waits
 
 STRICT = EgressRules()
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "2606:2800:220:1::1"
 
 
-def resolve(
+@waits
+async def resolve(
     host: str, port: int = 80, *, rules: EgressRules = STRICT, lookup: Lookup = look_up
 ) -> Resolution:
-    async def run() -> Resolution:
-        egress = Egress(rules, HandClock(), lookup)
-        try:
-            return await egress.resolve(host, port)
-        finally:
-            egress.close()
-
-    return asyncio.run(run())
+    egress = Egress(rules, HandClock(), lookup)
+    try:
+        return await egress.resolve(host, port)
+    finally:
+        egress.close()
 
 
 def answers(*addresses: str) -> Lookup:

@@ -96,7 +96,8 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.transport.abort()
 
 
-def fetch_by(
+@waits
+async def fetch_by(
     proxy: ForwardProxy,
     url: str,
     *,
@@ -111,18 +112,15 @@ def fetch_by(
     def look(name: str) -> tuple[str, ...] | Records:
         return look_up(name) if name == "127.0.0.1" else lookup(name)
 
-    async def run() -> list[Fetched]:
-        async with proxy.running():
-            hop = Proxy("127.0.0.1", proxy.port, SECRET)
-            rules = EgressRules(allow_private, (), ca_file, Proxies(hop, hop, no_proxy))
-            clock = RealClock()
-            client = HttpClient(Egress(rules, clock, look), clock)
-            try:
-                return [await client.fetch(request(url)) for _ in range(times)]
-            finally:
-                await client.aclose()
-
-    return asyncio.run(run())
+    async with proxy.running():
+        hop = Proxy("127.0.0.1", proxy.port, SECRET)
+        rules = EgressRules(allow_private, (), ca_file, Proxies(hop, hop, no_proxy))
+        clock = RealClock()
+        client = HttpClient(Egress(rules, clock, look), clock)
+        try:
+            return [await client.fetch(request(url)) for _ in range(times)]
+        finally:
+            await client.aclose()
 
 
 def public(name: str) -> tuple[str, ...]:

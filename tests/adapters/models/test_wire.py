@@ -6,7 +6,6 @@ server. The smallest model will do: what is tested is the wire and the form, not
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from geomi.analyse.language_model import FIELDS, ask_for_fields, ask_for_quality
 from geomi.engine.enrich.language_model import ask_model
 from geomi.model.index.language_model import Prompt
 from tests.adapters.http.support import LOOPBACK, RealClock
+from tests.support.waiting import waits
 
 PAGE = (
     "http://a.test/scarf",
@@ -67,18 +67,16 @@ def endpoint() -> Iterator[str]:
         server.kill()  # it does not end by itself
 
 
-def work_with(endpoint: str, use: Callable[[OpenAiModel], Awaitable[T]]) -> T:
+@waits
+async def work_with(endpoint: str, use: Callable[[OpenAiModel], Awaitable[T]]) -> T:
     """Use the model as geomi does."""
 
-    async def work() -> T:
-        clock = RealClock()
-        client = HttpClient(Egress(LOOPBACK, clock), clock)
-        try:
-            return await use(OpenAiModel(client, endpoint, "tiny"))
-        finally:
-            await client.aclose()
-
-    return asyncio.run(work())
+    clock = RealClock()
+    client = HttpClient(Egress(LOOPBACK, clock), clock)
+    try:
+        return await use(OpenAiModel(client, endpoint, "tiny"))
+    finally:
+        await client.aclose()
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.form_name)

@@ -27,7 +27,7 @@ from geomi.model.job import CrawlJob
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
-from tests.support.crawl import Ear, home_in, page, robots, run, to
+from tests.support.crawl import Ear, home_in, page, robots, to
 from tests.support.server import Site
 from tests.support.stores import world_with
 from tests.support.timed_crawl import Hand, hand_in
@@ -98,17 +98,15 @@ async def log_in(root: Path, config: CrawlConfig = CONFIG) -> AsyncIterator[Log]
         yield Log(hand, await hand.start(["http://a.test/"], config))
 
 
-def found(
+@waits
+async def found(
     root: Path, work: Callable[[Log], Awaitable[None]], config: CrawlConfig = CONFIG
 ) -> Audit:
     """Write a log and return what an audit says."""
 
-    async def read() -> Audit:
-        async with log_in(root, config) as log:
-            await work(log)
-            return await log.audit()
-
-    return run(read())
+    async with log_in(root, config) as log:
+        await work(log)
+        return await log.audit()
 
 
 def audited(root: Path, rows: Sequence[SentRequest], config: CrawlConfig = CONFIG) -> Audit:
@@ -615,15 +613,13 @@ class TestDamage:
         assert "4 requests, no breach" in told
 
 
-def stored(root: Path, rows: Sequence[SentRequest], change: str) -> None:
+@waits
+async def stored(root: Path, rows: Sequence[SentRequest], change: str) -> None:
     """Keep a log in a data directory, and change its third row by hand."""
 
-    async def write() -> None:
-        async with home_in(root, Ear()) as home:
-            named = [replace(row, job="gone") for row in rows]
-            await home.world.store.frontier.settle(settling(named))
-
-    run(write())
+    async with home_in(root, Ear()) as home:
+        named = [replace(row, job="gone") for row in rows]
+        await home.world.store.frontier.settle(settling(named))
     with closing(sqlite3.connect(root / DATABASE)) as db, db:
         db.execute(f"UPDATE requests SET {change} WHERE number = 3")
 

@@ -42,7 +42,7 @@ from tests.support.advising import (
     type_told,
     understood,
 )
-from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, plan, run
+from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, plan
 from tests.support.models import ModelServer, Scripted, completion
 from tests.support.private_site import NEEDLES, routes
 from tests.support.server import Site
@@ -56,7 +56,8 @@ SCARF = subject(
 )
 
 
-def ask(
+@waits
+async def ask(
     root: Path,
     known: Analysis,
     page: AnalysisInput = GOOD,
@@ -74,7 +75,7 @@ def ask(
         ),
     }
     with ModelServer(by_form(**{**told, **answers})) as server:
-        advised = run(advise(root, server.endpoint, rules, (page, known)))
+        advised = await advise(root, server.endpoint, rules, (page, known))
     return advised, forms(server)
 
 

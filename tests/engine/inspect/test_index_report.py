@@ -14,7 +14,7 @@ from geomi.engine.visit.record import read_line, subject_of
 from geomi.model.index.analysis import AnalysisRules, IndexReason, OnFinding, WantedType
 from geomi.model.index.document import DocumentFilter
 from tests.support.advising import TEXT
-from tests.support.crawl import Ear, crawl_in, home_in, page, plan, run
+from tests.support.crawl import Ear, crawl_in, home_in, page, plan
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -29,22 +29,20 @@ ROUTES: dict[str, Reply] = {
 }
 
 
-def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> RulesComparison:
+@waits
+async def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> RulesComparison:
     """Crawl the site and compare; make sure that nothing was asked, stored or paid."""
 
-    async def work() -> RulesComparison:
-        ear = Ear()
-        async with home_in(root, ear) as home:
-            with Site(ROUTES) as site:
-                crawled = await crawl_in(home, ear, plan([site.url("/")]))
-                asked = len(site.log)
-                found = await compare_rules(home.world, crawled.report.job.id, first, second)
-                assert len(site.log) == asked
-            assert await home.world.store.documents.list(DocumentFilter(), after="", limit=9) == []
-            assert await home.world.store.costs.list() == []
-            return found
-
-    return run(work())
+    ear = Ear()
+    async with home_in(root, ear) as home:
+        with Site(ROUTES) as site:
+            crawled = await crawl_in(home, ear, plan([site.url("/")]))
+            asked = len(site.log)
+            found = await compare_rules(home.world, crawled.report.job.id, first, second)
+            assert len(site.log) == asked
+        assert await home.world.store.documents.list(DocumentFilter(), after="", limit=9) == []
+        assert await home.world.store.costs.list() == []
+        return found
 
 
 def places(found: RulesComparison) -> dict[str, tuple[IndexReason, IndexReason]]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from geomi.engine.inspect.quality import SiteReport, _remarks, quality
-from tests.support.crawl import Ear, crawl_site, home_in, page, run
+from tests.support.crawl import Ear, crawl_seeds, home_in, page
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 
 def site(
@@ -44,7 +45,8 @@ def test_what_looks_wrong_is_told(found: SiteReport, selector: str, words: tuple
     assert all(word in remark for word, remark in zip(words, remarks, strict=True))
 
 
-def test_a_crawl_says_how_it_found_its_content(tmp_path: Path) -> None:
+@waits
+async def test_a_crawl_says_how_it_found_its_content(tmp_path: Path) -> None:
     paragraphs = "".join(f"<p>{'words ' * 30}{number}</p>" for number in range(5))
     routes: dict[str, Reply] = {
         "/": page("home", "/a", "/b", "/c"),
@@ -52,13 +54,10 @@ def test_a_crawl_says_how_it_found_its_content(tmp_path: Path) -> None:
         "/b": Reply(b"<article></article>"),
     }
     with Site(routes) as running:
-        crawled = crawl_site(tmp_path, running.url("/"))
+        crawled = await crawl_seeds(tmp_path, running.url("/"))
 
-    async def look() -> list[SiteReport]:
-        async with home_in(tmp_path, Ear()) as home:
-            return await quality(home.world, crawled.report.job)
-
-    (found,) = run(look())
+    async with home_in(tmp_path, Ear()) as home:
+        (found,) = await quality(home.world, crawled.report.job)
     assert found.pages == 2
     assert found.strategies == crawled.report.strategies
     assert sum(found.strategies.values()) == 2

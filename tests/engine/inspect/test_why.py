@@ -20,7 +20,7 @@ from geomi.model.verdict import State, Verdict
 from geomi.settings.providers import presets
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
-from tests.support.crawl import Ear, crawl_in, home_in, page, plan, robots, run, to
+from tests.support.crawl import Ear, crawl_in, home_in, page, plan, robots, to
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -62,22 +62,21 @@ class Why:
 
     def __enter__(self) -> Why:
         self.site.__enter__()
-        self.job = run(self.crawl())
+        self.job = self.crawl()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.site.__exit__(None, None, None)
 
-    def __call__(self, path: str) -> Explanation:
-        return run(self._ask(path))
-
+    @waits
     async def crawl(self, **changes: Any) -> CrawlJob:
         ear = Ear()
         async with home_in(self.root, ear) as home:
             planned = plan([self.site.url("/")], **self._options | changes)
             return (await crawl_in(home, ear, planned)).report.job
 
-    async def _ask(self, path: str) -> Explanation:
+    @waits
+    async def __call__(self, path: str) -> Explanation:
         url = parse(path if "://" in path else self.site.url(path))
         assert url is not None
         async with home_in(self.root, Ear()) as home:
@@ -197,7 +196,7 @@ def test_a_pattern_is_told_with_its_counts(tmp_path: Path) -> None:
     with Why(tmp_path) as asked:
         step = {step.name: step.verdict for step in asked("/list?page=7").steps}["pattern"]
         assert step == Verdict(True, "pattern", "pagination /list?page: 0 visited, 100 are free")
-        run(decided(tmp_path, SiteRule("127.0.0.1", "", Review.ALLOW)))
+        decided(tmp_path, SiteRule("127.0.0.1", "", Review.ALLOW))
         steps = {step.name: step.verdict for step in asked("/r/r/r/r").steps}
         assert steps["trap"].detail == "trap.repeating_path, allowed by a review"
         assert asked("/login").decided_by == "block.login"
@@ -212,7 +211,7 @@ def test_a_pattern_is_told_with_its_counts(tmp_path: Path) -> None:
 def test_an_excluded_site_says_so_first(tmp_path: Path) -> None:
     """What a person decided comes before every rule."""
     with Why(tmp_path, max_pages=1) as asked:
-        run(decided(tmp_path, SiteRule("127.0.0.1", "", Review.EXCLUDE, "only ads")))
+        decided(tmp_path, SiteRule("127.0.0.1", "", Review.EXCLUDE, "only ads"))
         told = asked("/a")
     assert told.answer == "waiting, and no longer wanted"
     assert (told.decided_by, told.detail) == ("site.excluded", "only ads")
@@ -223,12 +222,12 @@ def test_an_excluded_site_says_so_first(tmp_path: Path) -> None:
 def test_a_url_that_is_left_alone_says_until_when(tmp_path: Path) -> None:
     """A site that said 403 is not asked again for a while, and a person can lift that."""
     with Why(tmp_path, max_pages=1) as asked:
-        run(refused(tmp_path, asked.site.url("/a"), until_s=None))
+        refused(tmp_path, asked.site.url("/a"), until_s=None)
         told = asked("/a")
         assert told.decided_by == "blocked_urls"
         assert told.detail == "HTTP 403 on 2001-09-09; left alone for good"
         assert told.hint == f"geomi blocked remove {asked.site.url('/a')}"
-        run(refused(tmp_path, asked.site.url("/a"), until_s=2e9))
+        refused(tmp_path, asked.site.url("/a"), until_s=2e9)
         assert asked("/a").detail == "HTTP 403 on 2001-09-09; left alone until 2033-05-18"
 
 
@@ -236,14 +235,14 @@ def test_what_was_left_alone_was_not_fetched_and_says_how_to_lift_it(tmp_path: P
     """Its reason is told once; when it has been lifted, the next crawl asks."""
     with Why(tmp_path, max_pages=1) as asked:
         url = asked.site.url("/a")
-        run(refused(tmp_path, url, until_s=None))
-        asked.job = run(asked.crawl(max_pages=0))
+        refused(tmp_path, url, until_s=None)
+        asked.job = asked.crawl(max_pages=0)
         told = asked("/a")
         assert told.answer == "not fetched: it is left alone"
         assert told.decided_by == "blocked_urls"
         assert told.hint == f"geomi blocked remove {url}"
         assert told.steps[-1].verdict.detail == "HTTP 403 on 2001-09-09; left alone for good"
-        run(forgiven(tmp_path, url))
+        forgiven(tmp_path, url)
         told = asked("/a")
         assert told.answer == "not fetched: it is left alone"
         assert told.decided_by == "outcome.left_alone"
@@ -253,7 +252,7 @@ def test_what_was_left_alone_was_not_fetched_and_says_how_to_lift_it(tmp_path: P
 def test_what_a_stricter_rule_dropped_was_not_fetched(tmp_path: Path) -> None:
     """It had an entry, and nothing was ever asked."""
     with Why(tmp_path, max_pages=1) as asked:
-        asked.job = run(asked.crawl(max_pages=0, resume=True, exclude=("/a",)))
+        asked.job = asked.crawl(max_pages=0, resume=True, exclude=("/a",))
         told = asked("/a")
     assert (told.answer, told.decided_by) == ("not fetched", "exclude")
 
@@ -265,7 +264,7 @@ def test_a_host_of_a_provider_that_forbids_it_names_the_review(tmp_path: Path) -
         provider = replace(
             presets()["stripe"], seed_urls=(asked.site.url("/"),), tos_allows_crawling=False
         )
-        run(forbidden(tmp_path, provider))
+        forbidden(tmp_path, provider)
         told = asked("/a")
     assert told.steps[0].name == "site"
     assert not told.steps[0].verdict.admitted
@@ -273,21 +272,25 @@ def test_a_host_of_a_provider_that_forbids_it_names_the_review(tmp_path: Path) -
     assert told.hint == "geomi providers review stripe --allows"
 
 
+@waits
 async def forbidden(root: Path, provider: Provider) -> None:
     async with home_in(root, Ear()) as home:
         await home.world.store.providers.put(provider)
 
 
+@waits
 async def forgiven(root: Path, url: str) -> None:
     async with home_in(root, Ear()) as home:
         assert await home.world.store.refusals.remove(_hash(url))
 
 
+@waits
 async def decided(root: Path, rule: SiteRule) -> None:
     async with home_in(root, Ear()) as home:
         await home.world.store.sites.put(rule)
 
 
+@waits
 async def refused(root: Path, url: str, *, until_s: float | None) -> None:
     async with home_in(root, Ear()) as home:
         await home.world.store.refusals.put(Refusal(_hash(url), url, 403, "HTTP 403", 1e9, until_s))

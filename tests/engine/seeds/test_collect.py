@@ -26,7 +26,7 @@ from geomi.model.request_log import RequestPurpose
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Fetcher
-from tests.support.crawl import robots, run, to
+from tests.support.crawl import robots, to
 from tests.support.seed_dataset import BEGIN_S, Ground, ground, record, seed_config
 from tests.support.seed_servers import (
     SHOP,
@@ -52,7 +52,8 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def collected(
+@waits
+async def collected(
     root: Path,
     authority: trustme.CA,
     web: Web,
@@ -61,18 +62,15 @@ def collected(
 ) -> tuple[Any, Ground]:
     """Collect one domain; return its technical metadata, and the ground for more questions."""
 
-    async def work() -> tuple[Any, Ground]:
-        async with ground(root, authority, web, config) as found:
-            await found.collect(*found.raw(1, *(record(url) for url in records or (HTTPS,))))
-            proof = await audit(found.hand.world)
-            assert proof.broken == 0
-            purposes = {row.purpose for row in await found.log()}
-            assert purposes <= {RequestPurpose.ROBOTS, RequestPurpose.SITEMAP}, (
-                "no page is ever fetched"
-            )
-            return found.contract(SHOP)["technical_metadata"], found
-
-    return run(work())
+    async with ground(root, authority, web, config) as found:
+        await found.collect(*found.raw(1, *(record(url) for url in records or (HTTPS,))))
+        proof = await audit(found.hand.world)
+        assert proof.broken == 0
+        purposes = {row.purpose for row in await found.log()}
+        assert purposes <= {RequestPurpose.ROBOTS, RequestPurpose.SITEMAP}, (
+            "no page is ever fetched"
+        )
+        return found.contract(SHOP)["technical_metadata"], found
 
 
 @dataclass

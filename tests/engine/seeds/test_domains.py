@@ -20,7 +20,7 @@ from geomi.model.dataset.queue import Loan, TaskResult
 from geomi.model.dataset.seed import ErrorType, SeedMessage, SeedRules
 from geomi.model.event import SeedDomainDone, SeedSkipped
 from geomi.text.identifiers import sha256_hex
-from tests.support.crawl import robots, run
+from tests.support.crawl import robots
 from tests.support.seed_dataset import (
     BEGIN_S,
     SG_NEWS,
@@ -166,8 +166,9 @@ async def test_a_second_raw_file_merges_and_nothing_is_asked_again(
 
 
 @pytest.mark.req("SED-24", "SED-44")
-def test_the_order_of_messages_changes_nothing(tmp_path: Path, authority: trustme.CA) -> None:
-    async def work(name: str, *rounds: tuple[int, ...]) -> dict[str, bytes]:
+@waits
+async def test_the_order_of_messages_changes_nothing(tmp_path: Path, authority: trustme.CA) -> None:
+    async def collected(name: str, *rounds: tuple[int, ...]) -> dict[str, bytes]:
         (tmp_path / name).mkdir()
         async with ground(tmp_path / name, authority, MOM_WEB) as found:
             messages = {1: found.raw(1, *SECOND)[0], 2: found.raw(2, *FIRST)[0]}
@@ -177,7 +178,11 @@ def test_the_order_of_messages_changes_nothing(tmp_path: Path, authority: trustm
             assert found.contract(MOM)["domain_id"] == f"gov:sg:{MOM}"
             return normalised(found.tree())
 
-    trees = [run(work("a", (1, 2))), run(work("b", (2,), (1,))), run(work("c", (1,), (2,)))]
+    trees = [
+        await collected("a", (1, 2)),
+        await collected("b", (2,), (1,)),
+        await collected("c", (1,), (2,)),
+    ]
     assert trees[0] == trees[1] == trees[2]
 
 

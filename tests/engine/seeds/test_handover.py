@@ -29,7 +29,6 @@ from geomi.model.site import Review, SiteRule
 from geomi.robots import policy
 from geomi.settings.layers import flags_layer, resolve, resolve_under_profile
 from geomi.settings.seeds import contracts_layer
-from tests.support.crawl import run
 from tests.support.seed_contracts import SG, Host, lay_contract
 from tests.support.timed_crawl import hand_in
 from tests.support.waiting import waits
@@ -39,8 +38,11 @@ MY = Partition("my", "law", "2026-01-29")
 FETCHED_S = 1_769_614_200.0  # 2026-01-28T15:30:00Z
 
 
-def handed(root: Path, which: PartitionFilter = ALL, config: CrawlConfig | None = None) -> Handover:
-    return run(read_handover(DirectoryDataset(root), which, config or CrawlConfig()))
+@waits
+async def handed(
+    root: Path, which: PartitionFilter = ALL, config: CrawlConfig | None = None
+) -> Handover:
+    return await read_handover(DirectoryDataset(root), which, config or CrawlConfig())
 
 
 def urls(domain: str, count: int) -> list[str]:
@@ -277,10 +279,11 @@ async def test_a_copy_counts_from_when_it_was_fetched(root: Path) -> None:
     assert count == 1
 
 
-def test_a_newer_copy_stays_and_an_older_one_goes(root: Path) -> None:
+@waits
+async def test_a_newer_copy_stays_and_an_older_one_goes(root: Path) -> None:
     newer = RobotsCopy(KEY, 200, b"newer", FETCHED_S + 1)
-    assert run(kept(root, newer)) == (0, newer)
-    count, copy = run(kept(root, replace(newer, fetched_s=FETCHED_S - 1)))
+    assert await kept(root, newer) == (0, newer)
+    count, copy = await kept(root, replace(newer, fetched_s=FETCHED_S - 1))
     assert (count, copy.body if copy else b"") == (1, b"User-agent: *\nAllow: /\n")
 
 

@@ -31,8 +31,8 @@ from geomi.model.dataset.queue import (
 from geomi.model.dataset.seed import ErrorType, Partition, PartitionFilter, SeedRules
 from geomi.model.event import SeedFailed
 from geomi.ports.dataset import SeedQueues
-from tests.support.crawl import run
 from tests.support.timed_crawl import TICK_S, Hand, hand_in
+from tests.support.waiting import waits
 
 PLACE = Partition("sg", "news", "2026-01-28")
 ALL = PartitionFilter()
@@ -143,12 +143,10 @@ async def bench(
         yield Bench(hand, SeedContext(world, CrawlConfig(seeds=rules), hand.store.queues, dataset))
 
 
-def on(root: Path, work: Callable[[Bench], Awaitable[None]], **given: Any) -> None:
-    async def inside() -> None:
-        async with bench(root, **given) as there:
-            await work(there)
-
-    run(inside())
+@waits
+async def on(root: Path, work: Callable[[Bench], Awaitable[None]], **given: Any) -> None:
+    async with bench(root, **given) as there:
+        await work(there)
 
 
 # --- slots and batches ---------------------------------------------------------------------------

@@ -36,9 +36,9 @@ from geomi.model.dataset.seed import (
 from geomi.model.event import SeedFileDone, SeedSendFailed, SeedSkipped
 from geomi.ports.dataset import Dataset, SeedQueues
 from geomi.text.identifiers import new_ulid
-from tests.support.crawl import run
 from tests.support.seed_dataset import InHand, record
 from tests.support.timed_crawl import Hand, hand_in
+from tests.support.waiting import waits
 
 SG = Partition("sg", "news", "2026-01-28")
 ALL = PartitionFilter()
@@ -121,12 +121,10 @@ async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
         yield Ground(root, hand, hand.store.queues)
 
 
-def on(tmp_path: Path, work: Callable[[Ground], Awaitable[None]]) -> None:
-    async def inside() -> None:
-        async with ground(tmp_path) as there:
-            await work(there)
-
-    run(inside())
+@waits
+async def on(tmp_path: Path, work: Callable[[Ground], Awaitable[None]]) -> None:
+    async with ground(tmp_path) as there:
+        await work(there)
 
 
 @dataclass

@@ -11,7 +11,6 @@ from geomi.errors import SeedError, StoreError
 from geomi.model.dataset.seed import ErrorType
 from geomi.model.verdict import Outcome
 from tests.support.clock import HandClock
-from tests.support.crawl import run
 from tests.support.waiting import waits
 
 
@@ -46,9 +45,10 @@ def failure(kind: ErrorType, text: str = "x") -> SeedError:
 
 @pytest.mark.req("ERR-13", "ERR-14")
 @pytest.mark.parametrize("kind", [ErrorType.NETWORK, ErrorType.TIMEOUT])
-def test_what_may_pass_is_tried_after_one_two_and_four_seconds(kind: ErrorType) -> None:
-    assert run(tried([failure(kind)] * 3)) == [0.0, 1.0, 3.0, 7.0]
-    assert run(tried([])) == [0.0]
+@waits
+async def test_what_may_pass_is_tried_after_one_two_and_four_seconds(kind: ErrorType) -> None:
+    assert await tried([failure(kind)] * 3) == [0.0, 1.0, 3.0, 7.0]
+    assert await tried([]) == [0.0]
 
 
 @pytest.mark.req("ERR-13")

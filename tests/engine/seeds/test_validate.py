@@ -22,9 +22,9 @@ from geomi.model.dataset.seed import (
     SeedRules,
 )
 from tests.engine.seeds.test_raw_files import Ground, on
-from tests.support.crawl import run
 from tests.support.seed_contracts import SG, Host, lay_contract
 from tests.support.seed_dataset import record
+from tests.support.waiting import waits
 
 ALL = PartitionFilter()
 FIRST, SECOND = raw_path(SG, 1), raw_path(SG, 2)
@@ -32,11 +32,12 @@ METADATA_KEY = FIRST.replace("raw_0001", "raw_metadata")
 MOM, MOH = metadata_path(SG, "mom.gov.sg"), metadata_path(SG, "moh.gov.sg")
 
 
-def checked(
+@waits
+async def checked(
     root: Path, which: PartitionFilter = ALL, rules: SeedRules | None = None
 ) -> DatasetCheck:
     config = CrawlConfig(seeds=rules or SeedRules())
-    return run(check_dataset(DirectoryDataset(root), config, which))
+    return await check_dataset(DirectoryDataset(root), config, which)
 
 
 @pytest.fixture

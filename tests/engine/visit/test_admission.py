@@ -19,10 +19,10 @@ from tests.support.crawl import (
     paths,
     plan,
     robots,
-    run,
     to,
 )
 from tests.support.server import End, Raw, Reply, Route, Site
+from tests.support.waiting import waits
 
 
 @pytest.mark.req("SCP-04", "SCP-13")
@@ -103,17 +103,15 @@ def test_what_waits_is_judged_by_the_rules_of_a_resumed_job(
     assert (rule in crawled.exclusions) is bool(rule)
 
 
-def reviewed(root: Path, site: Site, *rules: SiteRule, seed: str = "/") -> Crawled:
+@waits
+async def reviewed(root: Path, site: Site, *rules: SiteRule, seed: str = "/") -> Crawled:
     """Crawl after somebody has looked at the site."""
 
-    async def work() -> Crawled:
-        ear = Ear()
-        async with home_in(root, ear) as home:
-            for rule in rules:
-                await home.world.store.sites.put(rule)
-            return await crawl_in(home, ear, plan([site.url(seed)], scope="any"))
-
-    return run(work())
+    ear = Ear()
+    async with home_in(root, ear) as home:
+        for rule in rules:
+            await home.world.store.sites.put(rule)
+        return await crawl_in(home, ear, plan([site.url(seed)], scope="any"))
 
 
 @pytest.mark.req("TRP-07")

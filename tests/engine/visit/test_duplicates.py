@@ -15,8 +15,9 @@ from geomi.model.config import Extraction
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, State
 from geomi.url.parse import split
-from tests.support.crawl import Crawled, Ear, crawl_site, home_in, page, paths, run
+from tests.support.crawl import Crawled, Ear, crawl_seeds, crawl_site, home_in, page, paths
 from tests.support.server import Reply, Route, Seen, Site
+from tests.support.waiting import waits
 
 BASE = "<base href='/'>"
 WORDS = " ".join(f"word{number} of a long and quiet text" for number in range(200))
@@ -262,7 +263,8 @@ SOFT = replace(GONE, body=GONE.body.replace(b"at this address", b"here"))
 class TestSoft404:
     """Pages that come with status 200 and say that there is nothing."""
 
-    def test_one_that_repeats_the_error_page_of_its_host(self, tmp_path: Path) -> None:
+    @waits
+    async def test_one_that_repeats_the_error_page_of_its_host(self, tmp_path: Path) -> None:
         """Nothing is asked to learn what that looks like; its links are not followed."""
         routes = {
             "/": page("home", "/gone", "/soft", "/real"),
@@ -272,19 +274,16 @@ class TestSoft404:
             "/more": page("more"),
         }
         with Site(routes) as site:
-            crawled = crawl_site(tmp_path, site.url("/"), delay=0.06)
+            crawled = await crawl_seeds(tmp_path, site.url("/"), delay=0.06)
             assert "/lost" not in paths(site.log)
 
-            async def why() -> str:
-                async with home_in(tmp_path, Ear()) as home:
-                    url = split(site.url("/soft"))
-                    found = await explain(home.world, crawled.report.job, url, ())
-                    return f"{found.answer} / {found.decided_by} / {found.detail}"
-
-            assert run(why()) == (
-                "visited and not kept / outcome.soft_404 / HTTP 200, "
-                "says that nothing was found and repeats the error page of its host"
-            )
+            async with home_in(tmp_path, Ear()) as home:
+                url = split(site.url("/soft"))
+                found = await explain(home.world, crawled.report.job, url, ())
+                assert f"{found.answer} / {found.decided_by} / {found.detail}" == (
+                    "visited and not kept / outcome.soft_404 / HTTP 200, "
+                    "says that nothing was found and repeats the error page of its host"
+                )
         assert outcome_of(crawled, site.url("/soft")) == (State.SKIPPED, Outcome.SOFT_404)
         kept = ["/", "/more", "/real"]
         assert sorted(crawled.urls) == [site.url(path) for path in kept]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.inspect.why import Explanation, explain
+from geomi.engine.inspect.why import explain
 from geomi.engine.visit.links import CountedLinks, LinkGate, LinkValue, link_value_of
 from geomi.engine.visit.rules import JobRules
 from geomi.frontier.priority import merit
@@ -17,7 +17,7 @@ from geomi.model.page import PageLink
 from geomi.url.canonical import url_hash
 from geomi.url.parse import parse
 from tests.engine.visit.test_links import entry
-from tests.support.crawl import LOCAL, Ear, crawl_site, home_in, page, paths, run
+from tests.support.crawl import LOCAL, Ear, crawl_seeds, crawl_site, home_in, page, paths
 from tests.support.server import Site
 from tests.support.timed_crawl import hand_in
 from tests.support.waiting import waits
@@ -65,27 +65,26 @@ def test_urls_without_room_are_told_and_taken_when_there_is_more(tmp_path: Path)
 
 
 @pytest.mark.req("FRN-15")
-def test_a_limit_over_all_jobs_keeps_links_out_and_why_says_so(tmp_path: Path) -> None:
+@waits
+async def test_a_limit_over_all_jobs_keeps_links_out_and_why_says_so(tmp_path: Path) -> None:
     names = [f"/p{number}" for number in range(10)]
     routes = {"/": page("home", *names)} | {name: page(name) for name in names}
     crowded = replace(LOCAL, max_queued=4)
     with Site(routes) as site:
-        few = crawl_site(tmp_path, site.url("/"), settings=crowded)
+        few = await crawl_seeds(tmp_path, site.url("/"), settings=crowded)
         assert len(few.records) == 5
         count, examples = few.exclusions["geomi.max_queued"]
         assert count == 6
 
-        async def ask(url: str) -> Explanation:
-            async with home_in(tmp_path, Ear(), crowded) as home:
-                asked = parse(url)
-                assert asked is not None
-                return await explain(home.world, few.report.job, asked, ())
-
-        told = run(ask(examples[0]))
+        url = examples[0]
+        async with home_in(tmp_path, Ear(), crowded) as home:
+            asked = parse(url)
+            assert asked is not None
+            told = await explain(home.world, few.report.job, asked, ())
         assert (told.answer, told.decided_by) == ("not fetched", "geomi.max_queued")
         assert "GEOMI_MAX_QUEUED" in told.hint
         again = ["limits.max_queued=0"]
-        more = crawl_site(tmp_path, site.url("/"), assignments=again, resume=True)
+        more = await crawl_seeds(tmp_path, site.url("/"), assignments=again, resume=True)
         assert len(more.records) == 11
 
 
@@ -131,37 +130,32 @@ def test_what_was_forgotten_is_named_again() -> None:
 
 
 @pytest.mark.req("PRI-02", "PRI-06", "PRI-07")
-def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) -> None:
+@waits
+async def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) -> None:
     """Its rank may be that of the domain above it."""
 
-    async def work() -> list[int]:
-        async with hand_in(tmp_path) as hand:
-            await hand.world.store.ranks.put([("busy.test", 1)], edition=1)
-            worth = LinkValue(hand.world, RANKED)
-            quiet, busy = _found("https://quiet.test/"), _found("https://www.busy.test/")
-            valued = await worth.of([quiet, busy])
-            return [one.priority for one in valued]
-
-    quiet, busy = run(work())
+    async with hand_in(tmp_path) as hand:
+        await hand.world.store.ranks.put([("busy.test", 1)], edition=1)
+        worth = LinkValue(hand.world, RANKED)
+        quiet, busy = await worth.of(
+            [_found("https://quiet.test/"), _found("https://www.busy.test/")]
+        )
     unknown = merit(Weights(), traffic=0, freshness=0.5)
-    assert (quiet, busy) == (unknown, merit(Weights(), traffic=1, freshness=0.5))
+    assert (quiet.priority, busy.priority) == (unknown, merit(Weights(), traffic=1, freshness=0.5))
 
 
 @pytest.mark.req("PRI-08", "PRI-03")
-def test_news_come_first_where_they_are_wanted(tmp_path: Path) -> None:
+@waits
+async def test_news_come_first_where_they_are_wanted(tmp_path: Path) -> None:
     """By the date that a sitemap gives."""
 
-    async def work() -> tuple[int, int]:
-        async with hand_in(tmp_path) as hand:
-            now_s = hand.world.clock.wall_s()
-            worth = LinkValue(hand.world, replace(RANKED, weights=Weights(Preset.NEWS)))
-            new = replace(_found("https://a.test/new"), lastmod_s=now_s)
-            old = replace(_found("https://a.test/old"), lastmod_s=now_s - 365 * 86_400)
-            one, other = await worth.of([new, old])
-            return one.priority, other.priority
-
-    new, old = run(work())
-    assert (new, old) == (600_000, 0)
+    async with hand_in(tmp_path) as hand:
+        now_s = hand.world.clock.wall_s()
+        worth = LinkValue(hand.world, replace(RANKED, weights=Weights(Preset.NEWS)))
+        new = replace(_found("https://a.test/new"), lastmod_s=now_s)
+        old = replace(_found("https://a.test/old"), lastmod_s=now_s - 365 * 86_400)
+        one, other = await worth.of([new, old])
+    assert (one.priority, other.priority) == (600_000, 0)
 
 
 @waits

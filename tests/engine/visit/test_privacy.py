@@ -24,27 +24,25 @@ from tests.support.crawl import (
     paths,
     plan,
     profile_config,
-    run,
 )
 from tests.support.private_site import EMAIL, NEEDLES, PHONE, packed, routes, traces
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 REDACT, SKIP = ["safety.pii=redact"], ["safety.pii=skip"]
 ALL_FORMS = "md,jsonl,warc,llms,llms-full,cdxj"
 
 
-def crawled_with(root: Path, *assignments: str) -> tuple[Crawled, list[tuple[str, bytes]]]:
+@waits
+async def crawled_with(root: Path, *assignments: str) -> tuple[Crawled, list[tuple[str, bytes]]]:
     """Crawl the site, and look for traces while the store is still open, with its WAL."""
 
-    async def work() -> tuple[Crawled, list[tuple[str, bytes]]]:
+    with Site(routes()) as site:
         ear = Ear()
         async with home_in(root, ear) as home:
             planned = plan([site.url("/")], assignments=assignments, format=ALL_FORMS.split(","))
             found = await crawl_in(home, ear, planned)
             return found, list(traces(root))
-
-    with Site(routes()) as site:
-        return run(work())
 
 
 class TestRedact:

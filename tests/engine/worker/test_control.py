@@ -24,7 +24,17 @@ from geomi.model.job import JobState, StopReason
 from geomi.model.page import Fetched
 from geomi.model.verdict import State
 from geomi.url.parse import parse
-from tests.support.crawl import Crawled, Ear, crawl_in, crawl_site, home_in, page, paths, plan, run
+from tests.support.crawl import (
+    Crawled,
+    Ear,
+    crawl_in,
+    crawl_seeds,
+    crawl_site,
+    home_in,
+    page,
+    paths,
+    plan,
+)
 from tests.support.server import Answer, Raw, Seen, Site
 from tests.support.timed_crawl import hand_in
 from tests.support.waiting import waits
@@ -109,17 +119,18 @@ class TestPause:
 
 
 @pytest.mark.req("JOB-14")
-def test_a_cancelled_job_ends_and_stays_so(tmp_path: Path) -> None:
+@waits
+async def test_a_cancelled_job_ends_and_stays_so(tmp_path: Path) -> None:
     """What is in flight ends and is kept; `--resume` does not bring the job back."""
 
     async def act(home: DataDirectory, _: Supervisor) -> None:
         await jobs.cancel(home.world, await jobs.find(home.world, "latest"))
 
     with Site(WEB.routes) as site:
-        crawled = run(watched(tmp_path, site, act, after=8, delay=0.05))
+        crawled = await watched(tmp_path, site, act, after=8, delay=0.05)
         asked = len(site.log)
         assert asked < 35
-        again = crawl_site(tmp_path, site.url("/"), resume=True)
+        again = await crawl_seeds(tmp_path, site.url("/"), resume=True)
         assert len(site.log) == asked
     assert crawled.report.stop is StopReason.CANCELLED
     assert crawled.report.job.state is JobState.CANCELLED
@@ -133,7 +144,8 @@ class TestInterrupt:
 
     @pytest.mark.parametrize("times", [1, 2])
     @pytest.mark.parametrize("delay", [0.0, 0.01])
-    def test_nothing_is_lost_and_resume_completes(
+    @waits
+    async def test_nothing_is_lost_and_resume_completes(
         self, tmp_path: Path, times: int, delay: float
     ) -> None:
         """Draining asks for no page twice; stopping now may repeat what it cut off."""
@@ -142,12 +154,12 @@ class TestInterrupt:
             assert [supervisor.interrupt() for _ in range(times)] == [False, True][:times]
 
         with Site(WEB.routes) as site:
-            first = run(watched(tmp_path, site, act, after=12, delay=delay))
+            first = await watched(tmp_path, site, act, after=12, delay=delay)
             asked = len(site.log)
             assert first.report.stop is StopReason.INTERRUPTED
             assert first.report.job.state is JobState.PROCESSING
             assert len(first.records) == first.report.job.stats.collected
-            rest = crawl_site(tmp_path, site.url("/"), resume=True)
+            rest = await crawl_seeds(tmp_path, site.url("/"), resume=True)
             assert len(site.log) > asked or asked >= 41
             visits = Counter(paths(site.log))
         assert set(visits) == WEB.reachable
@@ -199,7 +211,8 @@ class TestInterrupt:
         assert crawled.report.stop is StopReason.INTERRUPTED
         assert crawled.report.job.state is JobState.PROCESSING
 
-    def test_a_lease_is_given_back(self, tmp_path: Path) -> None:
+    @waits
+    async def test_a_lease_is_given_back(self, tmp_path: Path) -> None:
         """After an interrupt the host is free after its delay, not after its lease."""
 
         def act(_: DataDirectory, supervisor: Supervisor) -> None:
@@ -207,8 +220,8 @@ class TestInterrupt:
             supervisor.interrupt()
 
         with Site({"/": page("home", "/slow"), "/slow": _slow}) as site:
-            run(watched(tmp_path, site, act, after=3))
-            rest = crawl_site(tmp_path, site.url("/"), resume=True)
+            await watched(tmp_path, site, act, after=3)
+            rest = await crawl_seeds(tmp_path, site.url("/"), resume=True)
         assert rest.report.stop is StopReason.DONE
         assert rest.report.seconds < 5
 

@@ -24,7 +24,14 @@ from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.worker import WorkerCard, WorkerRole
 from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.settings.options import Settings
-from tests.support.crawl import LOCAL, Ear, crawl_site, home_in, plan, read_records, run
+from tests.support.crawl import (
+    LOCAL,
+    Ear,
+    crawl_seeds,
+    home_in,
+    plan,
+    read_records,
+)
 from tests.support.postgres import Cluster
 from tests.support.server import Site
 from tests.support.waiting import waits
@@ -195,17 +202,15 @@ async def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None
         assert site.log == []
 
 
-def test_a_resume_writes_the_outputs_of_a_job_that_workers_ended(tmp_path: Path) -> None:
-    async def work(site: Site) -> None:
+@waits
+async def test_a_resume_writes_the_outputs_of_a_job_that_workers_ended(tmp_path: Path) -> None:
+    with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             await begin_jobs(home, site)
             await serve_until_done(home)
         assert read_records(tmp_path) == []
-
-    with Site(WEB.routes) as site:
-        run(work(site))
         asked = len(site.log)
-        crawled = crawl_site(tmp_path, site.url("/"), resume=True, format="jsonl,llms")
+        crawled = await crawl_seeds(tmp_path, site.url("/"), resume=True, format="jsonl,llms")
         assert len(site.log) == asked
     assert len(crawled.records) == len(WEB.reachable)
     assert (tmp_path / "llms.txt").exists()
@@ -299,38 +304,41 @@ class TestTheDead:
                     assert [one.owner for one in found] == [card.owner]
                     await serving
 
-    def test_what_a_living_worker_has_not_sent_is_not_lost(
+    @waits
+    async def test_what_a_living_worker_has_not_sent_is_not_lost(
         self, tmp_path: Path, shared: Settings
     ) -> None:
         """It is waited for; when its worker is dead, its pages wait again and the job is open."""
         with Site(WEB.routes) as site:
-            crawled = crawl_site(tmp_path, site.url("/"), settings=shared)
+            crawled = await crawl_seeds(tmp_path, site.url("/"), settings=shared)
         job = crawled.report.job
         (segment,) = (tmp_path / "jobs" / job.id / "warc").glob("*.warc.gz")
         owner = segment.name.rpartition("-")[0]
         segment.unlink()
 
-        async def work() -> None:
-            async with home_in(tmp_path, Ear(), shared) as home:
-                await home.world.store.workers.enrol(card_of(home, owner))
-                assert await check_sent(home, job.id) is UploadState.NOT_YET
-                assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
-                await home.world.store.workers.leave([owner])
-                assert await check_sent(home, job.id) is UploadState.LOST
-                found = await jobs.find(home.world, job.id)
-                assert (found.state, found.stats.collected) == (JobState.PROCESSING, 0)
-                assert await check_sent(home, job.id) is UploadState.ALL
-
-        run(work())
+        async with home_in(tmp_path, Ear(), shared) as home:
+            await home.world.store.workers.enrol(card_of(home, owner))
+            assert await check_sent(home, job.id) is UploadState.NOT_YET
+            assert (await jobs.find(home.world, job.id)).state is JobState.COMPLETED
+            await home.world.store.workers.leave([owner])
+            assert await check_sent(home, job.id) is UploadState.LOST
+            found = await jobs.find(home.world, job.id)
+            assert (found.state, found.stats.collected) == (JobState.PROCESSING, 0)
+            assert await check_sent(home, job.id) is UploadState.ALL
 
 
-def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
+@waits
+async def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: Settings
 ) -> None:
     """Its links are followed when its worker has sent it, and nothing is fetched again for it."""
     monkeypatch.setattr("geomi.engine.visit.road.UNSENT_WAIT_S", 0.1)
 
-    async def work(site: Site, segment: Path) -> None:
+    with Site(WEB.routes) as site:
+        crawled = await crawl_seeds(tmp_path, site.url("/"), settings=shared, depth=1)
+        assert len(crawled.records) < len(WEB.reachable)
+        (segment,) = (tmp_path / "jobs" / crawled.report.job.id / "warc").glob("*.warc.gz")
+        segment.rename(tmp_path / "aside")
         async with home_in(tmp_path, Ear(), shared) as home:
             owner = segment.name.rpartition("-")[0]
             await home.world.store.workers.enrol(card_of(home, owner, silence_s=600.0))
@@ -340,13 +348,6 @@ def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
                 await put_off(home, retries=3)
                 await asyncio.to_thread((tmp_path / "aside").rename, segment)
             assert crawling.result().job.stats.collected == len(WEB.reachable)
-
-    with Site(WEB.routes) as site:
-        crawled = crawl_site(tmp_path, site.url("/"), settings=shared, depth=1)
-        assert len(crawled.records) < len(WEB.reachable)
-        (segment,) = (tmp_path / "jobs" / crawled.report.job.id / "warc").glob("*.warc.gz")
-        segment.rename(tmp_path / "aside")
-        run(work(site, segment))
         assert len({seen.path for seen in site.log}) == len(site.log)
 
 

@@ -18,9 +18,10 @@ from geomi.engine.worker.loop import CONTROL_S
 from geomi.frontier.seen import SeenUrls
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.job import CrawlJob
-from tests.support.crawl import page, run
+from tests.support.crawl import page
 from tests.support.server import Site
 from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 
 PAGES = 30
 # A page has values of its own, and so has each turn of its host.
@@ -52,7 +53,8 @@ def test_the_row_of_a_job_is_read_by_the_clock_and_not_by_the_page(
     assert 1 <= reads <= 2 + lasted_s / CONTROL_S
 
 
-def _crawl(
+@waits
+async def _crawl(
     root: Path, monkeypatch: pytest.MonkeyPatch, *, delay_s: float
 ) -> tuple[Counter[str], int, float]:
     """Crawl a site; count what was made of each class and the readings of the row, by the hand."""
@@ -63,7 +65,8 @@ def _crawl(
     routes = {name: page(name) for name in names} | {"/": page("home", *names)}
     made, read = Counter[str](), list[str]()
 
-    async def work(url: str) -> float:
+    with Site(routes) as site:
+        url = site.url("/")
         async with hand_in(root) as hand:
             job = await hand.start([url], config)
             store = type(hand.world.store.jobs)
@@ -79,10 +82,7 @@ def _crawl(
                     patch.setattr(kind, "__init__", _counted(kind, made))
                 await hand.work(job)
             assert (await hand.job(job)).stats.collected == PAGES
-            return hand.clock.now_s() - hand.began_s
-
-    with Site(routes) as site:
-        lasted_s = run(work(site.url("/")))
+            lasted_s = hand.clock.now_s() - hand.began_s
     return made, len(read), lasted_s
 
 

@@ -18,7 +18,7 @@ from geomi.engine.worker.supervisor import Supervisor
 from geomi.model.job import JobState, StopReason
 from geomi.model.page import CaptureRow
 from geomi.ports.store import Pages
-from tests.support.crawl import Crawled, Ear, crawl_in, crawl_site, home_in, paths, plan, run
+from tests.support.crawl import Crawled, Ear, crawl_in, crawl_site, home_in, paths, plan
 from tests.support.server import Site
 from tests.support.stores import world_with
 from tests.support.waiting import waits
@@ -27,6 +27,7 @@ from tests.support.webs import random_web
 WEB = random_web(31, pages=30)
 
 
+@waits
 async def archived(root: Path, job: str) -> bytes:
     """Return the records of a job as the archive has them."""
     async with home_in(root, Ear()) as home:
@@ -69,7 +70,7 @@ class TestResumed:
                     os.truncate(path, 0)
             again = rest(tmp_path, site)
             assert Counter(paths(site.log)) == Counter(WEB.reachable)
-        assert path.read_bytes() == run(archived(tmp_path, first.report.job.id))
+        assert path.read_bytes() == archived(tmp_path, first.report.job.id)
         assert Counter(again.urls) == Counter(site.url(page) for page in WEB.reachable)
 
     def test_a_folder_of_markdown_is_made_again(self, tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ class TestDamagedArchive:
         assert again.report.stop is StopReason.DONE
         assert again.report.job.stats.collected == again.report.job.stats.settled == 30
         assert Counter(again.urls) == Counter(site.url(page) for page in WEB.reachable)
-        assert output(tmp_path, first).read_bytes() == run(archived(tmp_path, first.report.job.id))
+        assert output(tmp_path, first).read_bytes() == archived(tmp_path, first.report.job.id)
 
     def test_a_whole_archive_repeats_nothing(self, tmp_path: Path) -> None:
         """A finished job that is resumed asks for nothing."""

@@ -10,26 +10,25 @@ from geomi.engine.worker.supervisor import CrawlReport
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
-from tests.support.crawl import Ear, crawl_in, home_in, paths, plan, run
+from tests.support.crawl import Ear, crawl_in, home_in, paths, plan
 from tests.support.server import Site
+from tests.support.waiting import waits
 from tests.support.webs import random_web
 
 NO_LIMIT = Quota(max_daily_pages=0, max_storage_bytes=0)
 
 
-def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = False) -> CrawlReport:
+@waits
+async def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = False) -> CrawlReport:
     """Crawl a site for a tenant that may use so much."""
 
-    async def work() -> CrawlReport:
-        ear = Ear()
-        async with home_in(root, ear) as home:
-            await home.world.store.quotas.allow(quota)
-            crawled = await crawl_in(home, ear, plan([site.url("/")], resume=resume))
-            waits = [one for one in crawled.entries.values() if one.state is State.PENDING]
-            assert bool(waits) == (crawled.report.stop is not StopReason.DONE)
-            return crawled.report
-
-    return run(work())
+    ear = Ear()
+    async with home_in(root, ear) as home:
+        await home.world.store.quotas.allow(quota)
+        crawled = await crawl_in(home, ear, plan([site.url("/")], resume=resume))
+        waits = [one for one in crawled.entries.values() if one.state is State.PENDING]
+        assert bool(waits) == (crawled.report.stop is not StopReason.DONE)
+        return crawled.report
 
 
 @pytest.mark.req("JOB-05", "C-45")

@@ -16,10 +16,11 @@ from geomi.engine.jobs import find
 from geomi.errors import ConfigError, StoreError
 from geomi.model.verdict import State
 from geomi.settings.options import Settings
-from tests.support.crawl import LOCAL, Crawled, Ear, crawl_site, home_in, page, run
+from tests.support.crawl import LOCAL, Crawled, Ear, crawl_seeds, crawl_site, home_in, page
 from tests.support.postgres import Cluster
 from tests.support.s3 import S3Server
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 PAGES = 15
 
@@ -60,7 +61,8 @@ def test_the_same_crawl_leaves_the_same(tmp_path: Path, s3: S3Server) -> None:
     assert len(left["bucket"][0]) == PAGES + 1
 
 
-def test_the_same_crawl_on_postgresql_and_a_bucket(
+@waits
+async def test_the_same_crawl_on_postgresql_and_a_bucket(
     tmp_path: Path, s3: S3Server, cluster: Cluster
 ) -> None:
     """Nothing of the state or the archive is on the disk that crawled."""
@@ -68,56 +70,56 @@ def test_the_same_crawl_on_postgresql_and_a_bucket(
     left = {}
     with _site() as site:
         for name, settings in (("one machine", LOCAL), ("many", both)):
-            crawled = crawl_site(tmp_path / name, site.url("/"), settings=settings)
+            crawled = await crawl_seeds(tmp_path / name, site.url("/"), settings=settings)
             left[name] = (sorted(crawled.urls), crawled.states(site), crawled.report.job.stats)
     assert left["one machine"] == left["many"]
     elsewhere = tmp_path / "another machine"
-    assert len(run(_in_home(elsewhere, both))) == PAGES + 1
+    assert len(await _in_home(elsewhere, both)) == PAGES + 1
 
 
-def test_what_is_in_the_bucket_is_read_back_and_exported(tmp_path: Path, s3: S3Server) -> None:
+@waits
+async def test_what_is_in_the_bucket_is_read_back_and_exported(
+    tmp_path: Path, s3: S3Server
+) -> None:
     settings = _settings(s3)
 
-    async def look() -> tuple[int, bytes, int]:
-        async with home_in(tmp_path, Ear(), settings) as home:
-            job = (await find(home.world, "latest")).id
-            index, segments = io.BytesIO(), io.BytesIO()
-            await write_output(home, job, "cdxj", index)
-            await write_output(home, job, "warc", segments)
-            return len(await _read_back(home)), segments.getvalue(), index.getvalue().count(b"\n")
-
     with _site() as site:
-        crawl_site(tmp_path, site.url("/"), settings=settings)
+        await crawl_seeds(tmp_path, site.url("/"), settings=settings)
     assert not _here(tmp_path)
-    read, segments, indexed = run(look())
-    assert read == indexed == PAGES + 1
-    kinds = [record.rec_type for record in ArchiveIterator(io.BytesIO(segments))]
+    async with home_in(tmp_path, Ear(), settings) as home:
+        job = (await find(home.world, "latest")).id
+        index, segments = io.BytesIO(), io.BytesIO()
+        await write_output(home, job, "cdxj", index)
+        await write_output(home, job, "warc", segments)
+        read = len(await _read_back(home))
+    assert read == index.getvalue().count(b"\n") == PAGES + 1
+    kinds = [record.rec_type for record in ArchiveIterator(io.BytesIO(segments.getvalue()))]
     assert kinds.count("response") == PAGES + 1
 
 
-def test_pages_of_a_lost_segment_are_fetched_again(tmp_path: Path, s3: S3Server) -> None:
+@waits
+async def test_pages_of_a_lost_segment_are_fetched_again(tmp_path: Path, s3: S3Server) -> None:
     """The machine that crawled the second half is gone, with what it had not sent."""
     settings = _settings(s3)
 
-    async def lose_the_last() -> str:
+    with _site() as site:
+        await crawl_seeds(tmp_path, site.url("/"), settings=settings, max_pages=5)
+        await crawl_seeds(tmp_path, site.url("/"), settings=settings, resume=True, max_pages=9)
         async with home_in(tmp_path, Ear(), settings) as home:
             job = (await find(home.world, "latest")).id
             lost = sorted(await segment_ends(home.world.store.pages, job))[-1]
             assert len(await segment_ends(home.world.store.pages, job)) == 2
             s3.objects(settings.blobs).delete(lost)
-            return lost
-
-    with _site() as site:
-        crawl_site(tmp_path, site.url("/"), settings=settings, max_pages=5)
-        crawl_site(tmp_path, site.url("/"), settings=settings, resume=True, max_pages=9)
-        run(lose_the_last())
-        crawled = crawl_site(tmp_path, site.url("/"), settings=settings, resume=True, max_pages=0)
+        crawled = await crawl_seeds(
+            tmp_path, site.url("/"), settings=settings, resume=True, max_pages=0
+        )
     assert any("pages will be fetched again" in text for text in crawled.ear.warnings)
     assert _done(crawled) == len(set(crawled.urls)) == PAGES + 1
-    assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
+    assert len(await _in_home(tmp_path, settings)) == PAGES + 1
 
 
-def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
+@waits
+async def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
     tmp_path: Path, s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = _settings(s3)
@@ -129,13 +131,15 @@ def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
         with monkeypatch.context() as patch:
             patch.setattr("geomi.adapters.blob.bucket.Bucket.keep", refuse)
             with pytest.raises(StoreError, match="the bucket is away"):
-                crawl_site(tmp_path, site.url("/"), settings=settings, max_pages=5)
+                await crawl_seeds(tmp_path, site.url("/"), settings=settings, max_pages=5)
         (waiting,) = _here(tmp_path)
-        crawled = crawl_site(tmp_path, site.url("/"), settings=settings, resume=True, max_pages=0)
+        crawled = await crawl_seeds(
+            tmp_path, site.url("/"), settings=settings, resume=True, max_pages=0
+        )
     assert crawled.ear.warnings == []
     assert _here(tmp_path) == []
     assert waiting.name in {name.rpartition("/")[2] for name in _there(s3, settings)}
-    assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
+    assert len(await _in_home(tmp_path, settings)) == PAGES + 1
 
 
 def test_the_extra_is_named_where_it_is_missing(
@@ -148,13 +152,14 @@ def test_the_extra_is_named_where_it_is_missing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_several_workers_send_what_they_wrote(tmp_path: Path, s3: S3Server) -> None:
+@waits
+async def test_several_workers_send_what_they_wrote(tmp_path: Path, s3: S3Server) -> None:
     settings = _settings(s3)
     with _site() as site:
-        crawled = crawl_site(tmp_path, site.url("/"), settings=settings, workers=2)
+        crawled = await crawl_seeds(tmp_path, site.url("/"), settings=settings, workers=2)
     assert _done(crawled) == PAGES + 1
     assert _here(tmp_path) == []
-    assert len(run(_in_home(tmp_path, settings))) == PAGES + 1
+    assert len(await _in_home(tmp_path, settings)) == PAGES + 1
 
 
 def _there(s3: S3Server, settings: Settings) -> list[str]:

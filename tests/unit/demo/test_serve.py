@@ -9,16 +9,15 @@ from typing import TypeVar
 import pytest
 
 from geomi.demo.serve import LAST_MODIFIED, MAX_HEAD_BYTES, DemoSite
+from tests.support.waiting import waits
 
 T = TypeVar("T")
 
 
-def with_site(use: Callable[[DemoSite], Awaitable[T]]) -> T:
-    async def run() -> T:
-        async with asyncio.timeout(10), DemoSite() as site:
-            return await use(site)
-
-    return asyncio.run(run())
+@waits
+async def with_site(use: Callable[[DemoSite], Awaitable[T]]) -> T:
+    async with asyncio.timeout(10), DemoSite() as site:
+        return await use(site)
 
 
 def request(host: str, path: str, *headers: str, method: str = "GET") -> bytes:
