@@ -13,8 +13,9 @@ from geomi.app.use.outputs import write_output
 from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError
 from geomi.model.job import StopReason
-from tests.support.crawl import Ear, crawl_in, crawl_site, home_in, page, plan, robots, run
+from tests.support.crawl import Ear, crawl_in, crawl_site, home_in, page, plan, robots
 from tests.support.server import Route, Site
+from tests.support.waiting import waits
 
 EVERY = "md,jsonl,warc,llms,llms-full,cdxj"
 WHOLE = ("llms.txt", "warc/index.cdxj")
@@ -61,10 +62,12 @@ def test_nothing_is_written_that_was_not_asked_for(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "warc").iterdir() if path.suffix == ".cdxj"]
 
 
-def test_outputs_of_an_interrupted_job_are_whole_once_it_is_over(tmp_path: Path) -> None:
+@waits
+async def test_outputs_of_an_interrupted_job_are_whole_once_it_is_over(tmp_path: Path) -> None:
     """They come when the job is over, from the pages of every run."""
 
-    async def interrupted(seed: str) -> None:
+    with Site(ROUTES) as site:
+        seed = site.url()
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             planned = plan([seed], format=EVERY, max_pages=2)
@@ -80,9 +83,6 @@ def test_outputs_of_an_interrupted_job_are_whole_once_it_is_over(tmp_path: Path)
                 made = tmp_path / f"made.{name}"
                 with made.open("wb") as file:
                     await write_output(home, job, name, file)
-
-    with Site(ROUTES) as site:
-        run(interrupted(site.url()))
     for name, path in (("llms", WHOLE[0]), ("cdxj", WHOLE[1]), ("llms-full", "llms-full.txt")):
         assert (tmp_path / f"made.{name}").read_bytes() == (tmp_path / path).read_bytes()
     assert (tmp_path / "llms.txt").read_text("utf-8").count("](") == 4

@@ -18,7 +18,7 @@ from geomi.model.event import Reported
 from geomi.model.site import Channel, Provider
 from geomi.settings.layers import flags_layer, resolve_under_profile, settings_layer
 from geomi.settings.providers import presets, provider_layer, read_provider
-from tests.support.crawl import LOCAL, Crawled, Ear, crawl_in, home_in, page, run
+from tests.support.crawl import LOCAL, Crawled, Ear, crawl_in, home_in, page
 from tests.support.server import Reply, Route, Site
 from tests.support.waiting import waits
 
@@ -177,7 +177,8 @@ def test_at_its_page_limit_its_crawl_ends_with_a_warning(
 
 
 @pytest.mark.req("RPT-01", "RPT-02")
-def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
+@waits
+async def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
     first: dict[str, Route] = {
         "/docs": page("docs", "/docs/a", "/docs/b", "/docs/c"),
         **{f"/docs/{name}": page(name) for name in "abc"},
@@ -188,26 +189,22 @@ def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
         "/docs/b": page("b", text="All of it was written anew, and nothing is as it was. " * 9),
     }
 
-    async def work() -> tuple[Ear, str]:
-        ear, log = Ear(), StringIO()
-        with Site(first) as site:
-            provider = replace(provider_of(site), name="Example Docs")
-            async with open_directory(
-                tmp_path, LOCAL, lambda clock: EventFanOut(ear, ChangeReportLines(log, clock))
-            ) as home:
-                await providers.add(home.world, provider)
-                await crawl(home, plan_for(provider))
-                site.routes = second
-                await crawl(home, plan_for(provider))
-        return ear, log.getvalue()
-
-    ear, log = run(work())
+    ear, log = Ear(), StringIO()
+    with Site(first) as site:
+        provider = replace(provider_of(site), name="Example Docs")
+        async with open_directory(
+            tmp_path, LOCAL, lambda clock: EventFanOut(ear, ChangeReportLines(log, clock))
+        ) as home:
+            await providers.add(home.world, provider)
+            await crawl(home, plan_for(provider))
+            site.routes = second
+            await crawl(home, plan_for(provider))
     one, two = ear.of(Reported)
     assert (one.provider, one.total, one.new) == ("Example Docs", 4, 4)
     assert one.change_percent == one.success_percent == 100
     assert (two.total, two.new, two.updated, two.deleted) == (4, 0, 1, 1)
     assert (two.change_percent, two.success_percent) == (50, 75)
-    lines = log.splitlines()
+    lines = log.getvalue().splitlines()
     assert len(lines) == 14
     stamp = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
     assert re.fullmatch(stamp + r" \[CRAWL_REPORT\] Provider: Example Docs", lines[7])

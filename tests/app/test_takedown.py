@@ -23,7 +23,7 @@ from geomi.model.config import Retention
 from geomi.model.job import JobState, StopReason
 from geomi.model.site import Takedown
 from tests.app.test_providers import plan_for, provider_of
-from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan, run
+from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan
 from tests.support.server import Reply, Route, Site
 from tests.support.waiting import waits
 
@@ -182,7 +182,8 @@ async def test_a_second_one_changes_nothing(tmp_path: Path) -> None:
             assert await home.world.store.providers.takedowns() == [first]
 
 
-def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
+@waits
+async def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
     """Its files are written until it has ended."""
     has_two = threading.Event()
     paths = [f"/docs/{number}" for number in range(200)]
@@ -200,7 +201,7 @@ def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
             await providers.add(home.world, provider)
             return await crawl_in(home, Ear(), plan_for(provider, delay=0.02))
 
-    async def work(site: Site) -> None:
+    with Site(routes) as site:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(crawl(site))
             await asyncio.to_thread(has_two.wait, 20)
@@ -209,9 +210,6 @@ def test_a_running_crawl_is_ended_first(tmp_path: Path) -> None:
                 await states_what_was_done(home)
         assert (await running).report.stop is StopReason.CANCELLED
         assert traces(tmp_path) == []
-
-    with Site(routes) as site:
-        run(work(site))
 
 
 @waits

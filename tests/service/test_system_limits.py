@@ -13,7 +13,7 @@ from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
 from geomi.processes.server import MAX_QUEUED, requests_per_process, server_settings
 from geomi.service.crawling.crawls import begin_waiting
 from geomi.settings.options import Settings
-from tests.api.asking import LOCAL, run, serving
+from tests.api.asking import LOCAL, serving
 from tests.api.filling import EAGER
 from tests.support.crawl import Ear, home_in, page
 from tests.support.server import Raw, Reply, Seen, Site
@@ -51,7 +51,8 @@ def test_more_requests_at_once_than_the_limit_are_refused(workers: int, asked: i
 
 
 @pytest.mark.req("POL-13")
-def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Path) -> None:
+@waits
+async def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Path) -> None:
     def slow(seen: Seen) -> Raw:
         body = page("slow", text="It takes its time. " * 20).body
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -60,7 +61,9 @@ def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Pa
     none = {"/robots.txt": Reply(status=404), "/sitemap.xml": Reply(status=404)}
     sites = [Site({**none, "/": slow}, address=f"127.0.0.{2 + one}") for one in range(SITES)]
 
-    async def work() -> None:
+    with ExitStack() as stack:
+        for site in sites:
+            stack.enter_context(site)
         async with serving(tmp_path) as ground:
             for number, site in enumerate(sites):
                 asked = {"collectionId": f"c{number}", "seedUrls": [site.url("/")], "config": EAGER}
@@ -69,11 +72,6 @@ def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Pa
             await begin_waiting(ground.service)
             async with home_in(tmp_path, Ear(), LOCAL) as other:
                 await serve_jobs(other, WorkerTask(once=True, concurrency=AT_ONCE))
-
-    with ExitStack() as stack:
-        for site in sites:
-            stack.enter_context(site)
-        run(work())
         times = [(seen.started_s, seen.ended_s) for site in sites for seen in site.log]
     pages = [seen for site in sites for seen in site.log if seen.path == "/"]
     assert len(pages) == SITES

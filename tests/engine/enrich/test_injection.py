@@ -19,10 +19,11 @@ from geomi.analyse.language_model import FIELDS, ask_for_fields, ask_for_quality
 from geomi.app.index import open_search_index, update_index
 from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState
 from tests.support.advising import form_of, product_told, quality_told, type_told
-from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, plan, run
+from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, plan
 from tests.support.hostile_pages import ORDER, PAGES, Hostile, in_tags, site
 from tests.support.models import ModelServer, Scripted
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 TASKS = frozenset(
     [
@@ -68,22 +69,20 @@ class Seen:
     asked: list[dict[str, Any]]
 
 
-def enriched(root: Path, server: ModelServer | None) -> Seen:
+@waits
+async def enriched(root: Path, server: ModelServer | None) -> Seen:
     """Crawl the site and understand it, with or without a model."""
 
-    async def work() -> Mapping[str, DocumentRow]:
-        ear = Ear()
-        settings = LOCAL
-        if server is not None:
-            settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
-        with Site(site()) as web:
-            async with home_in(root, ear, settings) as home, open_search_index(home) as shelf:
-                await crawl_in(home, ear, plan([web.url("/")], assignments=WANTED))
-                await update_index(home, shelf)
-                rows = await home.world.store.documents.list(DocumentFilter(), after="", limit=100)
-                return {row.url.removeprefix(web.url("")): row for row in rows}
-
-    rows = run(work())
+    ear = Ear()
+    settings = LOCAL
+    if server is not None:
+        settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
+    with Site(site()) as web:
+        async with home_in(root, ear, settings) as home, open_search_index(home) as shelf:
+            await crawl_in(home, ear, plan([web.url("/")], assignments=WANTED))
+            await update_index(home, shelf)
+            found = await home.world.store.documents.list(DocumentFilter(), after="", limit=100)
+            rows = {row.url.removeprefix(web.url("")): row for row in found}
     return Seen(rows, server.asked if server else [])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from geomi.engine.jobs import find
 from geomi.model.verdict import Outcome, State
 from geomi.settings.options import Settings
 from tests.support.server import Reply, Site
+from tests.support.waiting import waits
 
 LINKS = ("/a", "/b", "/missing", "/gone", "/login", "http://elsewhere.test/")
 
@@ -38,14 +38,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
 
 
-def look(folder: Path) -> Status:
-    async def work() -> Status:
-        async with open_directory(
-            folder, Settings(), lambda _: EventFanOut(), create=False
-        ) as home:
-            return await status(home.world, await find(home.world, "latest"))
-
-    return asyncio.run(work())
+@waits
+async def look(folder: Path) -> Status:
+    async with open_directory(folder, Settings(), lambda _: EventFanOut(), create=False) as home:
+        return await status(home.world, await find(home.world, "latest"))
 
 
 @pytest.mark.parametrize("per_read", [1, 2, 5000])
@@ -91,16 +87,12 @@ def test_problems_past_the_limit_are_only_counted(
     assert found.outcomes["gone"] == 2
 
 
-def test_records_and_segments_are_read_back(crawled: Path) -> None:
-    async def work() -> tuple[list[bytes], dict[str, int]]:
-        async with open_directory(
-            crawled, Settings(), lambda _: EventFanOut(), create=False
-        ) as home:
-            job = (await find(home.world, "latest")).id
-            lines = [line async for line in records(home.world, job)]
-            return lines, await segment_ends(home.world.store.pages, job)
-
-    lines, ends = asyncio.run(work())
+@waits
+async def test_records_and_segments_are_read_back(crawled: Path) -> None:
+    async with open_directory(crawled, Settings(), lambda _: EventFanOut(), create=False) as home:
+        job = (await find(home.world, "latest")).id
+        lines = [line async for line in records(home.world, job)]
+        ends = await segment_ends(home.world.store.pages, job)
     assert b"".join(line + b"\n" for line in lines) == (crawled / "pages.jsonl").read_bytes()
     sizes = {name: (crawled / name).stat().st_size for name in ends}
     assert ends == sizes

@@ -25,7 +25,6 @@ from tests.support.crawl import (
     page,
     paths,
     plan,
-    run,
     start_in,
     worker_in,
 )
@@ -250,25 +249,18 @@ async def test_what_cannot_be_sent_is_refused_before_anything_starts(
         assert len(site.log) == (2 if resume else 0)
 
 
-def test_a_lease_from_another_machine_s_disk_ends_at_the_next_start(tmp_path: Path) -> None:
+@waits
+async def test_a_lease_from_another_machine_s_disk_ends_at_the_next_start(tmp_path: Path) -> None:
     """A restored backup brings leases whose owners never were here."""
 
-    async def work() -> tuple[list[str], list[str]]:
-        async with home_in(tmp_path, Ear()) as home:
+    async with home_in(tmp_path, Ear()) as home:
+        for host, owner in (("a.test:80", "w-elsewhere"), ("b.test:80", home.world.owner)):
             await home.world.store.frontier.reserve(
-                "", "a.test:80", owner="w-elsewhere", lease_s=150, delay_s=0,
-                now_s=home.world.clock.now_s(),
-            )  # fmt: skip
-            await home.world.store.frontier.reserve(
-                "", "b.test:80", owner=home.world.owner, lease_s=150, delay_s=0,
-                now_s=home.world.clock.now_s(),
-            )  # fmt: skip
-            before = home.store.lease_owners()
-            await recover(home)
-            return before, home.store.lease_owners()
-
-    before, after = run(work())
-    assert len(before) == 2
+                "", host, owner=owner, lease_s=150, delay_s=0, now_s=home.world.clock.now_s()
+            )
+        assert len(home.store.lease_owners()) == 2
+        await recover(home)
+        after = home.store.lease_owners()
     assert len(after) == 1
     assert after != ["w-elsewhere"]
 
