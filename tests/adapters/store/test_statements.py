@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
+from importlib import resources
 
 import pytest
 
 from geomi.adapters.store.mapping import RowMapper
 from geomi.adapters.store.session import Statement
 from geomi.adapters.store.statements import for_postgres, statements, table_statements
+
+FILES = sorted(
+    file.name.removesuffix(".sql")
+    for file in resources.files("geomi.adapters.store").joinpath("sql").iterdir()
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,16 @@ class TestValues:
         asked = Statement(text, for_postgres(text)).narrowed(["state", "site"])
         assert asked.sqlite.endswith(":tenant AND state = :state AND site = :site")
         assert asked.postgres.endswith("%(tenant)s AND state = %(state)s AND site = %(site)s")
+
+
+class TestFiles:
+    @pytest.mark.parametrize("name", FILES)
+    def test_each_statement_says_what_it_does(self, name: str) -> None:
+        found = statements("store", name)
+        assert found
+        for text in found.values():
+            assert text.startswith("-- ")
+            assert sqlite3.complete_statement(text + ";")
 
 
 class TestTwins:
