@@ -2,14 +2,18 @@
 
 `CrawlPrinter` serves one crawl or recrawl, and prints how it ended. `event_listener` serves
 commands that run for long (`worker`, `serve`); it prints warnings, and jobs that start and end.
+`stop_on_signals` lets Ctrl-C end a command in two steps, and says so.
 """
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display, crawl_display
@@ -106,6 +110,26 @@ def _next(report: CrawlReport) -> str:
     if report.seconds == 0:
         return "; it had ended before, so nothing was fetched (a higher limit would let it go on)"
     return ""
+
+
+class Interruptible(Protocol):
+    """Work that finishes what is under way when it is interrupted, and stops the second time."""
+
+    def interrupt(self) -> bool:
+        """Tell it so; return whether it was the second time."""
+
+
+def stop_on_signals(work: Interruptible, doing: str = "in flight") -> None:
+    """First Ctrl-C (or SIGTERM): finish what is under way. Second: stop now. Both can go on."""
+
+    def stop() -> None:
+        note(
+            "stopping now" if work.interrupt() else f"finishing what is {doing}; again to stop now"
+        )
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
 
 
 def event_listener(

@@ -13,7 +13,7 @@ import typer
 from geomi.settings.values import refuse_blank
 
 CONFIG_FILE = "geomi.toml"
-WHAT, PACE = "What to crawl", "How gently"  # panels of the help
+WHAT, PACE, MESSAGES = "What to crawl", "How gently", "Messages"  # panels of the help
 Database = Annotated[
     str | None,
     typer.Option(
@@ -126,6 +126,24 @@ Delay = Annotated[
         show_default="about 1",
         rich_help_panel=PACE,
     ),
+]
+
+
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Processes.", show_default="1", rich_help_panel=PACE)
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "-f", "--format", metavar="LIST", help="The outputs.", show_default="md,jsonl,warc"
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("-q", "--quiet", help="Print only what went wrong.", rich_help_panel=MESSAGES),
+]
+Verbose = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Print every event.", rich_help_panel=MESSAGES)
 ]
 
 

@@ -17,9 +17,8 @@ from multiprocessing.connection import Connection
 
 from geomi.adapters.machine.processes import (
     PipeSink,
-    receive_order,
+    carry_out,
     relax_garbage_collector,
-    run_order,
     stop_on_signal,
 )
 from geomi.app import WorkerOrder, open_directory
@@ -119,15 +118,11 @@ async def _hire(homes: TenantDirectories, tenant: str, name: str) -> JobWorker |
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = receive_order(pipe)
-    if order is None:
-        return
-    assert isinstance(order, WorkerOrder)
-    relax_garbage_collector()
-    run_order(lambda: asyncio.run(_work(order, pipe)), pipe)
+    carry_out(pipe, WorkerOrder, lambda order: _work(order, pipe))
 
 
 async def _work(order: WorkerOrder, pipe: Connection) -> StopReason:
+    relax_garbage_collector()
     sink = PipeSink(pipe)
     async with open_directory(
         order.root, order.settings, lambda _: sink, owner=order.owner

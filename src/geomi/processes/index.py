@@ -21,8 +21,7 @@ from geomi.adapters.machine.processes import (
     PipeSink,
     ProcessWorkerHandle,
     StartedProcess,
-    receive_order,
-    run_order,
+    carry_out,
     start_worker,
 )
 from geomi.app import open_directory
@@ -125,14 +124,10 @@ async def crawl_and_index(
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = receive_order(pipe)
-    if order is None:
-        return
-    assert isinstance(order, IndexOrder)
-    run_order(lambda: asyncio.run(_index(order, pipe)), pipe)
+    carry_out(pipe, IndexOrder, lambda order: _index(order, pipe))
 
 
-async def _index(order: IndexOrder, pipe: Connection) -> None:
+async def _index(order: IndexOrder, pipe: Connection) -> StopReason | None:
     sink = PipeSink(pipe)
     over, leave = asyncio.Event(), asyncio.Event()
     _obey_starter(pipe, over, leave)
@@ -144,6 +139,7 @@ async def _index(order: IndexOrder, pipe: Connection) -> None:
         if not leave.is_set():
             await update_index(home, shelf, only=order.job, leave=leave)
         sink.flush()
+    return None
 
 
 def _obey_starter(pipe: Connection, over: asyncio.Event, leave: asyncio.Event) -> None:

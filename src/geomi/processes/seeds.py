@@ -7,15 +7,13 @@ its starter is gone.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from multiprocessing.connection import Connection
 
 from geomi.adapters.machine.processes import (
     PipeSink,
-    receive_order,
+    carry_out,
     relax_garbage_collector,
-    run_order,
     stop_on_signal,
 )
 from geomi.app import open_directory
@@ -25,15 +23,11 @@ from geomi.model.job import StopReason
 
 def live(pipe: Connection) -> None:
     """Take the order, carry it out, and say how it ended."""
-    order = receive_order(pipe)
-    if order is None:
-        return
-    assert isinstance(order, SeedOrder)
-    relax_garbage_collector()
-    run_order(lambda: asyncio.run(_work(order, pipe)), pipe)
+    carry_out(pipe, SeedOrder, lambda order: _work(order, pipe))
 
 
 async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
+    relax_garbage_collector()
     sink = PipeSink(pipe)
     dataset = open_dataset(order.dataset)
     async with open_directory(order.root, order.settings, lambda _: sink) as opened:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection
@@ -20,8 +19,7 @@ from pathlib import Path
 from geomi.adapters.machine.processes import (
     PipeSink,
     ProcessWorkerHandle,
-    WorkerProcessResult,
-    receive_order,
+    carry_out,
     relax_garbage_collector,
     start_worker,
     stop_on_signal,
@@ -73,8 +71,8 @@ class ServiceProcesses:
         sink: hears what happens in all of them.
     """
 
-    def __init__(self, errands: tuple[ServeOrder, ...], sink: EventSink) -> None:
-        self._errands = errands
+    def __init__(self, orders: tuple[ServeOrder, ...], sink: EventSink) -> None:
+        self._orders = orders
         self._sink = sink
         self._hands: set[ProcessWorkerHandle] = set()
         self._leaving = asyncio.Event()
@@ -82,8 +80,8 @@ class ServiceProcesses:
     async def run(self) -> None:
         """Keep every place filled; return when all have ended after `drain`."""
         async with asyncio.TaskGroup() as group:
-            for number, errand in enumerate(self._errands):
-                group.create_task(self._fill(errand), name=f"{errand.calling} {number}")
+            for number, order in enumerate(self._orders):
+                group.create_task(self._fill(order), name=f"{order.calling} {number}")
 
     def drain(self) -> None:
         """Let everybody finish what is in flight; called again, now."""
@@ -94,25 +92,25 @@ class ServiceProcesses:
     @property
     def is_whole(self) -> bool:
         """Whether every place is filled."""
-        return len(self._hands) == len(self._errands)
+        return len(self._hands) == len(self._orders)
 
-    async def _fill(self, errand: ServeOrder) -> None:
+    async def _fill(self, order: ServeOrder) -> None:
         rest_s = FIRST_REST_S
         while not self._leaving.is_set():
             began_s = asyncio.get_running_loop().time()
-            problem = await self._live(errand)
+            problem = await self._live(order)
             if self._leaving.is_set():
                 return
             lived_s = asyncio.get_running_loop().time() - began_s
             rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
-            told = f"a process that was to {errand.calling} {problem}; another follows"
+            told = f"a process that was to {order.calling} {problem}; another follows"
             self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
             await wait_for_event(self._leaving, rest_s)
 
-    async def _live(self, errand: ServeOrder) -> str:
+    async def _live(self, order: ServeOrder) -> str:
         """Run one life; return how it ended."""
         started = await asyncio.to_thread(start_worker, SERVE_PROGRAM)
-        hand = ProcessWorkerHandle(str(errand.calling), started, errand, self._sink)
+        hand = ProcessWorkerHandle(str(order.calling), started, order, self._sink)
         self._hands.add(hand)
         if self._leaving.is_set():
             hand.drain()
@@ -125,42 +123,30 @@ class ServiceProcesses:
 
 
 def live(pipe: Connection) -> None:
-    """Take the errand, run it, and say how it ended."""
-    errand = receive_order(pipe)
-    if errand is None:
-        return
-    assert isinstance(errand, ServeOrder)
+    """Take the order, carry it out, and say how it ended."""
+    carry_out(pipe, ServeOrder, lambda order: _run(order, pipe))
+
+
+async def _run(order: ServeOrder, pipe: Connection) -> StopReason:
     relax_garbage_collector()
-    try:
-        asyncio.run(_run(errand, pipe))
-        word = WorkerProcessResult(StopReason.INTERRUPTED)
-    except GeomiError as error:
-        word = WorkerProcessResult(None, error)
-    with suppress(OSError):  # the starter may be gone
-        pipe.send(word)
-    pipe.close()
-
-
-async def _run(errand: ServeOrder, pipe: Connection) -> None:
     sink = PipeSink(pipe)
-    async with open_directory(errand.root, errand.settings, lambda _: sink) as home:
-        match errand.calling:
+    async with open_directory(order.root, order.settings, lambda _: sink) as home:
+        match order.calling:
             case ServiceProcessKind.CRAWL:
-                await _crawl(home, errand, pipe)
+                await _crawl(home, order, pipe)
             case ServiceProcessKind.UNDERSTAND:
                 await _until_told(enrich_for_all, home, pipe)
             case ServiceProcessKind.PREPARE:
                 await _until_told(work_for_all, home, pipe)
         sink.flush()
+    return StopReason.INTERRUPTED
 
 
-async def _crawl(home: DataDirectory, errand: ServeOrder, pipe: Connection) -> None:
+async def _crawl(home: DataDirectory, order: ServeOrder, pipe: Connection) -> None:
     def begin(shift: JobPool) -> None:
         stop_on_signal(pipe, shift.interrupt, shift.interrupt)
 
-    await serve_jobs(
-        home, WorkerTask(concurrency=errand.concurrency, measures=True), on_start=begin
-    )
+    await serve_jobs(home, WorkerTask(concurrency=order.concurrency, measures=True), on_start=begin)
 
 
 async def _until_told(

@@ -16,12 +16,12 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from geomi.engine.worker.loop import Worker
 from geomi.errors import GeomiError
@@ -32,6 +32,8 @@ from geomi.ports.runtime import EventSink
 # A page makes thousands of values and hardly a cycle among them. Looking for cycles less often
 # saved 5 % of a crawl's CPU at the same resident size (bench/crawl.py, 5,000 pages, two workers).
 COLLECT_EVERY = (50_000, 20, 50)
+
+T = TypeVar("T")
 
 
 def relax_garbage_collector() -> None:
@@ -179,18 +181,17 @@ class ProcessWorkerHandle:
             ended.set()
 
 
-def receive_order(pipe: Connection) -> object:
-    """Wait for what this process is to do; None where the starter went without a word."""
+def carry_out(
+    pipe: Connection, kind: type[T], work: Callable[[T], Coroutine[None, None, StopReason | None]]
+) -> None:
+    """Wait for an order, carry it out, and say how it ended; the starter may be gone by then."""
     try:
-        return pipe.recv()
+        order = pipe.recv()
     except (EOFError, ConnectionResetError):
-        return None
-
-
-def run_order(work: Callable[[], StopReason | None], pipe: Connection) -> None:
-    """Do what was ordered, and say how it ended; the starter may be gone by then."""
+        return  # the starter went without a word
+    assert isinstance(order, kind)
     try:
-        word = WorkerProcessResult(work())
+        word = WorkerProcessResult(asyncio.run(work(order)))
     except GeomiError as error:
         word = WorkerProcessResult(None, error)
     with suppress(OSError):

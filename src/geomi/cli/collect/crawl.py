@@ -22,11 +22,11 @@ from geomi.app.use.crawl import refuse_failure
 from geomi.app.use.datasets import admitted_seeds, open_contracts
 from geomi.cli import INTERRUPTED, flags
 from geomi.cli.console import note, print_json, say
-from geomi.cli.event_output import CrawlPrinter
+from geomi.cli.event_output import CrawlPrinter, stop_on_signals
 from geomi.cli.options import configure, process_flags, warn_about_settings
 from geomi.engine.inspect.status import seed_leading_out
 from geomi.engine.seeds.handover import keep_copies, read_handover
-from geomi.engine.worker.supervisor import CrawlReport, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport
 from geomi.errors import ConfigError
 from geomi.model.dataset.contract import Handover, SkippedDomain
 from geomi.model.job import StopReason
@@ -39,7 +39,6 @@ from geomi.settings.options import Settings
 from geomi.settings.providers import provider_layer, refuse_forbidden
 from geomi.settings.seeds import contracts_layer
 
-_TALK = "Messages"
 MAX_LISTED = 10  # of what is left out; the rest is counted
 
 
@@ -98,17 +97,10 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             rich_help_panel=flags.PACE,
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=flags.PACE)
-    ] = None,
+    workers: flags.Workers = None,
     user_agent: flags.UserAgent = None,
     header: flags.Header = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "-f", "--format", metavar="LIST", help="The outputs.", show_default="md,jsonl,warc"
-        ),
-    ] = None,
+    format_: flags.Format = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the newest job of the same start URLs.")
     ] = False,
@@ -124,13 +116,8 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: flags.CaFile = None,
     config: flags.ConfigFile = None,
     json: flags.AsJson = False,
-    quiet: Annotated[
-        bool,
-        typer.Option("-q", "--quiet", help="Print only what went wrong.", rich_help_panel=_TALK),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Print every event.", rich_help_panel=_TALK)
-    ] = False,
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
 ) -> None:
     """Crawl websites into a data directory; --resume continues an interrupted crawl."""
     named = CrawlSource(provider, from_prod)
@@ -233,16 +220,9 @@ async def _run(
             ended = await run_provider(
                 home,
                 plan,
-                lambda one: work(home, one, standby=standby, on_start=handle_stop_signals),
+                lambda one: work(home, one, standby=standby, on_start=stop_on_signals),
             )
         return ended, await seed_leading_out(home.world, ended.report.job)
-
-
-def handle_stop_signals(supervisor: Supervisor) -> None:
-    """First Ctrl-C (or SIGTERM): finish what is in flight. Second: stop now. Both resume."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _interrupt, supervisor)
 
 
 def _let_leave(indexing: IndexingProcess) -> None:
@@ -250,14 +230,6 @@ def _let_leave(indexing: IndexingProcess) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, indexing.leave)
-
-
-def _interrupt(supervisor: Supervisor) -> None:
-    note(
-        "stopping now"
-        if supervisor.interrupt()
-        else "finishing what is in flight; again to stop now"
-    )
 
 
 class CrawlSource:

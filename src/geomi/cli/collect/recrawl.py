@@ -13,10 +13,9 @@ from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax
 from geomi.app import RecrawlResult, open_directory, preview_recrawl
 from geomi.app.use.recrawl import recrawl as run_recrawl
 from geomi.cli import INTERRUPTED, flags
-from geomi.cli.collect.crawl import handle_stop_signals
 from geomi.cli.console import note, print_json, say
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.event_output import CrawlPrinter
+from geomi.cli.event_output import CrawlPrinter, stop_on_signals
 from geomi.cli.options import Configured, configure, process_flags
 from geomi.engine.recrawl import MAX_CHOSEN, RecrawlRequest
 from geomi.model.job import StopReason
@@ -51,22 +50,13 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be asked for, and why.")
     ] = False,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes.", show_default="1", rich_help_panel=flags.PACE)
-    ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "-f", "--format", metavar="LIST", help="The outputs.", show_default="md,jsonl,warc"
-        ),
-    ] = None,
+    workers: flags.Workers = None,
+    format_: flags.Format = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
     json: flags.AsJson = False,
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
-    ] = False,
+    quiet: flags.Quiet = False,
 ) -> None:
     """Visit pages of a finished crawl again; print new, changed, deleted and unchanged ones."""
     wish = RecrawlRequest(budget, due_only=due)
@@ -123,7 +113,12 @@ async def _run(
     ) as home:
         with show.live(home.world):
             return await run_recrawl(
-                home, job, wish, run, standby=standby, on_start=handle_stop_signals
+                home,
+                job,
+                wish,
+                run,
+                standby=standby,
+                on_start=stop_on_signals,
             )
 
 

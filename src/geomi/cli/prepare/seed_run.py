@@ -8,7 +8,6 @@ terminal and JSON lines elsewhere, with a summary at the end.
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOn
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app.use.datasets import SeedWorkers
 from geomi.cli.console import note, print_json
+from geomi.cli.event_output import stop_on_signals
 from geomi.cli.prepare.dataset import DatasetChoice, open_seeding
 from geomi.dataset.partition import RAW_FORM
 from geomi.engine.inspect.alarms import Alarm
@@ -67,7 +67,7 @@ async def run_to_end(
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=True)
         team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
-        _obey_ctrl_c(team)
+        stop_on_signals(team, "in hand")
         began_s = home.world.clock.now_s()
         async with show.live(seeding, chosen.which):
             found = await team.begin(orchestrate(seeding, chosen.which, force=force))
@@ -88,7 +88,7 @@ async def serve_queues(
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=False)
         team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
-        _obey_ctrl_c(team)
+        stop_on_signals(team, "in hand")
         async with show.live(seeding, EVERYTHING):
             await team.run()
 
@@ -97,18 +97,6 @@ def raise_if_unsent(found: OrchestrationReport) -> None:
     """Raise where raw files could not be sent, after all others were (SED-20)."""
     if found.unsent:
         raise StoreError(f"{found.unsent} raw files could not be sent", hint="run it again")
-
-
-def _obey_ctrl_c(team: SeedWorkers) -> None:
-    """First Ctrl-C (or SIGTERM): finish what is in hand. Second: stop now. Both can go on."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _interrupt, team)
-
-
-def _interrupt(team: SeedWorkers) -> None:
-    is_second = team.interrupt()
-    note("stopping now" if is_second else "finishing what is in hand; again to stop now")
 
 
 @dataclass(slots=True)

@@ -60,8 +60,6 @@ Profile = Annotated[
     typer.Option("--profile", metavar="NAME", help="A named behaviour.", show_default=SEED_PROFILE),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print every event.")]
 
 
 @commands.command("run")
@@ -81,8 +79,8 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: flags.CaFile = None,
     config: flags.ConfigFile = None,
     json: flags.AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
 ) -> None:
     """Process raw files and collect their domains until nothing is left; run again to continue."""
     chosen = choose_dataset(
@@ -159,8 +157,8 @@ def work(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: flags.CaFile = None,
     config: flags.ConfigFile = None,
     json: flags.AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
 ) -> None:
     """Work on the queues until SIGTERM or Ctrl-C; then finish the current work and end."""
     chosen = choose_dataset(

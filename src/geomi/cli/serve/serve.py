@@ -53,10 +53,8 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: flags.CaFile = None,
     config: flags.ConfigFile = None,
     json: flags.AsJson = False,
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print every event.")] = False,
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
 ) -> None:
     """Serve the API and the dashboard; the first start creates a tenant and prints its key."""
     configured = configure(

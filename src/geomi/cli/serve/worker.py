@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +13,8 @@ from geomi.adapters.machine.processes import relax_garbage_collector
 from geomi.app import open_directory
 from geomi.cli import flags
 from geomi.cli.console import note
-from geomi.cli.event_output import event_listener
+from geomi.cli.event_output import event_listener, stop_on_signals
 from geomi.cli.options import configure, process_flags
-from geomi.engine.worker.job_pool import JobPool
 from geomi.ports.runtime import Clock, EventSink
 from geomi.processes.crawl import CONCURRENCY, WorkerTask, serve_jobs
 from geomi.settings.options import Settings
@@ -41,10 +39,8 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ca_file: flags.CaFile = None,
     config: flags.ConfigFile = None,
     json: flags.AsJson = False,
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Print only what went wrong.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print every event.")] = False,
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
 ) -> None:
     """Join a store and crawl its jobs until SIGTERM or Ctrl-C drains the worker."""
     configured = configure(
@@ -68,16 +64,4 @@ async def _run(
 ) -> None:
     # A file that nobody has crawled into has no jobs; a database may get its first at any time.
     async with open_directory(root, settings, listen, create=bool(settings.db)) as home:
-        await serve_jobs(home, task, on_start=_obey)
-
-
-def _obey(shift: JobPool) -> None:
-    """First signal: finish what is in flight and give hosts back. Second: stop now."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _interrupt, shift)
-
-
-def _interrupt(shift: JobPool) -> None:
-    is_second = shift.interrupt()
-    note("stopping now" if is_second else "finishing what is in flight; again to stop now")
+        await serve_jobs(home, task, on_start=stop_on_signals)
