@@ -30,7 +30,7 @@ RATE_WEIGHT = 0.3
 
 
 class Heartbeat:
-    """The heart of one process; nothing beats before it enrols.
+    """The heartbeat of one process; it begins when the process enrols.
 
     Args:
         card: who this process is; times and counts are filled in here.
@@ -160,16 +160,16 @@ class Heartbeat:
 
 
 async def with_heartbeat(
-    heart: Heartbeat, work: Coroutine[None, None, T], *, endures: bool = False
+    heartbeat: Heartbeat, work: Coroutine[None, None, T], *, endures: bool = False
 ) -> T:
-    """Do some work beside the beating of a heart; an error of either is raised as itself.
+    """Do some work while the heartbeat goes on; an error of either is raised as itself.
 
     Args:
         endures: a beat that the store refuses is no such error.
     """
     try:
         async with asyncio.TaskGroup() as group:
-            living = group.create_task(heart.run(endures=endures), name="heart")
+            living = group.create_task(heartbeat.run(endures=endures), name="heartbeat")
             done = await work
             living.cancel()
         return done

@@ -57,7 +57,7 @@ class _Service:
     world: World
     job: CrawlJob
     worker: Worker
-    duty: Leadership
+    leadership: Leadership
     since_s: float
     noted_s: float
     asked_s: float
@@ -67,8 +67,8 @@ class JobPool:
     """Serves jobs until it is drained.
 
     Args:
-        hire: makes the worker of a tenant's job, None where it is gone; `ConfigError` where this
-            process cannot serve it.
+        make_worker: makes the worker of a tenant's job, None where it is gone; `ConfigError` where
+            this process cannot serve it.
         sent: whether everybody can read what a job has collected.
         concurrency: requests in flight, over all jobs.
         only: the one job to serve; empty for every job.
@@ -77,16 +77,16 @@ class JobPool:
     def __init__(
         self,
         world: World,
-        heart: Heartbeat,
-        hire: MakeJobWorker,
+        heartbeat: Heartbeat,
+        make_worker: MakeJobWorker,
         sent: Callable[[CrawlJob], Awaitable[UploadState]],
         *,
         concurrency: int,
         only: str = "",
     ) -> None:
         self._world = world
-        self._heart = heart
-        self._hire = hire
+        self._heartbeat = heartbeat
+        self._make_worker = make_worker
         self._sent = sent
         self._concurrency = concurrency
         self._only = only
@@ -152,19 +152,19 @@ class JobPool:
         places = self._concurrency - len(self._serving)
         for tenant, name in waiting[: max(0, places)]:
             try:
-                hired = await self._hire(tenant, name)
+                made = await self._make_worker(tenant, name)
             except ConfigError as error:
                 self._refuse(name, error)
                 continue
-            if hired is None:
+            if made is None:
                 continue
-            await self._heart.expect(hired.job.config)
+            await self._heartbeat.expect(made.job.config)
             if self._is_draining:
                 return
             now_s = self._world.clock.now_s()
-            duty = job_leadership(self._world, name)
+            leadership = job_leadership(self._world, name)
             self._serving[name] = _Service(
-                hired.world, hired.job, hired.worker, duty, now_s, now_s, float("-inf")
+                made.world, made.job, made.worker, leadership, now_s, now_s, float("-inf")
             )
             group.create_task(self._serve(self._serving[name]), name=f"job {name}")
         if len(waiting) > places:
@@ -188,11 +188,11 @@ class JobPool:
         """Answer for the jobs that nobody else answers for: note the seconds worked."""
         for service in tuple(self._serving.values()):
             now_s = self._world.clock.now_s()
-            if not service.duty.is_ours and now_s - service.asked_s < self._heart.every_s:
+            if not service.leadership.is_ours and now_s - service.asked_s < self._heartbeat.every_s:
                 continue
             service.asked_s = now_s
-            was_ours = service.duty.is_ours
-            if await service.duty.take() and was_ours:
+            was_ours = service.leadership.is_ours
+            if await service.leadership.take() and was_ours:
                 await self._note(service)
             service.noted_s = now_s
 
@@ -217,7 +217,7 @@ class JobPool:
     async def _serve(self, service: _Service) -> None:
         job, world = service.job, service.world
         world.sink.emit(JobStarted(job.id, job.seeds, resumed=True))
-        self._heart.join(job.id)
+        self._heartbeat.join(job.id)
         try:
             stop = await service.worker.run()
             await world.archive.finish(job.id)  # others can read it then
@@ -229,23 +229,23 @@ class JobPool:
         except UnknownName:
             pass  # it was deleted under our hands
         finally:
-            self._heart.part(job.id)
+            self._heartbeat.part(job.id)
             self._served_s[job.id] = world.clock.now_s()
             del self._serving[job.id]
             self._changed.set()
-        await service.duty.drop()
+        await service.leadership.drop()
 
     async def _conclude(self, service: _Service, stop: StopReason) -> None:
         """End a job that has nothing left, unless somebody else answers for it."""
         job, world = service.job, service.world
         while not self._is_draining:
-            if not await service.duty.take():
-                await self._leave_to(service.duty.holder, job)
+            if not await service.leadership.take():
+                await self._leave_to(service.leadership.holder, job)
                 return
             self._left_to_others.discard(job.id)
             found = await world.store.jobs.get(job.id)
             if found is None or found.state.is_final:
-                return  # whoever had the duty before has ended it
+                return  # whoever led it before has ended it
             match await self._look_at_bytes(job):
                 case UploadState.LOST:
                     return

@@ -10,12 +10,12 @@ from __future__ import annotations
 from geomi.engine.world import World
 
 REAP = "reap"
-# A duty is renewed when this share of its time is over: a holder that is busy for a while keeps it.
+# A claim is renewed when this share of its time is over, so that a busy leader keeps it.
 RENEW_SHARE = 1 / 3
 
 
 class Leadership:
-    """One duty, as one process sees it."""
+    """The leadership of one piece of work, as one process sees it."""
 
     def __init__(self, world: World, name: str) -> None:
         self._world = world
@@ -24,7 +24,7 @@ class Leadership:
         self.holder = ""
 
     async def take(self) -> bool:
-        """Take or keep the duty; False while another holds it."""
+        """Take or keep the lead; False while another holds it."""
         now_s, silence_s = self._world.clock.now_s(), self._world.silence_s
         if self.is_ours and self._until_s - now_s > silence_s * (1 - RENEW_SHARE):
             return True
@@ -42,7 +42,7 @@ class Leadership:
             await self._world.store.workers.drop(self._name, owner=self._world.owner)
 
     async def relieve(self, holder: str) -> None:
-        """Let somebody else's duty end; it is told when it wants to renew it."""
+        """End the lead of another process; it learns of that when it wants to renew it."""
         await self._world.store.workers.drop(self._name, owner=holder)
 
     @property
@@ -52,5 +52,5 @@ class Leadership:
 
 
 def job_leadership(world: World, job: str) -> Leadership:
-    """Return the duty of answering for a job."""
+    """Return the leadership of a job."""
     return Leadership(world, f"job {job}")

@@ -38,7 +38,7 @@ class Settler:
     ) -> None:
         self._world = world
         self._job = job.id
-        self._worth = link_value_of(world, job.config)
+        self._link_value = link_value_of(world, job.config)
         self._gate = gate
         self._on_commit = on_commit
         self._visits: list[ClosedVisit] = []
@@ -93,8 +93,8 @@ class Settler:
         self._visits, self._hosts = [], []
         self._is_flushing = True
         settlements = await self._archived(visits)
-        if self._worth is not None:
-            settlements = await self._worth.settlements(settlements)
+        if self._link_value is not None:
+            settlements = await self._link_value.settlements(settlements)
         batch = Batch(tuple(settlements), tuple(hosts), self._world.clock.wall_s())
         with self._world.meter.settlement():
             settled = await self._world.store.frontier.settle(batch)

@@ -84,7 +84,7 @@ class CrawlReport:
 
 
 class Supervisor:
-    """Runs one job with a number of hands.
+    """Runs one job with a number of workers.
 
     Args:
         sent: whether every committed byte of the job can be read by everybody.
@@ -93,21 +93,21 @@ class Supervisor:
     def __init__(
         self,
         world: World,
-        heart: Heartbeat,
+        heartbeat: Heartbeat,
         job: CrawlJob,
-        hire: Callable[[], WorkerHandle],
+        start_worker: Callable[[], WorkerHandle],
         outlets: Sequence[Outlet],
         *,
         sent: Callable[[], Awaitable[UploadState]] = _all_uploaded,
     ) -> None:
         self._world = world
         self._job = job
-        self._hire = hire
-        self._heart = heart
+        self._start_worker = start_worker
+        self._heartbeat = heartbeat
         self._sent = sent
-        self._duty = job_leadership(world, job.id)
+        self._leadership = job_leadership(world, job.id)
         self._publisher = Publisher(world, job.id, outlets)
-        self._hands: set[WorkerHandle] = set()
+        self._workers: set[WorkerHandle] = set()
         self._stops: list[StopReason] = []
         self._restarts = 0
         self._is_draining = False
@@ -121,26 +121,26 @@ class Supervisor:
     def interrupt(self) -> bool:
         """First call: drain. Second call: stop now, and say so. Both leave the job resumable."""
         was_draining, self._is_draining = self._is_draining, True
-        for hand in self._hands:
+        for worker in self._workers:
             if was_draining:
-                hand.abandon()
+                worker.abandon()
             else:
-                hand.drain()
+                worker.drain()
         return was_draining
 
     async def run(self, *, workers: int, resumed: bool) -> CrawlReport:
-        """Work on the job until every hand has ended, then close it."""
-        await self._heart.enrol(WorkerRole.SUPERVISOR, [self._job.config])
-        self._heart.join(self._job.id)
+        """Work on the job until every worker has ended, then close it."""
+        await self._heartbeat.enrol(WorkerRole.SUPERVISOR, [self._job.config])
+        self._heartbeat.join(self._job.id)
         try:
             return await self._lead(workers, resumed=resumed)
         finally:
-            self._heart.part(self._job.id)
+            self._heartbeat.part(self._job.id)
 
     async def _lead(self, workers: int, *, resumed: bool) -> CrawlReport:
         if not await self._takes_over():
             raise StoreBusy(
-                f"job {self._job.id} is run by {self._duty.holder}",
+                f"job {self._job.id} is run by {self._leadership.holder}",
                 hint="`geomi workers` says where; `geomi worker` joins in",
             )
         self._world.sink.emit(JobStarted(self._job.id, self._job.seeds, resumed))
@@ -152,26 +152,26 @@ class Supervisor:
         return await self._close()
 
     async def _takes_over(self) -> bool:
-        """Take the duty of the job; a worker that answered for it in the meantime makes room."""
-        if await self._duty.take():
+        """Lead the job; a worker that led it in the meantime makes room."""
+        if await self._leadership.take():
             return True
-        holder = self._duty.holder
+        holder = self._leadership.holder
         cards = await self._world.store.workers.list()
         if not any(card.owner == holder and card.role is WorkerRole.WORKER for card in cards):
             return False
-        await self._duty.relieve(holder)
-        return await self._duty.take()
+        await self._leadership.relieve(holder)
+        return await self._leadership.take()
 
     async def _run(self, workers: int) -> None:
         async with asyncio.TaskGroup() as group:
             publishing = group.create_task(self._publisher.run(), name="publish")
             beating = group.create_task(self._beat(), name="beat")
-            living = group.create_task(self._heart.run(), name="heart")
+            living = group.create_task(self._heartbeat.run(), name="heartbeat")
             is_over = False
             while not is_over:
                 async with asyncio.TaskGroup() as crew:
                     for number in range(workers):
-                        crew.create_task(self._employ(), name=f"worker {number}")
+                        crew.create_task(self._keep_running(), name=f"worker {number}")
                 is_over = await self._is_over()
             beating.cancel()
             self._publisher.end(is_whole=self._ends())
@@ -194,28 +194,28 @@ class Supervisor:
         """Whether the job is to be ended, and not left to go on with."""
         return self._main_stop() not in jobs.RESUMABLE | {StopReason.CANCELLED}
 
-    async def _employ(self) -> None:
+    async def _keep_running(self) -> None:
         """Keep one place filled until its worker ends by itself."""
         while True:
-            hand = self._hire()
-            self._hands.add(hand)
+            worker = self._start_worker()
+            self._workers.add(worker)
             if self._is_draining:
-                hand.drain()
-            stop = await hand.wait()
-            self._hands.discard(hand)
+                worker.drain()
+            stop = await worker.wait()
+            self._workers.discard(worker)
             if stop is not None:
                 self._stops.append(stop)
                 return
-            await self._bury(hand)
+            await self._release_dead(worker)
             if self._is_draining:  # it may have died of being told to end
                 self._stops.append(StopReason.INTERRUPTED)
                 return
 
-    async def _bury(self, hand: WorkerHandle) -> None:
+    async def _release_dead(self, worker: WorkerHandle) -> None:
         """End a dead worker's leases; its hosts rest one delay and then go on."""
         self._restarts += 1
-        await self._world.store.census.release_dead([hand.owner], now_s=self._world.clock.now_s())
-        self._world.sink.emit(Warned(self._job.id, f"worker {hand.owner} died and is replaced"))
+        await self._world.store.census.release_dead([worker.owner], now_s=self._world.clock.now_s())
+        self._world.sink.emit(Warned(self._job.id, f"worker {worker.owner} died and is replaced"))
         if self._restarts > MAX_RESTARTS:
             raise GeomiError(
                 f"workers died {self._restarts} times; giving up",
@@ -226,7 +226,7 @@ class Supervisor:
         while True:
             await self._tell_progress()
             await asyncio.sleep(BEAT_S)
-            await self._duty.take()
+            await self._leadership.take()
             await self._note_time()
 
     async def _tell_progress(self) -> None:
@@ -247,7 +247,7 @@ class Supervisor:
         stop = StopReason.DISK_FULL if isinstance(error, StoreFull) else StopReason.FAILED
         try:
             await jobs.finish(self._world, self._job, stop, error.message)
-            await self._duty.drop()
+            await self._leadership.drop()
         except GeomiError:
             return  # the store itself is what failed; the job is still there to be resumed
 
@@ -256,7 +256,7 @@ class Supervisor:
         await self._note_time()
         stop = self._main_stop()
         job = await jobs.finish(self._world, self._job, stop)
-        await self._duty.drop()
+        await self._leadership.drop()
         self._world.sink.emit(job_ended_event(job, stop, seconds))
         strategies = await strategies_of(self._world, job)
         return CrawlReport(job, stop, seconds, await self._nothing_reached(job), strategies)
