@@ -83,7 +83,7 @@ class DocumentMaker:
 
     def __init__(self, job: CrawlJob, *, advisers: str = "") -> None:
         self.job = job.id
-        self._naming = UrlIdentity(job.config)
+        self._identity = UrlIdentity(job.config)
         self.rules = job.config.analysis
         self._kept = job.config.store.text
         own = version_of(self.rules)
@@ -187,4 +187,4 @@ class DocumentMaker:
         )
 
     def _hash(self, capture: CaptureRow) -> bytes:
-        return self._naming.hash(split_url(capture.url))
+        return self._identity.hash(split_url(capture.url))

@@ -38,7 +38,7 @@ class CaptureFollower:
         self._job = job
         self._cursor = name
         self._work = work
-        self._duty = Leadership(world, f"{name} of {job}")
+        self._leadership = Leadership(world, f"{name} of {job}")
 
     async def catch_up(self, leave: asyncio.Event) -> int:
         """Work on all that was collected so far; return how many captures that were.
@@ -47,16 +47,16 @@ class CaptureFollower:
             leave: ends it after the batch under way.
         """
         done = 0
-        while not leave.is_set() and await self.is_behind() and await self._duty.take():
+        while not leave.is_set() and await self.is_behind() and await self._leadership.take():
             many = await self._turn()
             if not many:  # the bytes of the next one are not here yet
                 break
             done += many
-        await self._duty.drop()
+        await self._leadership.drop()
         return done
 
     async def is_behind(self) -> bool:
-        """Say whether anything waits; nobody takes up a duty for nothing."""
+        """Say whether anything waits; nobody leads for nothing."""
         after, _ = await self._world.store.pages.cursor(self._job, self._cursor)
         return bool(await self._world.store.pages.feed(self._job, after=after, limit=1))
 

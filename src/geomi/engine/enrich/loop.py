@@ -58,7 +58,7 @@ class SearchIndex:
 
 
 async def enrich_all(
-    world: World, shelf: SearchIndex, *, only: str = "", leave: asyncio.Event | None = None
+    world: World, search_index: SearchIndex, *, only: str = "", leave: asyncio.Event | None = None
 ) -> int:
     """Enrich all that the jobs of a store have collected so far; return how many pages.
 
@@ -70,44 +70,44 @@ async def enrich_all(
     wanted = await _wanted(world, only)
     done = 0
     for job in wanted:
-        done += await enrich_words(world, shelf, job, leave)
+        done += await enrich_words(world, search_index, job, leave)
     for job in wanted:
-        await enrich_vectors(world, shelf, job, leave)
+        await enrich_vectors(world, search_index, job, leave)
     return done
 
 
 async def enrich_words(
-    world: World, shelf: SearchIndex, job: CrawlJob, leave: asyncio.Event
+    world: World, search_index: SearchIndex, job: CrawlJob, leave: asyncio.Event
 ) -> int:
     """Let what a job has collected so far be found by its words; return how many pages."""
-    done = await enrich_follower(world, shelf, job).catch_up(leave)
-    await remove_gone_pages(world, shelf.index, job)
+    done = await enrich_follower(world, search_index, job).catch_up(leave)
+    await remove_gone_pages(world, search_index.index, job)
     return done
 
 
 async def enrich_vectors(
-    world: World, shelf: SearchIndex, job: CrawlJob, leave: asyncio.Event
+    world: World, search_index: SearchIndex, job: CrawlJob, leave: asyncio.Event
 ) -> None:
     """Let it be found by its meaning, where an embedder is asked."""
-    if shelf.embedder is not None:
-        await vector_follower(world, shelf.index, shelf.embedder, job).catch_up(leave)
+    if search_index.embedder is not None:
+        await vector_follower(world, search_index.index, search_index.embedder, job).catch_up(leave)
 
 
-async def is_behind(world: World, shelf: SearchIndex) -> bool:
+async def is_behind(world: World, search_index: SearchIndex) -> bool:
     """Say whether anything that was collected cannot be found yet."""
     for job in await _wanted(world, ""):
-        if await enrich_follower(world, shelf, job).is_behind():
+        if await enrich_follower(world, search_index, job).is_behind():
             return True
     return False
 
 
 async def enrich_continuously(
-    world: World, shelf: SearchIndex, leave: asyncio.Event, *, only: str = ""
+    world: World, search_index: SearchIndex, leave: asyncio.Event, *, only: str = ""
 ) -> None:
     """Enrich whatever comes, until told to leave; texts that nobody could index go in time."""
     swept_s = world.clock.now_s()
     while not leave.is_set():
-        if not await enrich_all(world, shelf, only=only, leave=leave):
+        if not await enrich_all(world, search_index, only=only, leave=leave):
             await wait_for_event(leave, LOOK_S)
         if world.clock.now_s() - swept_s > SWEEP_S:
             await erase_expired_texts(world)
@@ -115,7 +115,7 @@ async def enrich_continuously(
 
 
 async def enrich_again(
-    world: World, shelf: SearchIndex, *, only: str = "", is_lost: bool = False
+    world: World, search_index: SearchIndex, *, only: str = "", is_lost: bool = False
 ) -> None:
     """Let everything be enriched once more, whatever is known of it.
 
@@ -127,9 +127,9 @@ async def enrich_again(
         if job.config.store.is_preview and not is_lost:
             continue
         await world.store.documents.delete(DocumentFilter(job=job.id))
-        await enrich_follower(world, shelf, job).rewind()
-        if shelf.embedder is not None:
-            await vector_follower(world, shelf.index, shelf.embedder, job).rewind()
+        await enrich_follower(world, search_index, job).rewind()
+        if search_index.embedder is not None:
+            await vector_follower(world, search_index.index, search_index.embedder, job).rewind()
 
 
 async def change_rules(
@@ -140,21 +140,22 @@ async def change_rules(
         await world.store.jobs.update(replace(job, config=changed(job.config)))
 
 
-async def is_index_lost(world: World, shelf: SearchIndex) -> bool:
+async def is_index_lost(world: World, search_index: SearchIndex) -> bool:
     """Say whether the index is gone that documents were put into."""
-    if (await shelf.index.count()).documents:
+    if (await search_index.index.count()).documents:
         return False
     return any(counts.indexed for counts in await world.store.documents.collections())
 
 
-def enrich_follower(world: World, shelf: SearchIndex, job: CrawlJob) -> CaptureFollower:
+def enrich_follower(world: World, search_index: SearchIndex, job: CrawlJob) -> CaptureFollower:
     """Return what enriches the pages of a job."""
-    panel = shelf.panel
-    way = DocumentMaker(job, advisers=panel.name if panel else "")
+    panel = search_index.panel
+    maker = DocumentMaker(job, advisers=panel.name if panel else "")
     advisor = ModelAdvisor(world, job, panel) if panel else None
-    desk = SpooledTexts(world, job)
-    work = JobEnricher(world, shelf.index, way, desk, advisor, is_last=shelf.embedder is None)
-    return CaptureFollower(world, job.id, f"enrich {way.version}", work.on)
+    texts = SpooledTexts(world, job)
+    is_last = search_index.embedder is None
+    work = JobEnricher(world, search_index.index, maker, texts, advisor, is_last=is_last)
+    return CaptureFollower(world, job.id, f"enrich {maker.version}", work.on)
 
 
 async def _wanted(world: World, only: str) -> list[CrawlJob]:
@@ -176,16 +177,16 @@ class JobEnricher:
         self,
         world: World,
         index: Index,
-        way: DocumentMaker,
-        desk: SpooledTexts,
+        maker: DocumentMaker,
+        texts: SpooledTexts,
         advisor: ModelAdvisor | None,
         *,
         is_last: bool,
     ) -> None:
         self._world = world
         self._index = index
-        self._way = way
-        self._desk = desk
+        self._maker = maker
+        self._texts = texts
         self._advisor = advisor
         self._is_last = is_last
 
@@ -193,17 +194,17 @@ class JobEnricher:
         """Understand a batch and put it where it is found."""
         newest = {one.row.id: one async for one in self._understand(read)}.values()
         await self._index.put([one.document for one in newest if one.document])
-        await self._index.adopt(self._way.job, [one.row.id for one in newest if one.is_same])
+        await self._index.adopt(self._maker.job, [one.row.id for one in newest if one.is_same])
         for one in newest:
             if one.document is None and not one.is_same:  # it may have been found until now
                 await self._index.delete(IndexScope.DOCUMENT, one.row.id)
         await self._world.store.documents.put([one.row for one in newest])
         if self._is_last:
-            await self._desk.clear(read)
+            await self._texts.clear(read)
         states = [one.row.state for one in newest]
         self._world.sink.emit(
             Enriched(
-                self._way.job,
+                self._maker.job,
                 indexed=states.count(DocumentState.INDEXED),
                 skipped=states.count(DocumentState.SKIPPED),
                 failed=states.count(DocumentState.FAILED),
@@ -211,33 +212,33 @@ class JobEnricher:
         )
 
     async def _understand(self, read: Sequence[ReadCapture]) -> AsyncIterator[MadeDocument]:
-        known = await self._world.store.documents.known([self._way.name(row) for row, _ in read])
+        known = await self._world.store.documents.known([self._maker.name(row) for row, _ in read])
         for row, record in read:
-            capture, version = known.get(self._way.name(row), (-1, ""))
-            if capture > row.seq or (capture == row.seq and self._way.covers(version)):
+            capture, version = known.get(self._maker.name(row), (-1, ""))
+            if capture > row.seq or (capture == row.seq and self._maker.covers(version)):
                 continue
             yield await self._understand_one(row, record)
             await asyncio.sleep(0)  # others in this process have work, too
 
     async def _understand_one(self, row: CaptureRow, record: bytes) -> MadeDocument:
-        now_s, way = self._world.clock.wall_s(), self._way
+        now_s, maker = self._world.clock.wall_s(), self._maker
         try:
-            whole = await self._desk.whole(record)
+            whole = await self._texts.whole(record)
             if whole is None and (same := await self._made_of_same(row, record)) is not None:
-                return way.unchanged(row, same, now_s=now_s)
-            page = way.read(record, whole, now_s=now_s)
+                return maker.unchanged(row, same, now_s=now_s)
+            page = maker.read(record, whole, now_s=now_s)
             analysis = page.analysis
             if self._advisor is not None and page.is_whole:
-                analysis = await self._advisor.advise(page.subject, analysis, way.rules)
-            return way.kept(row, page, analysis)
+                analysis = await self._advisor.advise(page.subject, analysis, maker.rules)
+            return maker.kept(row, page, analysis)
         except StoreError:
             raise
         except Exception as error:  # a fault of ours must cost this page alone
-            return way.failed(row, error, now_s=now_s)
+            return maker.failed(row, error, now_s=now_s)
 
     async def _made_of_same(self, row: CaptureRow, record: bytes) -> DocumentRow | None:
         """Return the document of a page if it was made of the whole of the same text."""
-        known = await self._world.store.documents.get(self._way.name(row))
+        known = await self._world.store.documents.get(self._maker.name(row))
         return known if was_read_whole(known, read_line(record)["content_hash"]) else None
 
 
