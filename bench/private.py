@@ -28,9 +28,9 @@ from pathlib import Path
 from bench.web import SCRATCH
 from geomi.engine.visit.privacy import Privacy
 from geomi.extract.page import extract
-from geomi.model.config import Extraction
+from geomi.model.config import Extraction, Safety
 from geomi.model.page import Article
-from geomi.model.personal_data import PiiAction, PiiKind, Safety
+from geomi.model.personal_data import PiiAction, PiiKind
 from geomi.private.detect import find
 from geomi.private.digits import runs
 

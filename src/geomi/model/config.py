@@ -18,7 +18,7 @@ from geomi.model.dataset.seed import SeedRules
 from geomi.model.index.analysis import AnalysisRules
 from geomi.model.index.search import KeptText
 from geomi.model.markdown import MarkdownForm
-from geomi.model.personal_data import Safety
+from geomi.model.personal_data import PiiAction, PiiKind
 
 Weight = Annotated[float, Ge(0), Le(1)]
 Days = Annotated[float, Ge(0), Le(36_525)]
@@ -324,6 +324,19 @@ class Recrawl:
     first_interval_s: Seconds = 7 * 86_400.0
     min_interval_s: Seconds = 3600.0
     max_interval_s: Seconds = 30 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """What happens to personal data (C-47)."""
+
+    pii: PiiAction = PiiAction.FLAG
+    pii_types: tuple[PiiKind, ...] = tuple(PiiKind)
+
+    @property
+    def removes(self) -> bool:
+        """Whether what is found may not be written down."""
+        return self.pii in (PiiAction.REDACT, PiiAction.SKIP)
 
 
 @dataclass(frozen=True, slots=True)

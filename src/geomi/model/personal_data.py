@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -26,19 +25,6 @@ class PiiAction(StrEnum):
     SKIP = "skip"  # a page that holds any is not kept
 
 
-@dataclass(frozen=True, slots=True)
-class Safety:
-    """What happens to personal data (C-47)."""
-
-    pii: PiiAction = PiiAction.FLAG
-    pii_types: tuple[PiiKind, ...] = tuple(PiiKind)
-
-    @property
-    def removes(self) -> bool:
-        """Whether what is found may not be written down."""
-        return self.pii in (PiiAction.REDACT, PiiAction.SKIP)
-
-
 class Sighting(NamedTuple):
     """A place in a text where something was found; `end` is the first character after it."""
 
@@ -47,6 +33,5 @@ class Sighting(NamedTuple):
     kind: PiiKind
 
 
-PiiCounts = tuple[
-    tuple[PiiKind, int], ...
-]  # how many different values of each kind; never the values
+# How many different values of each kind; never the values.
+PiiCounts = tuple[tuple[PiiKind, int], ...]

@@ -19,11 +19,10 @@ from geomi.engine.world import SILENCE_S
 from geomi.errors import LeaseLost
 from geomi.fetch.request import build
 from geomi.frontier.politeness import DOWN_AFTER
-from geomi.model.config import CrawlConfig, Politeness, RobotsRules, Storing
+from geomi.model.config import CrawlConfig, Politeness, RobotsRules, Safety, Storing
 from geomi.model.entry import Batch, HostUpdate, Lease
 from geomi.model.job import CrawlJob
 from geomi.model.page import Fetched
-from geomi.model.personal_data import Safety
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
 from tests.support.crawl import page

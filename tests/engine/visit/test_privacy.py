@@ -8,9 +8,9 @@ import pytest
 
 from geomi.engine.visit.privacy import Privacy, keeps_raw
 from geomi.errors import ConfigError
-from geomi.model.config import CrawlConfig, Storing
+from geomi.model.config import CrawlConfig, Safety, Storing
 from geomi.model.page import Article
-from geomi.model.personal_data import PiiAction, PiiKind, Safety
+from geomi.model.personal_data import PiiAction, PiiKind
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome
 from tests.engine.visit.test_revisits import tagged

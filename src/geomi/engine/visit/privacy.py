@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from geomi.model.config import CrawlConfig
+from geomi.model.config import CrawlConfig, Safety
 from geomi.model.page import Article, Fetched
-from geomi.model.personal_data import PiiAction, Safety
+from geomi.model.personal_data import PiiAction
 from geomi.model.robots import RobotsCopy
 from geomi.model.verdict import Exclusion, Verdict
 from geomi.private.detect import find
